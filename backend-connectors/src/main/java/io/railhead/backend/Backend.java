@@ -1,0 +1,39 @@
+package io.railhead.backend;
+
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One S3 store behind the gateway: endpoints balanced, ejected on failure and probed back. Any
+ * thread; no call blocks; stages complete on the backend's own threads, which must not be held up.
+ */
+public interface Backend extends AutoCloseable {
+
+    String name();
+
+    /** What the store can do, as probed; before the first probe, {@link Capabilities#ASSUMED}. */
+    Capabilities capabilities();
+
+    /**
+     * Asks the store what it can do. With a bucket: by a small object below
+     * {@code .railhead-probe/} in it, deleted again. Without: by reading some object that the
+     * caller can list; what cannot be seen that way stays as assumed.
+     */
+    CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller);
+
+    /** Whether any endpoint is thought to answer. */
+    boolean isReachable();
+
+    /**
+     * Signs the request for its caller and sends it. Retried, capped and with jitter, only if
+     * {@link BackendRequest#isIdempotent} and before any answer was handed on. The stage completes
+     * with whatever the store answered, errors included, or fails with {@link BackendException}
+     * when it did not answer.
+     */
+    CompletionStage<BackendResponse> send(BackendRequest request);
+
+    BackendStats stats();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,34 @@
+package io.railhead.backend;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One entry of {@code backends:}.
+ *
+ * @param endpoints
+ *            scheme, host and port each; at least one
+ * @param ca
+ *            PEM file of a private certificate authority, or null for the platform's
+ * @param pathStyle
+ *            whether the bucket goes into the path (true) or the host name (false)
+ * @param answerTimeout
+ *            to the answer's headers, retries included
+ * @param idleTimeout
+ *            how long a body may stall
+ */
+public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
+        boolean pathStyle,
+        Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
+        int maxAttempts) {
+
+    public BackendConfig {
+        endpoints = List.copyOf(endpoints);
+        if (endpoints.isEmpty()) {
+            throw new IllegalArgumentException("endpoints must not be empty");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package io.railhead.backend;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request as it should reach the store; signing, Host and framing headers are the backend's to
+ * add.
+ *
+ * @param headers
+ *            everything else, hop-by-hop and signing headers removed
+ * @param timeout
+ *            to the answer's headers, or null for the backend's own; a stalled body has the
+ *            backend's idle timeout
+ */
+public record BackendRequest(String method, Target target, Headers headers, Payload payload,
+        Caller caller,
+        @Nullable Duration timeout) {
+
+    /** Sending it twice changes nothing more than once: GET and HEAD. */
+    public boolean isIdempotent() {
+        return payload instanceof Payload.Empty && (method.equals("GET") || method.equals("HEAD"));
+    }
+}

@@ -1,0 +1,19 @@
+package io.railhead.backend;
+
+import org.jspecify.annotations.Nullable;
+
+/** In whose name a request is sent to the store. */
+public sealed interface Caller {
+
+    /** Not signed: what the public may do. */
+    record Anonymous() implements Caller {}
+
+    /** Signed with SigV4. Never logged: {@link #toString} shows the access key only. */
+    record Credential(String accessKey, String secretKey,
+            @Nullable String sessionToken) implements Caller {
+        @Override
+        public String toString() {
+            return "Credential[" + accessKey + "]";
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.railhead.cache;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/** A fill that could not be finished, and what that means for those who wait for it. */
+public final class FillException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    /** What a waiter should do. */
+    public enum Reason {
+        /** The backend refused this principal: only the fill's owner fails, others start anew. */
+        REFUSED,
+        /** The version is gone (412, another ETag): discover again. */
+        VERSION_CHANGED,
+        /** The object is gone (404). */
+        NOT_FOUND,
+        /** The backend failed, was cut off or sent what was not asked for. */
+        BACKEND_FAILED,
+        /** There was no page to put the bytes in: serve uncached. */
+        NO_MEMORY
+    }
+
+    private final Reason reason;
+
+    public FillException(Reason reason, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.reason = requireNonNull(reason, "reason is null");
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+}

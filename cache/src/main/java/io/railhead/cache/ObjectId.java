@@ -1,0 +1,32 @@
+package io.railhead.cache;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a tenant means by a name.
+ *
+ * @param namespace
+ *            the backend credential's account, or "" for a bucket declared shared, so that tenants
+ *            with equal bucket names never meet
+ * @param key
+ *            the object key, percent-decoded
+ * @param versionId
+ *            the version asked for, or null for the current one
+ */
+public record ObjectId(String backend, String namespace, String bucket, String key,
+        @Nullable String versionId) {
+
+    public ObjectId {
+        requireNonNull(backend, "backend is null");
+        requireNonNull(namespace, "namespace is null");
+        requireNonNull(bucket, "bucket is null");
+        requireNonNull(key, "key is null");
+    }
+
+    /** The same key whatever version was asked for: what writes and generations go by. */
+    public ObjectId current() {
+        return versionId == null ? this : new ObjectId(backend, namespace, bucket, key, null);
+    }
+}

@@ -1,0 +1,11 @@
+package io.railhead.cache;
+
+/** How a write that was forwarded ended. */
+public enum WriteOutcome {
+    /** The backend said it is done. */
+    DONE,
+    /** The backend said it was refused and nothing changed. */
+    REFUSED,
+    /** Nobody knows: a timeout, a reset. */
+    UNKNOWN
+}

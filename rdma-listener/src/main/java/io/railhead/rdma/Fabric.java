@@ -1,0 +1,28 @@
+package io.railhead.rdma;
+
+import io.railhead.cache.memory.Slab;
+
+/**
+ * Moves bytes between leased pages and a peer's memory, one-sided. Every fabric passes the suite
+ * {@code FabricContract}. Any thread.
+ */
+public interface Fabric extends AutoCloseable {
+
+    /** As metrics and answers name it: {@code loopback}, {@code verbs}, {@code dc}. */
+    String name();
+
+    Health health();
+
+    /** Makes a slab's pages usable; called once per slab before any of its pages is. */
+    void register(Slab slab);
+
+    /**
+     * Begins one request's transfer. Throws {@link TransferException} if the buffer is not, or no
+     * longer, what its session registered.
+     */
+    Transfer begin(RemoteBuffer buffer);
+
+    /** Fences every transfer, then closes every session. */
+    @Override
+    void close();
+}

@@ -1,0 +1,15 @@
+package io.railhead.rdma;
+
+/**
+ * Whether a fabric can be used now.
+ *
+ * @param reason
+ *            why not; "" if usable
+ */
+public record Health(boolean usable, String reason) {
+    public static final Health USABLE = new Health(true, "");
+
+    public static Health down(String reason) {
+        return new Health(false, reason);
+    }
+}

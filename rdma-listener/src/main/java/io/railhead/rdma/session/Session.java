@@ -1,0 +1,15 @@
+package io.railhead.rdma.session;
+
+/** A peer that proved an access key. Immutable identity; its buffers belong to the fabric. */
+public interface Session {
+
+    /** Random, 24 bits: what a token carries in its DCT field. */
+    int number();
+
+    /** Random, 32 hex digits: what the HTTP open answered. */
+    String id();
+
+    String principal();
+
+    boolean isOpen();
+}
