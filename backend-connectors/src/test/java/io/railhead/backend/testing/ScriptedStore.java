@@ -128,7 +128,7 @@ public final class ScriptedStore implements AutoCloseable {
         this.scripts = List.of(scripts);
         this.scheme = scheme;
         try {
-            server = sockets.createServerSocket(port, 50, InetAddress.getByName("127.0.0.1"));
+            server = sockets.createServerSocket(port, 50, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
