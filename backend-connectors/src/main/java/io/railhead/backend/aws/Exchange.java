@@ -2,7 +2,7 @@ package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.Bodies;
 import io.railhead.backend.Headers;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -95,7 +95,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
             return;
         }
         if (isWithoutBody(response)) {
-            BodyReader.discard(stream);
+            Bodies.discard(stream);
             answer.complete(answer(response, FixedBody.empty()));
             finished.complete(null);
             return;
@@ -104,7 +104,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
                 idleTimeout, counters);
         responseBody = body;
         if (!answer.complete(answer(response, body))) {
-            BodyReader.discard(body);
+            Bodies.discard(body);
         }
     }
 

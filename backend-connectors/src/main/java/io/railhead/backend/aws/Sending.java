@@ -4,7 +4,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.Bodies;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -100,14 +100,14 @@ final class Sending {
         if (isStoreFailure(response.status())) {
             route.endpoints().failed(endpoint);
             if (retry(endpoint)) {
-                BodyReader.discard(response.body());
+                Bodies.discard(response.body());
                 return;
             }
         } else {
             route.endpoints().succeeded(endpoint);
         }
         if (!answer.complete(response)) {
-            BodyReader.discard(response.body());
+            Bodies.discard(response.body());
         }
     }
 

@@ -74,8 +74,7 @@ public final class BackendPageSource implements PageSource {
     private static @Nullable FillException checkPartial(BackendResponse answer, ObjectVersion version, long offset,
             long length) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
-        boolean asAsked = range != null && range.first() == offset && range.last() == offset + length - 1;
-        if (!asAsked) {
+        if (range == null || range.first() != offset || range.last() != offset + length - 1) {
             return new FillException(Reason.BACKEND_FAILED, "the backend sent another range", null);
         }
         String versionId = answer.headers().get("x-amz-version-id");

@@ -126,8 +126,7 @@ final class ObjectRead {
     private void answeredDiscovery(DiscoverySource.Flight flight, BackendResponse answer, DiscoveryRange asked,
             ObjectHeaders.Moment sent) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
-        boolean partial = answer.status() == 206 && range != null && range.first() == asked.offset();
-        if (!partial) {
+        if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
             flight.failed();
             exchange.executor().execute(() -> discoveryRefused(answer));
             return;
@@ -222,7 +221,8 @@ final class ObjectRead {
             return;
         }
         String ifMatch = request.header("if-match");
-        if (ifMatch != null && !ifMatch.equals(metadata.version().etag()) || metadata.version().sizeBytes() > rule.maxObject().bytes()) {
+        if ((ifMatch != null && !ifMatch.equals(metadata.version().etag()))
+                || metadata.version().sizeBytes() > rule.maxObject().bytes()) {
             relay();
             return;
         }
@@ -274,7 +274,7 @@ final class ObjectRead {
             cacheResult = "MISS";
         }
         services.metrics().cacheResults.labels(cacheResult.toLowerCase(Locale.ROOT)).inc();
-        services.metrics().deliveredBytes.labels(transport).inc(plan.length());
+        services.metrics().deliveredBytes.labels(transport).inc((double) plan.length());
     }
 
     private void bodyBroken(ReadPlan plan, FillException cause, long atOffset, @Nullable HttpServerResponse response) {
@@ -320,7 +320,7 @@ final class ObjectRead {
             transfer = services.fabric().begin(memory.buffer());
         } catch (TransferException e) {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
-                decline(memory, "fabric");
+                decline("fabric");
             } else {
                 exchange.fail(RdmaErrors.of(e));
             }
@@ -348,7 +348,7 @@ final class ObjectRead {
 
         @Override
         public void declined(String reason) {
-            decline(memory, reason);
+            ObjectRead.this.decline(reason);
         }
 
         @Override
@@ -377,7 +377,7 @@ final class ObjectRead {
         response.end();
     }
 
-    private void decline(Destination.Memory memory, String reason) {
+    private void decline(String reason) {
         services.metrics().rdmaDeclined.labels(reason).inc();
         if (exchange.isOver()) {
             return;

@@ -74,7 +74,7 @@ final class PutObject implements Operation {
                 .whenComplete((fenced, unfenced) -> exchange.executor().execute(() -> {
                     services.vertx().cancelTimer(timer);
                     onStatus.accept(failure == null ? answer.status() : 599);
-                    answered(exchange, request, memory, body, answer, failure);
+                    answered(exchange, memory, body, answer, failure);
                 })));
     }
 
@@ -101,7 +101,7 @@ final class PutObject implements Operation {
         return status -> write.end(ObjectWrite.outcomeOf(status));
     }
 
-    private void answered(Exchange exchange, S3Request request, Destination.Memory memory, PulledBody body,
+    private void answered(Exchange exchange, Destination.Memory memory, PulledBody body,
             @Nullable BackendResponse answer, @Nullable Throwable failure) {
         if (answer == null || body.failure() != null || exchange.isOver()) {
             if (answer != null) {
