@@ -59,7 +59,7 @@ class BackendFaultsIT {
     /** Answers a ranged GET with fewer bytes than it announces. */
     private static boolean truncate(HttpExchange exchange, byte[] object) {
         try {
-            String[] range = exchange.getRequestHeaders().getFirst("Range").replace("bytes=", "").split("-");
+            String[] range = exchange.getRequestHeaders().getFirst("Range").replace("bytes=", "").split("-", 2);
             int first = Integer.parseInt(range[0]);
             int last = Math.min(object.length - 1, Integer.parseInt(range[1]));
             exchange.getResponseHeaders().set("ETag", FakeStore.etag(object));

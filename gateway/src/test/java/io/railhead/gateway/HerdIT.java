@@ -57,7 +57,7 @@ class HerdIT {
 
     private static long rangesOf(FakeStore store) {
         return store.requests().stream().filter(request -> request.startsWith("GET"))
-                .map(request -> request.replaceAll(".*bytes=", "").split("-"))
+                .map(request -> request.replaceAll(".*bytes=", "").split("-", 2))
                 .mapToLong(range -> Long.parseLong(range[1]) + 1 - Long.parseLong(range[0])).sum();
     }
 }

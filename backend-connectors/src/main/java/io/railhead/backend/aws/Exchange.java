@@ -2,7 +2,7 @@ package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -98,13 +98,13 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
             return;
         }
         if (isWithoutBody(response)) {
-            Bodies.discard(stream);
+            BodyDrain.discard(stream);
             answer.complete(answer(response, FixedBody.empty()));
             end();
             return;
         }
         if (contentLength(response) < 0 && !isChunked(response)) {
-            BodyReader.discard(stream);
+            BodyDrain.discard(stream);
             abort(new BackendException("answer does not say how long it is", false, null));
             return;
         }
@@ -112,7 +112,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
                 idleTimeout, counters);
         responseBody = body;
         if (!answer.complete(answer(response, body))) {
-            Bodies.discard(body);
+            BodyDrain.discard(body);
         }
     }
 

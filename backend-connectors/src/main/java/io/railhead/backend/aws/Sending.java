@@ -4,7 +4,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -106,14 +106,14 @@ final class Sending implements Transport.Abortable {
         if (isStoreFailure(response.status())) {
             route.endpoints().failed(endpoint);
             if (retry(endpoint)) {
-                Bodies.discard(response.body());
+                BodyDrain.discard(response.body());
                 return;
             }
         } else {
             route.endpoints().succeeded(endpoint);
         }
         if (!answer.complete(response)) {
-            Bodies.discard(response.body());
+            BodyDrain.discard(response.body());
         }
     }
 

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Requests;
@@ -91,7 +91,7 @@ class AnswersTest {
                             Headers.NONE)));
             assertThat(response.status()).isEqualTo(200);
             BackendException failure = catchThrowableOfType(BackendException.class,
-                    () -> Calls.await(BodyReader.collect(response.body(), 100)));
+                    () -> Calls.await(BodyDrain.collect(response.body(), 100)));
             assertThat(failure.isTimeout()).isFalse();
             assertThat(backend.stats().failures()).isEqualTo(1);
             assertThat(store.received()).hasSize(1);
@@ -234,9 +234,9 @@ class AnswersTest {
             BackendResponse response = Calls.await(backend.send(Requests
                     .get(calls(backend).target("k", null), ScriptedBackend.CREDENTIAL,
                             Headers.NONE)));
-            assertThat(Calls.await(BodyReader.collect(response.body(), 10))).isEqualTo(FIVE);
+            assertThat(Calls.await(BodyDrain.collect(response.body(), 10))).isEqualTo(FIVE);
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(
-                    () -> Calls.await(BodyReader.collect(response.body(), 10)));
+                    () -> Calls.await(BodyDrain.collect(response.body(), 10)));
         }
     }
 

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Requests;
 import io.railhead.backend.testing.Calls;
@@ -59,7 +59,7 @@ class ClosingTest {
             line.awaitClosed();
         })) {
             AwsBackend backend = ScriptedBackend.over(USUAL, store);
-            CompletionStage<byte[]> body = BodyReader.collect(
+            CompletionStage<byte[]> body = BodyDrain.collect(
                     Calls.await(backend.send(Requests.get(calls(backend).target("k", null),
                             ScriptedBackend.CREDENTIAL, Headers.NONE))).body(),
                     100);

@@ -45,7 +45,7 @@ final class RuleLoader {
         if (entries.isEmpty() || !entries.getLast().match().isAny()) {
             if (stores.size() > 1) {
                 throw root.problem("rules", "with several backends the last rule must have no"
-                        + " match, to say which one everything else goes to");
+                        + " bucket, prefix or tenant, to say where everything else goes");
             }
             Section none = Section.root("", null);
             entries.add(new Rules.Entry(new Match(null, null, null), rule(none)));
@@ -54,10 +54,8 @@ final class RuleLoader {
     }
 
     private Rules.Entry entry(Section section) throws ConfigException {
-        Section match = section.section("match");
-        Match condition = new Match(match.text("bucket"), match.text("prefix"),
-                match.text("tenant"));
-        match.close();
+        Match condition = new Match(section.text("bucket"), section.text("prefix"),
+                section.text("tenant"));
         Rule rule = rule(section);
         section.close();
         return new Rules.Entry(condition, rule);

@@ -2,7 +2,7 @@ package io.railhead.gateway.fill;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.ContentRange;
 import io.railhead.backend.Requests;
@@ -46,7 +46,7 @@ public final class BackendPageSource implements PageSource {
             }
             FillException mismatch = check(answer, version, offset, length);
             if (mismatch != null) {
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
                 sink.fail(mismatch);
             } else {
                 pour(answer.body(), sink);

@@ -19,7 +19,7 @@ import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.RdmaDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
@@ -135,14 +135,14 @@ final class ObjectRead {
                 ObjectHeaders.Source.RANGED_GET);
         if (metadata == null || range.size() > rule.maxObject().bytes()) {
             flight.failed();
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
             exchange.executor().execute(this::relay);
             return;
         }
         services.grants().grant(grant, sent.nanos());
         PageSource.Sink sink = flight.found(metadata, range.first(), range.last() + 1 - range.first());
         if (sink == null) {
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
         } else {
             BackendPageSource.pour(answer.body(), sink);
         }
@@ -152,11 +152,11 @@ final class ObjectRead {
         switch (answer.status()) {
             case 200 -> {
                 // Ranges are not served by this store, or not for this object.
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
                 relay();
             }
             case 416 -> {
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
                 ask(null);
             }
             default -> {
