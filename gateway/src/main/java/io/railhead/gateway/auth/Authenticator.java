@@ -41,9 +41,8 @@ public final class Authenticator {
         }
         requireToken(identity.key(), claim.sessionToken());
         requireInTime(claim, now);
-        String stringToSign = stringToSign(claim, canonicalRequest(head, query, claim));
         SigningKey key = signingKeys.get(identity.key(), claim.scope());
-        requireSignature(key.sign(stringToSign), claim.signature());
+        requireSignature(head, query, claim, key);
         return new Authentication.Signed(identity.principal(), identity.key(), claim.scope(),
                 claim.signature(), Set.copyOf(claim.signedHeaders()), claim.presigned(),
                 claim.signedAt(), claim.payload(), key);
@@ -106,11 +105,28 @@ public final class Authenticator {
         }
     }
 
-    private static String canonicalRequest(RequestHead head, QueryParameters query, Claim claim) {
-        String fields = SignedFields.canonical(claim, head.headers());
-        return head.method() + '\n' + UriEncoding.path(head.rawPath()) + '\n' + query.canonical()
-                + '\n' + fields + '\n' + String.join(";", claim.signedHeaders()) + '\n'
-                + claim.payload().headerValue();
+    /**
+     * Some clients sign the path as they send it, in another than the canonical spelling: what was
+     * signed then is exactly what arrived, so that holds too.
+     */
+    private static void requireSignature(RequestHead head, QueryParameters query, Claim claim,
+            SigningKey key) {
+        String canonicalPath = UriEncoding.path(head.rawPath());
+        String afterPath = '\n' + query.canonical() + '\n'
+                + SignedFields.canonical(claim, head.headers()) + '\n'
+                + String.join(";", claim.signedHeaders()) + '\n' + claim.payload().headerValue();
+        String beforePath = head.method() + '\n';
+        if (!holds(claim, beforePath + canonicalPath + afterPath, key)
+                && (canonicalPath.equals(head.rawPath())
+                        || !holds(claim, beforePath + head.rawPath() + afterPath, key))) {
+            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        }
+    }
+
+    private static boolean holds(Claim claim, String canonicalRequest, SigningKey key) {
+        String expected = Hex.of(key.sign(stringToSign(claim, canonicalRequest)));
+        return MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
+                claim.signature().getBytes(ISO_8859_1));
     }
 
     private static String stringToSign(Claim claim, String canonicalRequest) {
@@ -126,13 +142,6 @@ public final class Authenticator {
             }
         }
         return canonicalRequest.getBytes(ISO_8859_1);
-    }
-
-    private static void requireSignature(byte[] expected, String given) {
-        if (!MessageDigest.isEqual(Hex.of(expected).getBytes(ISO_8859_1),
-                given.getBytes(ISO_8859_1))) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
-        }
     }
 
     static S3Exception unsupportedMechanism() {

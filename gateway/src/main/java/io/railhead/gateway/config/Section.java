@@ -25,7 +25,7 @@ public final class Section {
     private Section(String file, String path, @Nullable JsonNode node) throws ConfigException {
         this.file = file;
         this.path = path;
-        this.node = node == null || node.isNull() || node.isMissingNode() ? null : node;
+        this.node = isNothing(node) ? null : node;
         if (this.node != null && !this.node.isObject()) {
             throw new ConfigException(file + (path.isEmpty() ? "" : ": " + path)
                     + ": must be a mapping of keys to values");
@@ -78,7 +78,7 @@ public final class Section {
 
     private Iterable<JsonNode> elements(String key) throws ConfigException {
         JsonNode list = take(key);
-        if (list == null) {
+        if (list == null || isNothing(list)) {
             return List.of();
         }
         if (!list.isArray()) {
@@ -215,6 +215,11 @@ public final class Section {
     /** A refusal of a key's value. */
     public ConfigException problem(String key, String what) {
         return new ConfigException(file + ": " + at(key) + ": " + what);
+    }
+
+    /** A key whose lines below it are all commented out has an empty text for its value. */
+    private static boolean isNothing(@Nullable JsonNode node) {
+        return node == null || node.isNull() || (node.isTextual() && node.textValue().isEmpty());
     }
 
     private @Nullable JsonNode take(String key) {
