@@ -48,7 +48,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* What a schema cannot say. */}}
 {{- define "railhead.check" -}}
 {{- if not .Values.config.backends -}}
-{{- fail "config.backends: name at least one store, such as --set config.backends.store.endpoints='{http://store.example:8080}'" -}}
+{{- fail "config.backends: name at least one store, such as store: {endpoints: [http://store.example:8080]}" -}}
 {{- end -}}
 {{- if and .Values.credentials.existingSecret .Values.credentials.principals -}}
 {{- fail "credentials: give existingSecret or principals, not both" -}}
