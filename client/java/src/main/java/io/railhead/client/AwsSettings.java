@@ -27,6 +27,8 @@ public final class AwsSettings {
     }
 
     /**
+     * What the arguments say, and the environment where they are silent.
+     *
      * @throws IllegalArgumentException
      *             where no endpoint is named anywhere
      */

@@ -1,6 +1,5 @@
 package io.railhead.client;
 
-import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -74,7 +73,7 @@ final class LoopbackSessions implements AutoCloseable {
                 .orElseThrow());
         String id = require(granted, "session");
         Peers.Peer peer = peers.connect(Path.of(require(granted, "socket")), id,
-                SessionKey.derive(key.key(), key.signature(), id), timeout);
+                key.sessionKey(id), timeout);
         return LoopbackSession.over(peer, windowBytes(require(granted, "max_window")), windows);
     }
 

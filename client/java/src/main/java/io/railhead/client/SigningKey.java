@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.rdma.session.SessionKey;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.regex.Matcher;
@@ -11,10 +12,18 @@ import javax.crypto.spec.SecretKeySpec;
  * The SigV4 signature of one request and the key it was made with: what a session's key is derived
  * from on both sides.
  */
-record SigningKey(byte[] key, String signature) {
+final class SigningKey {
     private static final Pattern AUTHORIZATION = Pattern.compile(
             "AWS4-HMAC-SHA256 Credential=[^,]+/(\\d{8})/([^/,]+)/([^/,]+)/aws4_request,"
                     + ".*Signature=([0-9a-f]{64})");
+
+    private final byte[] key;
+    private final String signature;
+
+    private SigningKey(byte[] key, String signature) {
+        this.key = key;
+        this.signature = signature;
+    }
 
     /**
      * @param authorization
@@ -31,6 +40,11 @@ record SigningKey(byte[] key, String signature) {
             key = hmac(key, step);
         }
         return new SigningKey(key, match.group(4));
+    }
+
+    /** The key of the session that the signed request opened. */
+    byte[] sessionKey(String sessionId) {
+        return SessionKey.derive(key, signature, sessionId);
     }
 
     private static byte[] hmac(byte[] key, String text) {
