@@ -1,19 +1,55 @@
 package io.railhead.rdma.loopback;
 
+import io.netty.channel.epoll.Epoll;
 import io.railhead.cache.memory.Slab;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.dialect.Token;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Region;
 import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
-/** One-sided delivery by shared memory. */
+/**
+ * One-sided delivery by shared memory: peers of this host pass sealed memfds over a UNIX socket,
+ * and a transfer is a copy into or out of them.
+ *
+ * <p>
+ * Threads: {@code fabric-loopback} serves the socket and never copies; small slices are copied on
+ * the caller's thread, larger ones by {@code loopback-copy} workers, which also unmap. A peer's
+ * memory stays mapped until it is deregistered or its session has ended, <em>and</em> no copy runs
+ * in it.
+ */
 public final class LoopbackFabric implements Fabric {
     /** The GID that a loopback token carries: 127.0.0.1, IPv4-mapped. */
-    public static final String GID = "00000000000000000000ffff7f000001";
+    public static final String GID = Token.LOOPBACK_GID;
 
+    private final FabricCounts counts = new FabricCounts();
+    private final CopyEngine engine;
+    private final LoopbackListener listener;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Listens from now on; throws where the socket cannot be had. */
     public LoopbackFabric(LoopbackConfig config, Sessions sessions) {
-        throw new UnsupportedOperationException();
+        if (!Epoll.isAvailable()) {
+            throw new IllegalStateException("loopback needs Linux epoll",
+                    Epoll.unavailabilityCause());
+        }
+        engine = new CopyEngine(config, counts);
+        try {
+            listener = new LoopbackListener(config,
+                    new LoopbackPeers(config, sessions, counts, engine.workers()));
+        } catch (IOException e) {
+            engine.close();
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
@@ -23,21 +59,65 @@ public final class LoopbackFabric implements Fabric {
 
     @Override
     public Health health() {
-        throw new UnsupportedOperationException();
+        if (closed.get()) {
+            return Health.down("closed");
+        }
+        return listener.isListening() ? Health.USABLE : Health.down("the socket is closed");
     }
 
+    /** Nothing to do: a processor needs no registration to copy. */
     @Override
-    public void register(Slab slab) {
-        throw new UnsupportedOperationException();
-    }
+    public void register(Slab slab) {}
 
     @Override
     public Transfer begin(RemoteBuffer buffer) {
-        throw new UnsupportedOperationException();
+        try {
+            Transfer transfer = new LoopbackTransfer(engine, buffer, requireRegion(buffer));
+            counts.began();
+            return transfer;
+        } catch (TransferException e) {
+            counts.refused(e.reason());
+            throw e;
+        }
     }
 
+    private SharedRegion requireRegion(RemoteBuffer buffer) {
+        if (engine.isClosing()) {
+            throw CopyEngine.closing();
+        }
+        if (!(buffer.session() instanceof PeerSession session) || !session.isOpen()) {
+            throw new TransferException(Reason.UNKNOWN_SESSION,
+                    "no session " + buffer.session().number());
+        }
+        Region region = session.findRegion(buffer.key());
+        if (!(region instanceof SharedRegion shared)) {
+            throw new TransferException(Reason.UNKNOWN_KEY,
+                    "session " + session.number() + " has no such buffer");
+        }
+        if (!shared.contains(buffer.address(), buffer.length())) {
+            throw new TransferException(Reason.OUT_OF_BOUNDS, "window of " + buffer.length()
+                    + " bytes does not lie within the buffer of " + shared.length());
+        }
+        return shared;
+    }
+
+    public FabricStats stats() {
+        return counts.snapshot();
+    }
+
+    /** Blocks until no byte moves and all threads have ended; not from a fabric thread. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        engine.stop();
+        listener.drain();
+        engine.close();
+        try {
+            listener.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

@@ -1,7 +1,18 @@
 package io.railhead.rdma.session;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.security.GeneralSecurityException;
+import java.util.HexFormat;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
 /** The key that proves a session: derived on both sides, never sent. */
 public final class SessionKey {
+    private static final String ALGORITHM = "HmacSHA256";
+    private static final String KEY_LABEL = "railhead session key";
+    private static final String CLIENT_LABEL = "railhead client proof";
+    private static final String SERVER_LABEL = "railhead server proof";
 
     private SessionKey() {}
 
@@ -17,6 +28,40 @@ public final class SessionKey {
      *            as answered, 32 hex digits
      */
     public static byte[] derive(byte[] signingKey, String signature, String sessionId) {
-        throw new UnsupportedOperationException();
+        Mac mac = mac(signingKey);
+        mac.update(KEY_LABEL.getBytes(US_ASCII));
+        mac.update(HexFormat.of().parseHex(signature));
+        return mac.doFinal(HexFormat.of().parseHex(sessionId));
+    }
+
+    /** What the peer sends to show that it holds the key. */
+    public static Octets clientProof(byte[] sessionKey, String sessionId, Octets clientNonce,
+            Octets serverNonce) {
+        return proof(CLIENT_LABEL, sessionKey, sessionId, clientNonce, serverNonce);
+    }
+
+    /** What the gateway answers to show that it holds the key too. */
+    public static Octets serverProof(byte[] sessionKey, String sessionId, Octets clientNonce,
+            Octets serverNonce) {
+        return proof(SERVER_LABEL, sessionKey, sessionId, clientNonce, serverNonce);
+    }
+
+    private static Octets proof(String label, byte[] sessionKey, String sessionId,
+            Octets clientNonce, Octets serverNonce) {
+        Mac mac = mac(sessionKey);
+        mac.update(label.getBytes(US_ASCII));
+        mac.update(HexFormat.of().parseHex(sessionId));
+        mac.update(clientNonce.bytes());
+        return Octets.of(mac.doFinal(serverNonce.bytes()));
+    }
+
+    private static Mac mac(byte[] key) {
+        try {
+            Mac mac = Mac.getInstance(ALGORITHM);
+            mac.init(new SecretKeySpec(key, ALGORITHM));
+            return mac;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every JDK has " + ALGORITHM, e);
+        }
     }
 }

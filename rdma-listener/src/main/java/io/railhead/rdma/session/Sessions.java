@@ -1,7 +1,22 @@
 package io.railhead.rdma.session;
 
+import static io.railhead.rdma.TransferException.Reason.FOREIGN_SESSION;
+import static io.railhead.rdma.TransferException.Reason.OUT_OF_BOUNDS;
+import static io.railhead.rdma.TransferException.Reason.UNKNOWN_KEY;
+import static io.railhead.rdma.TransferException.Reason.UNKNOWN_SESSION;
+
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.TransferException;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,27 +24,84 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * An open makes a pending session: it has a short life until its peer connects to the fabric and
- * proves the key (HELLO, CHALLENGE, PROOF).
+ * proves the key (HELLO, CHALLENGE, PROOF). Ids, numbers and keys are random: knowing one session
+ * says nothing about the next. Requests look up without a lock; opening, proving and ending share
+ * one, which is never held while a session ends.
  */
 public final class Sessions {
+    private static final int ID_BYTES = 16;
+    private static final int NUMBER_BITS = 24;
+
+    private final long pendingLifeNanos;
+    private final int maxPending;
+    private final int maxPerPrincipal;
+    private final LongSupplier nanoClock;
+    private final SecureRandom random;
+    private final Map<Integer, PeerSession> live = new ConcurrentHashMap<>();
+    /** By id, in the order in which they expire. */
+    private final Map<String, PeerSession> pending = new LinkedHashMap<>();
 
     /**
      * @param pendingLife
      *            how long an opened session waits for its proof
      */
     public Sessions(Duration pendingLife, int maxPending, int maxPerPrincipal) {
-        throw new UnsupportedOperationException();
+        this(pendingLife, maxPending, maxPerPrincipal, System::nanoTime, new SecureRandom());
+    }
+
+    Sessions(Duration pendingLife, int maxPending, int maxPerPrincipal, LongSupplier nanoClock,
+            SecureRandom random) {
+        this.pendingLifeNanos = pendingLife.toNanos();
+        this.maxPending = maxPending;
+        this.maxPerPrincipal = maxPerPrincipal;
+        this.nanoClock = nanoClock;
+        this.random = random;
     }
 
     /**
      * Opens a pending session.
      *
      * @param sessionKey
-     *            derived by both sides from the SigV4 key of the open, see {@code SessionKey}
-     * @return null where the principal has too many
+     *            gives the key for the session's id, which is part of it: see
+     *            {@link SessionKey#derive}
+     * @return null where there are too many, the principal's or all
      */
-    public @Nullable Session open(String principal, byte[] sessionKey) {
-        throw new UnsupportedOperationException();
+    public @Nullable Session open(String principal, Function<String, byte[]> sessionKey) {
+        endExpired();
+        byte[] id = new byte[ID_BYTES];
+        random.nextBytes(id);
+        String hexId = HexFormat.of().formatHex(id);
+        byte[] key = sessionKey.apply(hexId);
+        synchronized (this) {
+            if (pending.size() >= maxPending || count(principal) >= maxPerPrincipal) {
+                return null;
+            }
+            PeerSession session = new PeerSession(this,
+                    new PeerSession.Identity(hexId, freshNumber(), principal), key,
+                    nanoClock.getAsLong() + pendingLifeNanos);
+            live.put(session.number(), session);
+            pending.put(hexId, session);
+            return session;
+        }
+    }
+
+    /** The session of this id that waits for its proof; null if none does, or no longer. */
+    public @Nullable PeerSession findPending(String id) {
+        endExpired();
+        synchronized (this) {
+            return pending.get(id);
+        }
+    }
+
+    /**
+     * Opens a session whose peer has shown that it holds the key; false if it has expired, was
+     * revoked, or another connection came first.
+     */
+    public boolean tryProve(PeerSession session) {
+        endExpired();
+        synchronized (this) {
+            return pending.remove(session.id(), session) && session.tryOpen();
+        }
     }
 
     /**
@@ -38,15 +110,72 @@ public final class Sessions {
      */
     public RemoteBuffer resolve(String principal, int sessionNumber, long address, long length,
             int key) {
-        throw new UnsupportedOperationException();
+        PeerSession session = live.get(sessionNumber);
+        if (session == null) {
+            throw new TransferException(UNKNOWN_SESSION, "no session " + sessionNumber);
+        }
+        if (!session.principal().equals(principal)) {
+            throw new TransferException(FOREIGN_SESSION,
+                    "session " + sessionNumber + " is not " + principal + "'s");
+        }
+        if (!session.isOpen()) {
+            throw new TransferException(UNKNOWN_SESSION,
+                    "session " + sessionNumber + " is not open");
+        }
+        Region region = session.findRegion(key);
+        if (region == null) {
+            throw new TransferException(UNKNOWN_KEY,
+                    "session " + sessionNumber + " has no such buffer");
+        }
+        if (!region.contains(address, length)) {
+            throw new TransferException(OUT_OF_BOUNDS, "window of " + length
+                    + " bytes does not lie within the buffer of " + region.length());
+        }
+        return new RemoteBuffer(session, address, length, key);
     }
 
     /** Ends every session of a principal, as when its credential is withdrawn. */
     public void revoke(String principal) {
-        throw new UnsupportedOperationException();
+        for (PeerSession session : live.values()) {
+            if (session.principal().equals(principal)) {
+                session.end();
+            }
+        }
     }
 
+    /** How many are proven and have not ended. */
     public int open() {
-        throw new UnsupportedOperationException();
+        return (int) live.values().stream().filter(PeerSession::isOpen).count();
+    }
+
+    synchronized void forget(PeerSession session) {
+        live.remove(session.number(), session);
+        pending.remove(session.id(), session);
+    }
+
+    private void endExpired() {
+        List<PeerSession> expired = new ArrayList<>();
+        synchronized (this) {
+            long now = nanoClock.getAsLong();
+            for (PeerSession session : pending.values()) {
+                if (!session.isExpired(now)) {
+                    break;
+                }
+                expired.add(session);
+            }
+        }
+        expired.forEach(PeerSession::end);
+    }
+
+    private long count(String principal) {
+        return live.values().stream().filter(s -> s.principal().equals(principal)).count();
+    }
+
+    private int freshNumber() {
+        int number = random.nextInt(1 << NUMBER_BITS);
+        while (number == 0 || live.containsKey(number)) {
+            number = random.nextInt(1 << NUMBER_BITS);
+        }
+        return number;
     }
 }

@@ -1,0 +1,12 @@
+package io.railhead.rdma.dialect;
+
+/** How a declined upload of the {@link Dialect#AMZ} family is answered. */
+public enum PutDecline {
+    /** HTTP 501: fails closed, even for clients that look at nothing but the status. */
+    ERROR,
+    /**
+     * HTTP 200 without ETag, as the draft specification says: lets those that know it fall back by
+     * themselves, and loses the data of those that look only at the status.
+     */
+    DRAFT
+}

@@ -1,0 +1,122 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.loopback.SliceCopy.Direction;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One slice on its way to or from a peer. It owns the slice and one hold of the region.
+ *
+ * <pre>
+ *   QUEUED ◀──────▶ RUNNING ──▶ DONE
+ *      └──break off──────────────▲
+ * </pre>
+ *
+ * Who moves it to DONE, and nobody else, gives back the hold, closes the slice (or hands a filled
+ * one over) and completes the stage. Only a RUNNING task touches peer memory, so a DONE one never
+ * does again.
+ */
+final class CopyTask implements CopyWorkers.Work {
+    private static final Logger log = LoggerFactory.getLogger(CopyTask.class);
+    /** So small that a fence, or another principal, never waits long. */
+    static final long PIECE_BYTES = 1 << 20;
+
+    private enum State {
+        QUEUED, RUNNING, DONE
+    }
+
+    private final LoopbackTransfer transfer;
+    private final Direction direction;
+    private final PageSlice ownedSlice;
+    private final SharedRegion heldRegion;
+    private final SliceCopy copy;
+    private final CompletableFuture<PageSlice> outcome = new CompletableFuture<>();
+    private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
+
+    CopyTask(LoopbackTransfer transfer, Direction direction, PageSlice ownedSlice,
+            SharedRegion heldRegion, SliceCopy copy) {
+        this.transfer = transfer;
+        this.direction = direction;
+        this.ownedSlice = ownedSlice;
+        this.heldRegion = heldRegion;
+        this.copy = copy;
+    }
+
+    /** Ends with the slice: the caller's again after a read, closed after a write. */
+    CompletableFuture<PageSlice> outcome() {
+        return outcome;
+    }
+
+    @Override
+    public boolean step() {
+        if (!state.compareAndSet(State.QUEUED, State.RUNNING)) {
+            return false;
+        }
+        TransferException failure = transfer.findReasonToStop();
+        if (failure == null) {
+            failure = tryPiece();
+        }
+        if (failure != null || copy.isDone()) {
+            state.set(State.DONE);
+            finish(failure);
+            return false;
+        }
+        state.set(State.QUEUED);
+        // Whoever fenced meanwhile found it RUNNING and left it to this thread.
+        TransferException stopped = transfer.findReasonToStop();
+        return stopped == null || !breakOff(stopped);
+    }
+
+    /** Ends the task unless it runs or has ended; whether this call did. */
+    boolean breakOff(TransferException failure) {
+        if (!state.compareAndSet(State.QUEUED, State.DONE)) {
+            return false;
+        }
+        finish(failure);
+        return true;
+    }
+
+    private @Nullable TransferException tryPiece() {
+        long began = System.nanoTime();
+        try {
+            long bytes = copy.piece(PIECE_BYTES);
+            transfer.counts().copied(direction, bytes, System.nanoTime() - began);
+            return null;
+        } catch (InternalError e) {
+            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it.
+            return failed(Reason.PEER_GONE, "the peer's memory could not be touched", e);
+        } catch (RuntimeException e) {
+            log.error("loopback copy", e);
+            return failed(Reason.UNAVAILABLE, "the copy failed", e);
+        }
+    }
+
+    private static TransferException failed(Reason reason, String message, Throwable cause) {
+        TransferException failure = new TransferException(reason, message);
+        failure.initCause(cause);
+        return failure;
+    }
+
+    private void finish(@Nullable TransferException failure) {
+        try {
+            heldRegion.release();
+            if (failure != null || direction == Direction.TO_PEER) {
+                ownedSlice.close();
+            }
+            if (failure == null) {
+                outcome.complete(ownedSlice);
+            } else {
+                transfer.counts().refused(failure.reason());
+                outcome.completeExceptionally(failure);
+            }
+        } finally {
+            transfer.ended(this);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+package io.railhead.rdma.loopback;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketReadMode;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.Future;
+import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Bye;
+import io.railhead.rdma.session.Message.Challenge;
+import io.railhead.rdma.session.Message.Deregister;
+import io.railhead.rdma.session.Message.Deregistered;
+import io.railhead.rdma.session.Message.Hello;
+import io.railhead.rdma.session.Message.Ping;
+import io.railhead.rdma.session.Message.Pong;
+import io.railhead.rdma.session.Message.Proof;
+import io.railhead.rdma.session.Message.Refused;
+import io.railhead.rdma.session.Message.Register;
+import io.railhead.rdma.session.Message.Registered;
+import io.railhead.rdma.session.Message.SendDescriptor;
+import io.railhead.rdma.session.Message.Welcome;
+import io.railhead.rdma.session.MessageException;
+import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Refusal;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The gateway's end of one connection, and the life of the session that proves itself on it. Event
+ * loop only, but for {@link #end}.
+ *
+ * <pre>
+ *   HELLO ─▶ PROOF ─▶ READY ◀──────────────────────────────────┐
+ *                       ├─ REGISTER ─▶ SWITCHING ─▶ DESCRIPTOR ─▶ TAKEN
+ *                       └─ DEREGISTER ─▶ RETIRING ─────────────┘
+ * </pre>
+ *
+ * Netty reads descriptors or bytes, never both. Bytes read while a descriptor is on its way would
+ * lose it, so the mode changes only between two runs of the read loop (SWITCHING, TAKEN), and the
+ * peer is asked for its descriptor only then.
+ *
+ * <p>
+ * Once a session has ended, the socket is closed last, when no copy touches the peer's memory: the
+ * peer may take the close as the return of its buffers.
+ */
+final class LoopbackConnection extends MessageHandler {
+    private static final Logger log = LoggerFactory.getLogger(LoopbackConnection.class);
+
+    private enum Stage {
+        HELLO, PROOF, READY, SWITCHING, DESCRIPTOR, TAKEN, RETIRING, ENDED
+    }
+
+    /** What was said in HELLO and answered to it. */
+    private record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce) {}
+
+    private final LoopbackPeers peers;
+    private final EpollDomainSocketChannel channel;
+    private Stage stage = Stage.HELLO;
+    private boolean admitted;
+    private @Nullable Handshake handshake;
+    private @Nullable PeerBuffers buffers;
+    private @Nullable Register registering;
+    private @Nullable Message answer;
+    private @Nullable Future<?> deadline;
+
+    LoopbackConnection(LoopbackPeers peers, EpollDomainSocketChannel channel) {
+        this.peers = peers;
+        this.channel = channel;
+    }
+
+    /** Ends the session, if there is one, and then the connection: its close. Any thread. */
+    ChannelFuture end() {
+        channel.eventLoop().execute(() -> {
+            if (buffers == null) {
+                closeSocket();
+            } else {
+                buffers.session().end();
+            }
+        });
+        return channel.closeFuture();
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) throws MessageException {
+        admitted = peers.tryAdmit(this);
+        if (!admitted) {
+            refuseAndClose(context, Refusal.BUSY);
+            return;
+        }
+        startDeadline(context);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        stage = Stage.ENDED;
+        cancelDeadline();
+        if (buffers != null) {
+            buffers.session().end();
+            peers.counts().sessionEnded();
+        } else if (admitted) {
+            peers.leftUnproven();
+        }
+        peers.gone(this);
+    }
+
+    @Override
+    void received(ChannelHandlerContext context, Message message) throws IOException {
+        switch (stage) {
+            case HELLO -> hello(context, require(Hello.class, message));
+            case PROOF -> proof(context, require(Proof.class, message));
+            case READY -> request(context, requireBuffers(), message);
+            case ENDED -> log.debug("loopback message after the end");
+            case SWITCHING, DESCRIPTOR, TAKEN, RETIRING -> throw outOfOrder(message);
+        }
+    }
+
+    private void hello(ChannelHandlerContext context, Hello hello) throws MessageException {
+        PeerSession session = peers.sessions().findPending(hello.sessionId());
+        if (session == null) {
+            refuseAndClose(context, Refusal.UNKNOWN_SESSION);
+            return;
+        }
+        Octets serverNonce = Octets.random(peers.random());
+        handshake = new Handshake(session, hello.nonce(), serverNonce);
+        stage = Stage.PROOF;
+        send(context, new Challenge(serverNonce));
+    }
+
+    private void proof(ChannelHandlerContext context, Proof proof) throws IOException {
+        if (handshake == null) {
+            throw outOfOrder(proof);
+        }
+        PeerSession session = handshake.session();
+        if (!session.isProvenBy(proof.proof(), handshake.clientNonce(), handshake.serverNonce())) {
+            refuseAndClose(context, Refusal.BAD_PROOF);
+            return;
+        }
+        if (!peers.sessions().tryProve(session)) {
+            refuseAndClose(context, Refusal.UNKNOWN_SESSION);
+            return;
+        }
+        cancelDeadline();
+        peers.proved();
+        buffers = new PeerBuffers(peers, session);
+        stage = Stage.READY;
+        log.info("loopback session {} open: principal {}, {}", session.number(),
+                session.principal(), channel.peerCredentials());
+        session.onEnd(() -> channel.eventLoop().execute(this::closeWhenUntouched));
+        send(context, new Welcome(
+                session.serverProof(handshake.clientNonce(), handshake.serverNonce()),
+                session.number(), peers.config().maxBuffers()));
+    }
+
+    private void request(ChannelHandlerContext context, PeerBuffers mine, Message message)
+            throws MessageException {
+        switch (message) {
+            case Register register -> register(context, mine, register);
+            case Deregister(int key) -> deregister(context, mine, key);
+            case Ping(long value) -> send(context, new Pong(value));
+            case Bye() -> mine.session().end();
+            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
+                throw outOfOrder(message);
+        }
+    }
+
+    private void register(ChannelHandlerContext context, PeerBuffers mine, Register register)
+            throws MessageException {
+        Refusal refusal = mine.findRefusal(register);
+        if (refusal != null) {
+            refuse(context, refusal);
+            return;
+        }
+        registering = register;
+        stage = Stage.SWITCHING;
+    }
+
+    @Override
+    void received(ChannelHandlerContext context, FileDescriptor ownedDescriptor)
+            throws IOException {
+        if (stage != Stage.DESCRIPTOR || registering == null) {
+            ownedDescriptor.close();
+            throw new MessageException("no descriptor was asked for");
+        }
+        cancelDeadline();
+        answer = requireBuffers().take(registering, ownedDescriptor.intValue());
+        registering = null;
+        stage = Stage.TAKEN;
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) throws MessageException {
+        if (stage == Stage.SWITCHING) {
+            channel.config().setReadMode(DomainSocketReadMode.FILE_DESCRIPTORS);
+            stage = Stage.DESCRIPTOR;
+            startDeadline(context);
+            send(context, new SendDescriptor());
+        } else if (stage == Stage.TAKEN && answer != null) {
+            channel.config().setReadMode(DomainSocketReadMode.BYTES);
+            stage = Stage.READY;
+            send(context, answer);
+            answer = null;
+        }
+    }
+
+    private void deregister(ChannelHandlerContext context, PeerBuffers mine, int key)
+            throws MessageException {
+        CompletableFuture<Void> untouched = mine.retire(key);
+        if (untouched == null) {
+            refuse(context, Refusal.UNKNOWN_KEY);
+            return;
+        }
+        stage = Stage.RETIRING;
+        var _ = untouched.whenCompleteAsync((_, failure) -> retired(context, key, failure),
+                channel.eventLoop());
+    }
+
+    private void retired(ChannelHandlerContext context, int key, @Nullable Throwable failure) {
+        if (stage != Stage.RETIRING) {
+            return;
+        }
+        stage = Stage.READY;
+        try {
+            if (failure != null) {
+                throw new MessageException("a buffer could not be let go: " + failure);
+            }
+            send(context, new Deregistered(key));
+        } catch (MessageException e) {
+            broken(context, e);
+        }
+    }
+
+    private void closeWhenUntouched() {
+        stage = Stage.ENDED;
+        var _ = requireBuffers().untouched()
+                .whenCompleteAsync((_, _) -> closeSocket(), channel.eventLoop());
+    }
+
+    private void closeSocket() {
+        var _ = channel.close();
+    }
+
+    private void refuse(ChannelHandlerContext context, Refusal reason) throws MessageException {
+        peers.counts().refused(reason);
+        send(context, new Refused(reason));
+    }
+
+    private void refuseAndClose(ChannelHandlerContext context, Refusal reason)
+            throws MessageException {
+        log.info("loopback connection refused: {}", reason);
+        stage = Stage.ENDED;
+        refuse(context, reason);
+        closeSocket();
+    }
+
+    @Override
+    void broken(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof MessageException) {
+            peers.counts().refused(Refusal.PROTOCOL);
+        }
+        log.info("loopback connection broken: {}", cause.toString());
+        stage = Stage.ENDED;
+        var _ = end();
+    }
+
+    private void startDeadline(ChannelHandlerContext context) {
+        deadline = context.executor()
+                .schedule(() -> tooSlow(context),
+                        peers.config().proofTimeout().toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void tooSlow(ChannelHandlerContext context) {
+        log.info("loopback connection too slow at {}", stage);
+        peers.counts().refused(Refusal.TOO_SLOW);
+        stage = Stage.ENDED;
+        try {
+            send(context, new Refused(Refusal.TOO_SLOW));
+        } catch (MessageException e) {
+            log.debug("loopback refusal not sent", e);
+        }
+        var _ = end();
+    }
+
+    private void cancelDeadline() {
+        if (deadline != null) {
+            deadline.cancel(false);
+            deadline = null;
+        }
+    }
+
+    private PeerBuffers requireBuffers() {
+        if (buffers == null) {
+            throw new IllegalStateException("buffers exist from READY on");
+        }
+        return buffers;
+    }
+
+    private static <M extends Message> M require(Class<M> type, Message message)
+            throws MessageException {
+        if (!type.isInstance(message)) {
+            throw outOfOrder(message);
+        }
+        return type.cast(message);
+    }
+
+    private static MessageException outOfOrder(Message message) {
+        return new MessageException(message.getClass().getSimpleName() + " is out of order");
+    }
+}

@@ -1,0 +1,80 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.rdma.session.Sessions;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * All connections of a loopback fabric, and what they share. Any thread.
+ *
+ * <p>
+ * Anyone on the host may connect: few connections may be unproven at a time, each for a short time.
+ */
+final class LoopbackPeers {
+    private final LoopbackConfig config;
+    private final Sessions sessions;
+    private final FabricCounts counts;
+    private final Executor unmapper;
+    private final SecureRandom random = new SecureRandom();
+    private final Set<LoopbackConnection> connections = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger unproven = new AtomicInteger();
+
+    LoopbackPeers(LoopbackConfig config, Sessions sessions, FabricCounts counts,
+            Executor unmapper) {
+        this.config = config;
+        this.sessions = sessions;
+        this.counts = counts;
+        this.unmapper = unmapper;
+    }
+
+    LoopbackConfig config() {
+        return config;
+    }
+
+    Sessions sessions() {
+        return sessions;
+    }
+
+    FabricCounts counts() {
+        return counts;
+    }
+
+    SecureRandom random() {
+        return random;
+    }
+
+    Executor unmapper() {
+        return unmapper;
+    }
+
+    /** Lets an unproven connection in, unless there are too many of them. */
+    boolean tryAdmit(LoopbackConnection connection) {
+        connections.add(connection);
+        if (unproven.incrementAndGet() > config.maxUnproven()) {
+            unproven.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    void proved() {
+        unproven.decrementAndGet();
+        counts.sessionOpened();
+    }
+
+    void leftUnproven() {
+        unproven.decrementAndGet();
+    }
+
+    void gone(LoopbackConnection connection) {
+        connections.remove(connection);
+    }
+
+    List<LoopbackConnection> connections() {
+        return List.copyOf(connections);
+    }
+}

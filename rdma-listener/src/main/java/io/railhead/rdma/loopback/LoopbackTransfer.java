@@ -1,0 +1,162 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.loopback.SliceCopy.Direction;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's copies. Small ones are done before the call returns, large ones by the workers.
+ *
+ * <p>
+ * Its lock guards the set of tasks and the fence; no copy, no completion and no other lock is taken
+ * under it.
+ */
+final class LoopbackTransfer implements Transfer {
+    private final CopyEngine engine;
+    private final RemoteBuffer buffer;
+    private final SharedRegion region;
+    private final Set<CopyTask> tasks = new HashSet<>();
+    private volatile boolean fenced;
+    private @Nullable CompletableFuture<Void> fence;
+
+    LoopbackTransfer(CopyEngine engine, RemoteBuffer buffer, SharedRegion region) {
+        this.engine = engine;
+        this.buffer = buffer;
+        this.region = region;
+    }
+
+    @Override
+    public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
+        return start(Direction.TO_PEER, ownedSlice, bufferOffset).thenAccept(_ -> {});
+    }
+
+    @Override
+    public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
+        return start(Direction.FROM_PEER, ownedSlice, bufferOffset);
+    }
+
+    @Override
+    public CompletionStage<Void> fence() {
+        CompletableFuture<Void> ends;
+        List<CopyTask> left;
+        synchronized (this) {
+            if (fence == null) {
+                fence = new CompletableFuture<>();
+            }
+            ends = fence;
+            fenced = true;
+            left = List.copyOf(tasks);
+        }
+        if (left.isEmpty()) {
+            ends.complete(null);
+        } else {
+            engine.workers().execute(() -> left.forEach(task -> task.breakOff(stopped())));
+        }
+        return ends;
+    }
+
+    private CompletableFuture<PageSlice> start(Direction direction, PageSlice ownedSlice,
+            long offset) {
+        TransferException refusal = findRefusal(ownedSlice.length(), offset);
+        if (refusal != null) {
+            return refuse(ownedSlice, refusal);
+        }
+        CopyTask task;
+        try {
+            task = new CopyTask(this, direction, ownedSlice, region,
+                    new SliceCopy(direction, ownedSlice.segments(),
+                            peerMemory(offset, ownedSlice.length())));
+        } catch (RuntimeException e) {
+            region.release();
+            ownedSlice.close();
+            throw e;
+        }
+        synchronized (this) {
+            tasks.add(task);
+        }
+        run(task, ownedSlice.length());
+        return task.outcome();
+    }
+
+    private void run(CopyTask task, int bytes) {
+        if (bytes <= engine.inlineBytes()) {
+            while (task.step()) {
+                // Until all pieces are there.
+            }
+        } else if (!engine.workers().trySubmit(buffer.session().principal(), task)) {
+            task.breakOff(CopyEngine.closing());
+        }
+    }
+
+    /** Why these bytes may not move; null if they may, and then the region is held. */
+    private @Nullable TransferException findRefusal(int bytes, long offset) {
+        TransferException stop = findReasonToStop();
+        if (stop != null) {
+            return stop;
+        }
+        if (offset < 0 || offset > buffer.length() - bytes) {
+            return new TransferException(Reason.OUT_OF_BOUNDS,
+                    bytes + " bytes at " + offset + " do not lie within " + buffer.length());
+        }
+        return region.tryRetain() ? null : gone();
+    }
+
+    private TransferException gone() {
+        return buffer.session().isOpen()
+                ? new TransferException(Reason.UNKNOWN_KEY, "the buffer was deregistered")
+                : new TransferException(Reason.PEER_GONE, "the session has ended");
+    }
+
+    private CompletableFuture<PageSlice> refuse(PageSlice ownedSlice, TransferException refusal) {
+        ownedSlice.close();
+        counts().refused(refusal.reason());
+        return CompletableFuture.failedFuture(refusal);
+    }
+
+    private MemorySegment peerMemory(long offset, int bytes) {
+        return region.memory().asSlice(buffer.address() - region.baseAddress() + offset, bytes);
+    }
+
+    /** Asked before every piece. */
+    @Nullable
+    TransferException findReasonToStop() {
+        if (fenced) {
+            return stopped();
+        }
+        if (engine.isClosing()) {
+            return CopyEngine.closing();
+        }
+        return buffer.session().isOpen()
+                ? null
+                : new TransferException(Reason.PEER_GONE, "the session has ended");
+    }
+
+    private static TransferException stopped() {
+        return new TransferException(Reason.FENCED, "the transfer was fenced");
+    }
+
+    FabricCounts counts() {
+        return engine.counts();
+    }
+
+    void ended(CopyTask task) {
+        CompletableFuture<Void> ends;
+        synchronized (this) {
+            tasks.remove(task);
+            ends = tasks.isEmpty() ? fence : null;
+        }
+        if (ends != null) {
+            ends.complete(null);
+        }
+    }
+}

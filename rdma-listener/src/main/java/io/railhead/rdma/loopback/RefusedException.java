@@ -1,0 +1,22 @@
+package io.railhead.rdma.loopback;
+
+import static java.util.Objects.requireNonNull;
+
+import io.railhead.rdma.session.Refusal;
+import java.io.IOException;
+
+/** The gateway said no. */
+public final class RefusedException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    private final Refusal reason;
+
+    RefusedException(Refusal reason) {
+        super("the gateway refused: " + reason);
+        this.reason = requireNonNull(reason, "reason is null");
+    }
+
+    public Refusal reason() {
+        return reason;
+    }
+}

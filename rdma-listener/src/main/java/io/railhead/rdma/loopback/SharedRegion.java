@@ -1,0 +1,95 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.os.Mapping;
+import io.railhead.rdma.session.Region;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A peer's memory, mapped here. It owns the mapping.
+ *
+ * <p>
+ * Its count starts at one, the registration's own, which {@link #retire} gives back. Each copy
+ * holds another while it may run. Zero is terminal: then the mapping goes, on the executor, since
+ * unmapping takes time that an event loop does not have.
+ */
+final class SharedRegion implements Region {
+    private final long baseAddress;
+    private final long length;
+    private final Mapping ownedMapping;
+    private final Executor unmapper;
+    private final FabricCounts counts;
+    private final AtomicInteger holds = new AtomicInteger(1);
+    private final AtomicBoolean retired = new AtomicBoolean();
+    private final CompletableFuture<Void> unmapped = new CompletableFuture<>();
+
+    SharedRegion(long baseAddress, long length, Mapping ownedMapping, Executor unmapper,
+            FabricCounts counts) {
+        this.baseAddress = baseAddress;
+        this.length = length;
+        this.ownedMapping = ownedMapping;
+        this.unmapper = unmapper;
+        this.counts = counts;
+        counts.registered(length);
+    }
+
+    @Override
+    public long baseAddress() {
+        return baseAddress;
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    /** The registered bytes, for one who holds the region. */
+    MemorySegment memory() {
+        return ownedMapping.segment().asSlice(0, length);
+    }
+
+    boolean tryRetain() {
+        for (int now = holds.get(); now != 0 && !retired.get(); now = holds.get()) {
+            if (holds.compareAndSet(now, now + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void release() {
+        int left = holds.decrementAndGet();
+        if (left < 0) {
+            throw new IllegalStateException("region released more often than retained");
+        }
+        if (left == 0) {
+            unmapper.execute(this::unmap);
+        }
+    }
+
+    @Override
+    public void retire() {
+        if (retired.compareAndSet(false, true)) {
+            release();
+        }
+    }
+
+    /** Completes when nothing of this process can touch the peer's memory any more. */
+    CompletionStage<Void> unmapped() {
+        return unmapped;
+    }
+
+    private void unmap() {
+        try {
+            ownedMapping.close();
+            counts.registered(-length);
+            unmapped.complete(null);
+        } catch (RuntimeException e) {
+            unmapped.completeExceptionally(e);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package io.railhead.rdma.loopback;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The socket's name in the file system. One left behind by a dead process is replaced; one that
+ * answers, or that is no socket, is left alone and is an error.
+ *
+ * <p>
+ * Everyone may connect, as peers run under users of their own in other containers: it is the proof
+ * that lets them in, and the folder's mode is the administrator's.
+ */
+final class SocketFile {
+    private final Path path;
+    private final @Nullable Object identity;
+
+    private SocketFile(Path path, @Nullable Object identity) {
+        this.path = path;
+        this.identity = identity;
+    }
+
+    /** Makes way for a bind. */
+    static void clear(Path path) throws IOException {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        if (!attributes(path).isOther()) {
+            throw new IOException("loopback socket " + path + " is in the way: not a socket");
+        }
+        if (answers(path)) {
+            throw new IOException("loopback socket " + path + " is in use by a running process");
+        }
+        Files.delete(path);
+    }
+
+    /** What was bound just now. */
+    static SocketFile bound(Path path) throws IOException {
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw-rw-"));
+        return new SocketFile(path, attributes(path).fileKey());
+    }
+
+    /** Removes the name, if it is still this socket's. */
+    void delete() throws IOException {
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)
+                && Objects.equals(attributes(path).fileKey(), identity)) {
+            Files.delete(path);
+        }
+    }
+
+    private static boolean answers(Path path) {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(path));
+            return true;
+        } catch (IOException _) {
+            return false;
+        }
+    }
+
+    private static BasicFileAttributes attributes(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    }
+}

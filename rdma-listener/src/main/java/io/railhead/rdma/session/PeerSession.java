@@ -1,0 +1,149 @@
+package io.railhead.rdma.session;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session and the buffers its peer registered. Any thread.
+ *
+ * <pre>
+ *   PENDING ──proven──▶ OPEN ──▶ ENDED
+ *      └──────expired, revoked─────▲
+ * </pre>
+ *
+ * Lock order: a session's own lock is never held while {@link Sessions}' lock is taken, nor while a
+ * listener runs.
+ */
+public final class PeerSession implements Session {
+    private enum State {
+        PENDING, OPEN, ENDED
+    }
+
+    private final Sessions owner;
+    private final Identity identity;
+    private final byte[] key;
+    private final long expiresAtNanos;
+    private final Map<Integer, Region> regions = new ConcurrentHashMap<>();
+    /** Keys are not given twice in a session: a stale one must name nothing. */
+    private final Set<Integer> keysGiven = new HashSet<>();
+    private final List<Runnable> endListeners = new ArrayList<>();
+    private volatile State state = State.PENDING;
+
+    record Identity(String id, int number, String principal) {}
+
+    PeerSession(Sessions owner, Identity identity, byte[] key, long expiresAtNanos) {
+        this.owner = owner;
+        this.identity = identity;
+        this.key = key.clone();
+        this.expiresAtNanos = expiresAtNanos;
+    }
+
+    @Override
+    public int number() {
+        return identity.number();
+    }
+
+    @Override
+    public String id() {
+        return identity.id();
+    }
+
+    @Override
+    public String principal() {
+        return identity.principal();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return state == State.OPEN;
+    }
+
+    /** Whether a peer that sent this proof holds the session's key. */
+    public boolean isProvenBy(Octets proof, Octets clientNonce, Octets serverNonce) {
+        return SessionKey.clientProof(key, id(), clientNonce, serverNonce).equals(proof);
+    }
+
+    /** Shows the peer that this gateway holds the key too. */
+    public Octets serverProof(Octets clientNonce, Octets serverNonce) {
+        return SessionKey.serverProof(key, id(), clientNonce, serverNonce);
+    }
+
+    boolean isExpired(long nowNanos) {
+        return nowNanos - expiresAtNanos >= 0;
+    }
+
+    synchronized boolean tryOpen() {
+        if (state != State.PENDING) {
+            return false;
+        }
+        state = State.OPEN;
+        return true;
+    }
+
+    /**
+     * Takes a region in, under a fresh random key that is not 0. Returns 0, and leaves the region
+     * with the caller, if the session is not open.
+     */
+    public synchronized int tryRegister(Region region, RandomGenerator random) {
+        if (state != State.OPEN) {
+            return 0;
+        }
+        int fresh = random.nextInt();
+        while (fresh == 0 || !keysGiven.add(fresh)) {
+            fresh = random.nextInt();
+        }
+        regions.put(fresh, region);
+        return fresh;
+    }
+
+    /** Takes a region out and retires it; null if there is none with this key. */
+    public @Nullable Region deregister(int key) {
+        Region region = regions.remove(key);
+        if (region != null) {
+            region.retire();
+        }
+        return region;
+    }
+
+    public @Nullable Region findRegion(int key) {
+        return regions.get(key);
+    }
+
+    public int regions() {
+        return regions.size();
+    }
+
+    /** Runs once when the session has ended; at once if it already has. */
+    public void onEnd(Runnable listener) {
+        synchronized (this) {
+            if (state != State.ENDED) {
+                endListeners.add(listener);
+                return;
+            }
+        }
+        listener.run();
+    }
+
+    /** Ends the session: its buffers are retired, its listeners hear. Idempotent. */
+    public void end() {
+        List<Runnable> listeners;
+        synchronized (this) {
+            if (state == State.ENDED) {
+                return;
+            }
+            state = State.ENDED;
+            listeners = List.copyOf(endListeners);
+        }
+        owner.forget(this);
+        for (int key : List.copyOf(regions.keySet())) {
+            deregister(key);
+        }
+        listeners.forEach(Runnable::run);
+    }
+}

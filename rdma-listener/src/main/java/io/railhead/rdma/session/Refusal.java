@@ -1,0 +1,46 @@
+package io.railhead.rdma.session;
+
+import org.jspecify.annotations.Nullable;
+
+/** Why the gateway said no on a loopback socket. The codes are the protocol's: never renumbered. */
+public enum Refusal {
+    /** No session with this id waits for its proof. */
+    UNKNOWN_SESSION(1),
+    /** The proof does not fit the session's key. */
+    BAD_PROOF(2),
+    /** HELLO, PROOF or the descriptor did not come in time. */
+    TOO_SLOW(3),
+    /** Too many connections that have not proved themselves. */
+    BUSY(4),
+    /** The session has as many buffers as it may. */
+    TOO_MANY_BUFFERS(5),
+    /** Length is zero, wraps around the address space, or exceeds the memory that was passed. */
+    BAD_LENGTH(6),
+    /** The descriptor is not a memfd sealed with F_SEAL_SHRINK. */
+    NOT_SEALED(7),
+    /** The memory could not be mapped. */
+    CANNOT_MAP(8),
+    /** The session has no buffer with this key. */
+    UNKNOWN_KEY(9),
+    /** A message that is malformed or out of order. */
+    PROTOCOL(10);
+
+    private final int code;
+
+    Refusal(int code) {
+        this.code = code;
+    }
+
+    int code() {
+        return code;
+    }
+
+    static @Nullable Refusal findByCode(int code) {
+        for (Refusal refusal : values()) {
+            if (refusal.code == code) {
+                return refusal;
+            }
+        }
+        return null;
+    }
+}
