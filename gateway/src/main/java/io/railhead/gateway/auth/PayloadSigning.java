@@ -1,0 +1,60 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+
+/** How a request's body is framed and what of it is signed: {@code x-amz-content-sha256}. */
+public sealed interface PayloadSigning {
+    String UNSIGNED = "UNSIGNED-PAYLOAD";
+    String SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
+    String SIGNED_CHUNKS_AND_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
+    String UNSIGNED_CHUNKS_AND_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+
+    /** The bytes as they are, with this SHA-256 in lower-case hex. */
+    record Digest(String hex) implements PayloadSigning {}
+
+    /** The bytes as they are. */
+    record Unsigned() implements PayloadSigning {}
+
+    /** aws-chunked, each chunk signed. */
+    record SignedChunks(boolean trailer) implements PayloadSigning {}
+
+    /** aws-chunked with a trailer, nothing of it signed. */
+    record UnsignedChunks() implements PayloadSigning {}
+
+    /** The header's spelling, as it stands in the canonical request. */
+    default String headerValue() {
+        return switch (this) {
+            case Digest(String hex) -> hex;
+            case Unsigned() -> UNSIGNED;
+            case SignedChunks(boolean trailer) -> trailer
+                    ? SIGNED_CHUNKS_AND_TRAILER
+                    : SIGNED_CHUNKS;
+            case UnsignedChunks() -> UNSIGNED_CHUNKS_AND_TRAILER;
+        };
+    }
+
+    /** Reads the header's value. */
+    static PayloadSigning parse(String value) {
+        return switch (value) {
+            case UNSIGNED -> new Unsigned();
+            case SIGNED_CHUNKS -> new SignedChunks(false);
+            case SIGNED_CHUNKS_AND_TRAILER -> new SignedChunks(true);
+            case UNSIGNED_CHUNKS_AND_TRAILER -> new UnsignedChunks();
+            default -> parseDigest(value);
+        };
+    }
+
+    private static PayloadSigning parseDigest(String value) {
+        if (value.startsWith("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD")) {
+            throw new S3Exception(S3Error.NOT_IMPLEMENTED, "SigV4A chunks are not served.");
+        }
+        if (!Hex.isSha256(value)) {
+            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                    "x-amz-content-sha256 must be " + UNSIGNED + ", " + UNSIGNED_CHUNKS_AND_TRAILER
+                            + ", " + SIGNED_CHUNKS + ", " + SIGNED_CHUNKS_AND_TRAILER
+                            + " or a valid sha256 value.");
+        }
+        return new Digest(value);
+    }
+}

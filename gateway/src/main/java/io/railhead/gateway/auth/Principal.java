@@ -1,0 +1,42 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.backend.Caller;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One entry of {@code credentials.yaml}: who signs, and what it may do here.
+ *
+ * @param gids
+ *            RDMA addresses it may name besides its TCP address, lower case
+ */
+public record Principal(String name, String tenant, List<AccessKey> keys,
+        @Nullable BackendCredential backend, Set<String> gids, boolean rdmaGet, boolean rdmaPut,
+        boolean admin) {
+
+    public Principal {
+        keys = List.copyOf(keys);
+        gids = Set.copyOf(gids);
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException("keys must not be empty");
+        }
+    }
+
+    /** In whose name its requests are sent on: its own pair keeps its identity at the store. */
+    public Caller.Credential backendCredential(AccessKey used) {
+        AccessKey key = backend == null ? used : backend.key();
+        Secret token = key.sessionToken();
+        return new Caller.Credential(key.id(), key.secret().reveal(),
+                token == null ? null : token.reveal());
+    }
+
+    /** Whose bucket names it speaks of: equal bucket names of two namespaces never meet. */
+    public String namespace(AccessKey used) {
+        if (backend == null) {
+            return used.id();
+        }
+        String account = backend.account();
+        return account == null ? backend.key().id() : account;
+    }
+}

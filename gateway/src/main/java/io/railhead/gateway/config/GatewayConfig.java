@@ -1,0 +1,71 @@
+package io.railhead.gateway.config;
+
+import io.railhead.backend.BackendConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** {@code railhead.yaml} whole, checked, defaults filled in. */
+public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
+        Rdma rdma, Admin admin) {
+
+    public GatewayConfig {
+        backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
+    }
+
+    /**
+     * The front door.
+     *
+     * @param domains
+     *            host name suffixes behind which a virtual-host bucket stands, lower case
+     * @param eventLoops
+     *            never 0: the machine's cores are already filled in
+     */
+    public record Gateway(ListenAddress listen, ListenAddress health, Path credentials,
+            List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
+            Duration idleTimeout, int eventLoops, AuthMode mode) {
+
+        public Gateway {
+            domains = List.copyOf(domains);
+        }
+    }
+
+    /** How callers are known. Only {@link #VERIFY} is served as yet. */
+    public enum AuthMode {
+        VERIFY, PASS_THROUGH, TRUSTED_NETWORK
+    }
+
+    /** Registered memory. */
+    public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
+            ByteCount window, ByteCount run, int metadataEntries) {}
+
+    /**
+     * One of {@code backends:}.
+     *
+     * @param probeBucket
+     *            where what the store can do may be tried; null tries less
+     */
+    public record Store(BackendConfig backend, @Nullable String probeBucket) {}
+
+    /** One-sided delivery. */
+    public record Rdma(Loopback loopback, Duration decideTimeout, Duration fenceTimeout,
+            PutDecline putDecline, int maxSessionsPerPrincipal, Duration tokenAge) {}
+
+    /** The fabric of one host. */
+    public record Loopback(boolean enabled, Path socket) {}
+
+    /** How a PUT whose token is declined is answered. */
+    public enum PutDecline {
+        /** 501, as deployed clients expect. */
+        FAIL_CLOSED,
+        /** As the draft specification has it. */
+        SPEC
+    }
+
+    /** Status page and administration. */
+    public record Admin(ListenAddress listen) {}
+}

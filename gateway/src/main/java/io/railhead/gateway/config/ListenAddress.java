@@ -1,0 +1,42 @@
+package io.railhead.gateway.config;
+
+/**
+ * Where a listener binds.
+ *
+ * @param host
+ *            an address or name, IPv6 without its brackets
+ * @param port
+ *            0 lets the system choose
+ */
+public record ListenAddress(String host, int port) {
+
+    /** Throws IllegalArgumentException saying what is wrong if it is not host:port. */
+    public static ListenAddress parse(String text) {
+        int colon = text.lastIndexOf(':');
+        String host = colon < 0 ? "" : text.substring(0, colon);
+        if (host.startsWith("[") && host.endsWith("]")) {
+            host = host.substring(1, host.length() - 1);
+        } else if (host.indexOf(':') >= 0) {
+            throw refusal(text);
+        }
+        try {
+            int port = Integer.parseInt(text.substring(colon + 1));
+            if (host.isEmpty() || port < 0 || port > 65_535) {
+                throw refusal(text);
+            }
+            return new ListenAddress(host, port);
+        } catch (NumberFormatException e) {
+            throw refusal(text);
+        }
+    }
+
+    private static IllegalArgumentException refusal(String text) {
+        return new IllegalArgumentException(
+                "'" + text + "' is not an address such as 0.0.0.0:9000 or [::]:9000");
+    }
+
+    @Override
+    public String toString() {
+        return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+    }
+}

@@ -1,0 +1,41 @@
+package io.railhead.gateway.config;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The rules in order; the first that matches holds. Any thread, no allocation. */
+public final class Rules {
+    private final Entry[] entries;
+
+    record Entry(Match match, Rule rule) {}
+
+    Rules(List<Entry> entries) {
+        this.entries = entries.toArray(Entry[]::new);
+        if (this.entries.length == 0 || !entries.getLast().match().isAny()) {
+            throw new IllegalArgumentException("the last rule must match everything");
+        }
+    }
+
+    /**
+     * The rule that holds; never null.
+     *
+     * @param bucket
+     *            null for requests to the service itself
+     * @param key
+     *            decoded; "" for the bucket itself
+     */
+    public Rule match(String tenant, @Nullable String bucket, String key) {
+        for (Entry entry : entries) {
+            if (entry.match.test(tenant, bucket, key)) {
+                return entry.rule;
+            }
+        }
+        throw new IllegalStateException("the last rule matches everything");
+    }
+
+    /** In order, the default last. */
+    public List<Rule> all() {
+        return Stream.of(entries).map(Entry::rule).toList();
+    }
+}

@@ -1,0 +1,51 @@
+package io.railhead.gateway.s3;
+
+/** S3's error document. */
+public final class ErrorXml {
+    /** What stands in for characters that XML cannot carry in any spelling. */
+    private static final char REPLACEMENT = '\uFFFD';
+
+    private ErrorXml() {}
+
+    /**
+     * The document for one refusal.
+     *
+     * @param resource
+     *            the path as the client sent it
+     */
+    public static String render(S3Exception error, String resource, String requestId,
+            String hostId) {
+        StringBuilder xml = new StringBuilder(256);
+        xml.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>");
+        element(xml, "Code", error.error().code());
+        element(xml, "Message", error.detail());
+        element(xml, "Resource", resource);
+        element(xml, "RequestId", requestId);
+        element(xml, "HostId", hostId);
+        return xml.append("</Error>").toString();
+    }
+
+    private static void element(StringBuilder xml, String name, String value) {
+        xml.append('<').append(name).append('>');
+        value.codePoints().forEach(c -> escape(xml, c));
+        xml.append("</").append(name).append('>');
+    }
+
+    private static void escape(StringBuilder xml, int c) {
+        switch (c) {
+            case '&' -> xml.append("&amp;");
+            case '<' -> xml.append("&lt;");
+            case '>' -> xml.append("&gt;");
+            case '"' -> xml.append("&quot;");
+            case '\'' -> xml.append("&apos;");
+            case '\r' -> xml.append("&#13;");
+            default -> xml.appendCodePoint(isXml(c) ? c : REPLACEMENT);
+        }
+    }
+
+    /** Char of XML 1.0; an unpaired surrogate arrives here as itself and is none. */
+    private static boolean isXml(int c) {
+        return c == '\t' || c == '\n' || (c >= 0x20 && c <= 0xD7FF) || (c >= 0xE000 && c <= 0xFFFD)
+                || c >= 0x10000;
+    }
+}
