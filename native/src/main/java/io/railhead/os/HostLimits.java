@@ -1,17 +1,34 @@
 package io.railhead.os;
 
+import java.nio.file.Path;
+import java.util.List;
+
 /**
  * What this process may use, in bytes.
  *
  * @param availableBytes
- *            memory the kernel says can be had now without swapping, or the control group's
- *            remaining limit if that is less
+ *            memory the kernel says can be had now without swapping, free huge pages included, or
+ *            the control group's remaining limit if that is less
  * @param memlockBytes
  *            what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
  */
 public record HostLimits(long availableBytes, long memlockBytes) {
+    private static final int CAP_IPC_LOCK = 14;
 
     public static HostLimits read() {
-        throw new UnsupportedOperationException();
+        Path proc = Path.of("/proc/self");
+        ProcFields meminfo = ProcFields.read(ProcFields.MEMINFO);
+        ProcFields status = ProcFields.read(proc.resolve("status"));
+        List<String> membership = ProcFields.lines(proc.resolve("cgroup"));
+        long group = ControlGroup.remainingBytes(membership, Path.of("/sys/fs/cgroup"));
+        return of(meminfo, group, status, Libc.memlockLimit());
+    }
+
+    static HostLimits of(ProcFields meminfo, long groupBytes, ProcFields status, long rlimit) {
+        long machine = meminfo.number("MemAvailable", 0) * 1024
+                + HugePages.of(meminfo).freeBytes();
+        boolean mayLockAll = (status.hex("CapEff") >>> CAP_IPC_LOCK & 1) == 1;
+        return new HostLimits(Math.min(machine, groupBytes),
+                mayLockAll || rlimit < 0 ? Long.MAX_VALUE : rlimit);
     }
 }

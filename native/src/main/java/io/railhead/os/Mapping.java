@@ -1,21 +1,70 @@
 package io.railhead.os;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 
 /**
  * A range of memory made by mmap(2), outside the heap. Its creator owns it and unmaps it with
  * {@link #close}; the segment of a closed mapping throws {@link IllegalStateException} on access.
+ * Any thread may use the segment; closing is for one.
  */
 public final class Mapping implements AutoCloseable {
+    private static final long BASE_PAGE_BYTES = 4096;
+    private static final VarHandle INT = JAVA_INT.varHandle();
+
+    private final Arena arena;
     private final MemorySegment segment;
 
-    Mapping(MemorySegment segment) {
+    private Mapping(Arena arena, MemorySegment segment) {
+        this.arena = arena;
         this.segment = segment;
     }
 
     /** Anonymous private memory, zeroed; huge pages where the machine has any to give. */
     public static Mapping anonymous(long bytes) {
-        throw new UnsupportedOperationException();
+        requirePositive(bytes);
+        int flags = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS;
+        if (HugePages.read().fits(bytes)) {
+            try {
+                return of(Libc.mmap(bytes, flags | Libc.MAP_HUGETLB, -1), bytes);
+            } catch (OsException taken) {
+                // Another process was quicker, or a control group forbids them: ordinary pages.
+                return transparent(bytes, flags);
+            }
+        }
+        return transparent(bytes, flags);
+    }
+
+    static Mapping shared(int descriptor, long bytes) {
+        requirePositive(bytes);
+        return of(Libc.mmap(bytes, Libc.MAP_SHARED, descriptor), bytes);
+    }
+
+    private static Mapping transparent(long bytes, int flags) {
+        Mapping mapping = of(Libc.mmap(bytes, flags, -1), bytes);
+        try {
+            Libc.madvise(mapping.segment.address(), bytes, Libc.MADV_HUGEPAGE);
+        } catch (OsException unsupported) {
+            if (unsupported.errno() != Libc.EINVAL) {
+                mapping.close();
+                throw unsupported;
+            }
+        }
+        return mapping;
+    }
+
+    private static Mapping of(long address, long bytes) {
+        Arena arena = Arena.ofShared();
+        return new Mapping(arena, Libc.view(address, bytes, arena));
+    }
+
+    private static void requirePositive(long bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("bytes must be > 0: " + bytes);
+        }
     }
 
     public MemorySegment segment() {
@@ -24,16 +73,30 @@ public final class Mapping implements AutoCloseable {
 
     /** Faults in every page now, so that no later access does (madvise MADV_POPULATE_WRITE). */
     public void populate() {
-        throw new UnsupportedOperationException();
+        try {
+            Libc.madvise(segment.address(), segment.byteSize(), Libc.MADV_POPULATE_WRITE);
+        } catch (OsException old) {
+            if (old.errno() != Libc.EINVAL) {
+                throw old;
+            }
+            touch();
+        }
+    }
+
+    /** For kernels before 5.14; adding zero keeps what another process may be writing. */
+    void touch() {
+        for (long at = 0; at < segment.byteSize(); at += BASE_PAGE_BYTES) {
+            INT.getAndAdd(segment, at, 0);
+        }
     }
 
     /** Locks the pages in memory (mlock); throws {@link OsException} where the limit forbids it. */
     public void lock() {
-        throw new UnsupportedOperationException();
+        Libc.mlock(segment.address(), segment.byteSize());
     }
 
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        arena.close();
     }
 }

@@ -1,5 +1,7 @@
 package io.railhead.os;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 /**
  * A memfd: memory that two processes share by passing its descriptor. The owner closes it; mappings
  * made from it outlive the descriptor.
@@ -7,15 +9,27 @@ package io.railhead.os;
 public final class MemoryFile implements AutoCloseable {
     private final int descriptor;
     private final long bytes;
+    /** A descriptor's number is reused: closing it twice would close somebody else's. */
+    private final AtomicBoolean closed = new AtomicBoolean();
 
-    MemoryFile(int descriptor, long bytes) {
+    private MemoryFile(int descriptor, long bytes) {
         this.descriptor = descriptor;
         this.bytes = bytes;
     }
 
     /** A new memfd of {@code bytes} bytes, sealed against shrinking and growing. */
     public static MemoryFile create(String name, long bytes) {
-        throw new UnsupportedOperationException();
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("bytes must be > 0: " + bytes);
+        }
+        int descriptor = Libc.memfdCreate(name);
+        try {
+            Libc.ftruncate(descriptor, bytes);
+            Libc.addSeals(descriptor, Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL);
+        } catch (RuntimeException e) {
+            throw closing(descriptor, e);
+        }
+        return new MemoryFile(descriptor, bytes);
     }
 
     /**
@@ -24,7 +38,21 @@ public final class MemoryFile implements AutoCloseable {
      * shrink would let its owner crash whoever copies into it.
      */
     public static MemoryFile adopt(int descriptor) {
-        throw new UnsupportedOperationException();
+        try {
+            if (Libc.fileSystemOf(descriptor) != Libc.TMPFS_MAGIC) {
+                throw new OsException("not a memfd on tmpfs", 0);
+            }
+            if ((Libc.seals(descriptor) & Libc.F_SEAL_SHRINK) == 0) {
+                throw new OsException("memfd is not sealed with F_SEAL_SHRINK", 0);
+            }
+            long bytes = Libc.sizeOf(descriptor);
+            if (bytes == 0) {
+                throw new OsException("memfd is empty", 0);
+            }
+            return new MemoryFile(descriptor, bytes);
+        } catch (RuntimeException e) {
+            throw closing(descriptor, e);
+        }
     }
 
     public int descriptor() {
@@ -37,11 +65,26 @@ public final class MemoryFile implements AutoCloseable {
 
     /** Maps the whole file, shared, readable and writable. */
     public Mapping map() {
-        throw new UnsupportedOperationException();
+        if (closed.get()) {
+            throw new IllegalStateException("the memory file is closed");
+        }
+        return Mapping.shared(descriptor, bytes);
     }
 
+    /** Closes the descriptor; further calls do nothing. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        if (closed.compareAndSet(false, true)) {
+            Libc.close(descriptor);
+        }
+    }
+
+    private static RuntimeException closing(int descriptor, RuntimeException cause) {
+        try {
+            Libc.close(descriptor);
+        } catch (OsException e) {
+            cause.addSuppressed(e);
+        }
+        return cause;
     }
 }

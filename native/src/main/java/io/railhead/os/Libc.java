@@ -1,0 +1,213 @@
+package io.railhead.os;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.Set;
+
+/**
+ * The system calls that memory needs, with glibc's constants for Linux on x86_64 and aarch64 (they
+ * agree on all of these). Every call either succeeds or throws {@link OsException} with its errno.
+ * Addresses travel as {@code long}; only {@link #view} turns one into a segment.
+ */
+final class Libc {
+    static final int EINVAL = 22;
+
+    static final int MAP_SHARED = 0x1;
+    static final int MAP_PRIVATE = 0x2;
+    static final int MAP_ANONYMOUS = 0x20;
+    static final int MAP_HUGETLB = 0x40000;
+    static final int MADV_HUGEPAGE = 14;
+    static final int MADV_POPULATE_WRITE = 23;
+
+    static final int F_SEAL_SEAL = 0x1;
+    static final int F_SEAL_SHRINK = 0x2;
+    static final int F_SEAL_GROW = 0x4;
+
+    static final long TMPFS_MAGIC = 0x01021994;
+
+    private static final int PROT_READ_WRITE = 0x1 | 0x2;
+    private static final int F_ADD_SEALS = 1033;
+    private static final int F_GET_SEALS = 1034;
+    private static final int MFD_CLOEXEC = 0x1;
+    private static final int MFD_ALLOW_SEALING = 0x2;
+    private static final int SEEK_END = 2;
+    private static final int RLIMIT_MEMLOCK = 8;
+    /** More than either architecture's struct statfs. */
+    private static final long STATFS_BYTES = 256;
+
+    private Libc() {}
+
+    static long mmap(long bytes, int flags, int descriptor) {
+        return call("mmap", state -> (long) Handles.MMAP.invokeExact(state, 0L, bytes,
+                PROT_READ_WRITE, flags, descriptor, 0L));
+    }
+
+    static void munmap(long address, long bytes) {
+        call("munmap", state -> (int) Handles.MUNMAP.invokeExact(state, address, bytes));
+    }
+
+    static void madvise(long address, long bytes, int advice) {
+        call("madvise", state -> (int) Handles.MADVISE.invokeExact(state, address, bytes, advice));
+    }
+
+    static void mlock(long address, long bytes) {
+        call("mlock", state -> (int) Handles.MLOCK.invokeExact(state, address, bytes));
+    }
+
+    static int memfdCreate(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment cName = arena.allocateFrom(name);
+            return (int) call("memfd_create", state -> (int) Handles.MEMFD_CREATE.invokeExact(state,
+                    cName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        }
+    }
+
+    static void ftruncate(int descriptor, long bytes) {
+        call("ftruncate", state -> (int) Handles.FTRUNCATE.invokeExact(state, descriptor, bytes));
+    }
+
+    static void addSeals(int descriptor, int seals) {
+        call("fcntl(F_ADD_SEALS)",
+                state -> (int) Handles.FCNTL.invokeExact(state, descriptor, F_ADD_SEALS, seals));
+    }
+
+    static int seals(int descriptor) {
+        return (int) call("fcntl(F_GET_SEALS)",
+                state -> (int) Handles.FCNTL.invokeExact(state, descriptor, F_GET_SEALS, 0));
+    }
+
+    static long sizeOf(int descriptor) {
+        return call("lseek",
+                state -> (long) Handles.LSEEK.invokeExact(state, descriptor, 0L, SEEK_END));
+    }
+
+    static long fileSystemOf(int descriptor) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment statfs = arena.allocate(STATFS_BYTES, Long.BYTES);
+            call("fstatfs", state -> (int) Handles.FSTATFS.invokeExact(state, descriptor, statfs));
+            return statfs.get(JAVA_LONG, 0);
+        }
+    }
+
+    static void close(int descriptor) {
+        call("close", state -> (int) Handles.CLOSE.invokeExact(state, descriptor));
+    }
+
+    /** The soft limit, unsigned: all ones is no limit. */
+    static long memlockLimit() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment rlimit = arena.allocate(2L * Long.BYTES, Long.BYTES);
+            call("getrlimit",
+                    state -> (int) Handles.GETRLIMIT.invokeExact(state, RLIMIT_MEMLOCK, rlimit));
+            return rlimit.get(JAVA_LONG, 0);
+        }
+    }
+
+    /** The memory at an address for as long as {@code arena} lives, then unmapped. */
+    @SuppressWarnings("restricted")
+    static MemorySegment view(long address, long bytes, Arena arena) {
+        return MemorySegment.ofAddress(address)
+                .reinterpret(bytes, arena, segment -> munmap(segment.address(), bytes));
+    }
+
+    private interface Call {
+        long invoke(MemorySegment state) throws Throwable;
+    }
+
+    private static long call(String name, Call call) {
+        requireSupported();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(Handles.STATE);
+            long result = invoke(call, state);
+            if (result == -1) {
+                int errno = (int) Handles.ERRNO.get(state, 0L);
+                throw new OsException(name + ": " + Handles.message(errno), errno);
+            }
+            return result;
+        }
+    }
+
+    private static long invoke(Call call, MemorySegment state) {
+        try {
+            return call.invoke(state);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("a downcall threw a checked exception", e);
+        }
+    }
+
+    private static void requireSupported() {
+        String system = System.getProperty("os.name");
+        String machine = System.getProperty("os.arch");
+        if (!"Linux".equals(system) || !Set.of("amd64", "aarch64").contains(machine)) {
+            throw new OsException(
+                    "needs Linux on x86_64 or aarch64, this is " + system + " on " + machine, 0);
+        }
+    }
+
+    /** Resolved on first use, so that another system gets a message and not a linkage error. */
+    private static final class Handles {
+        private static final StructLayout STATE = Linker.Option.captureStateLayout();
+        private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
+
+        private static final MethodHandle MMAP = handle("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG,
+                JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
+        private static final MethodHandle MUNMAP = handle("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
+        private static final MethodHandle MADVISE = handle("madvise", JAVA_INT, JAVA_LONG,
+                JAVA_LONG, JAVA_INT);
+        private static final MethodHandle MLOCK = handle("mlock", JAVA_INT, JAVA_LONG, JAVA_LONG);
+        private static final MethodHandle MEMFD_CREATE = handle("memfd_create", JAVA_INT, ADDRESS,
+                JAVA_INT);
+        private static final MethodHandle FTRUNCATE = handle("ftruncate", JAVA_INT, JAVA_INT,
+                JAVA_LONG);
+        private static final MethodHandle FCNTL = link("fcntl",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
+                Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
+        private static final MethodHandle LSEEK = handle("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG,
+                JAVA_INT);
+        private static final MethodHandle FSTATFS = handle("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);
+        private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
+        private static final MethodHandle GETRLIMIT = handle("getrlimit", JAVA_INT, JAVA_INT,
+                ADDRESS);
+        private static final MethodHandle STRERROR = link("strerror",
+                FunctionDescriptor.of(ADDRESS, JAVA_INT));
+
+        private static MethodHandle handle(String name, MemoryLayout result,
+                MemoryLayout... arguments) {
+            return link(name, FunctionDescriptor.of(result, arguments),
+                    Linker.Option.captureCallState("errno"));
+        }
+
+        @SuppressWarnings("restricted")
+        private static MethodHandle link(String name, FunctionDescriptor descriptor,
+                Linker.Option... options) {
+            Linker linker = Linker.nativeLinker();
+            return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), descriptor,
+                    options);
+        }
+
+        @SuppressWarnings("restricted")
+        private static String message(int errno) {
+            try {
+                MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+                return text.reinterpret(Long.MAX_VALUE).getString(0) + " (errno " + errno + ")";
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new AssertionError("a downcall threw a checked exception", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.railhead.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+final class MemoryFileTest {
+    private static final long BYTES = 1 << 20;
+
+    @Test
+    void twoMappingsOfOneFileShareTheirBytes() {
+        try (MemoryFile file = MemoryFile.create("test", BYTES);
+                Mapping one = file.map();
+                Mapping other = file.map()) {
+            one.segment().set(JAVA_BYTE, 12345, (byte) 42);
+            assertThat(other.segment().get(JAVA_BYTE, 12345)).isEqualTo((byte) 42);
+        }
+    }
+
+    @Test
+    void aMappingOutlivesItsDescriptor() {
+        MemoryFile file = MemoryFile.create("test", BYTES);
+        try (Mapping mapping = file.map()) {
+            file.close();
+            file.close();
+            mapping.segment().set(JAVA_BYTE, BYTES - 1, (byte) 1);
+            assertThatThrownBy(file::map).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void aCreatedFileCanNeitherShrinkNorGrow() {
+        try (MemoryFile file = MemoryFile.create("test", BYTES)) {
+            assertThatThrownBy(() -> Libc.ftruncate(file.descriptor(), BYTES / 2))
+                    .isInstanceOf(OsException.class);
+            assertThatThrownBy(() -> Libc.ftruncate(file.descriptor(), BYTES * 2))
+                    .isInstanceOf(OsException.class);
+        }
+    }
+
+    @Test
+    void aSealedFileIsAdoptedWithItsSize() {
+        int descriptor = Libc.memfdCreate("peer");
+        Libc.ftruncate(descriptor, BYTES);
+        Libc.addSeals(descriptor, Libc.F_SEAL_SHRINK);
+        try (MemoryFile file = MemoryFile.adopt(descriptor)) {
+            assertThat(file.bytes()).isEqualTo(BYTES);
+            file.map().close();
+        }
+    }
+
+    @Test
+    void aFileThatCanShrinkIsRefusedAndClosed() {
+        int descriptor = Libc.memfdCreate("peer");
+        Libc.ftruncate(descriptor, BYTES);
+        assertThatThrownBy(() -> MemoryFile.adopt(descriptor)).isInstanceOf(OsException.class)
+                .hasMessage("memfd is not sealed with F_SEAL_SHRINK");
+        assertThatThrownBy(() -> Libc.close(descriptor)).isInstanceOfSatisfying(OsException.class,
+                e -> assertThat(e.errno()).isEqualTo(9));
+    }
+
+    @Test
+    void anEmptyFileIsRefused() {
+        int descriptor = Libc.memfdCreate("peer");
+        Libc.addSeals(descriptor, Libc.F_SEAL_SHRINK);
+        assertThatThrownBy(() -> MemoryFile.adopt(descriptor)).hasMessage("memfd is empty");
+    }
+
+    @Test
+    void whatIsNoDescriptorIsRefused() {
+        assertThatThrownBy(() -> MemoryFile.adopt(1 << 20)).isInstanceOf(OsException.class)
+                .hasMessageStartingWith("fstatfs: ");
+    }
+}
