@@ -1,0 +1,210 @@
+package io.railhead.rdma.session;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SessionsTest {
+    private static final Duration LIFE = Duration.ofSeconds(30);
+    private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
+    private Sessions sessions = sessions(new SecureRandom());
+
+    private Sessions sessions(SecureRandom random) {
+        return new Sessions(LIFE, 10, 4, clock::get, random);
+    }
+
+    @Test
+    void aSessionHasARandomIdAndANumberOf24Bits() {
+        Set<String> ids = new HashSet<>();
+        for (int i = 0; i < 8; i++) {
+            Session session = requireNonNull(sessions.open("p" + i, _ -> new byte[32]));
+            assertThat(session.id()).matches("[0-9a-f]{32}");
+            assertThat(session.number()).isBetween(1, (1 << 24) - 1);
+            assertThat(ids.add(session.id())).isTrue();
+        }
+    }
+
+    @Test
+    void theKeyIsMadeForTheIdThatIsAnswered() {
+        String[] seen = new String[1];
+        Session session = requireNonNull(sessions.open("ann", id -> {
+            seen[0] = id;
+            return new byte[32];
+        }));
+        assertThat(seen[0]).isEqualTo(session.id());
+    }
+
+    @Test
+    void aNumberIsNeverZeroNorThatOfALivingSession() {
+        sessions = sessions(new ScriptedRandom(0, 5, 5, 0, 9));
+        assertThat(pending("ann").number()).isEqualTo(5);
+        assertThat(pending("ann").number()).isEqualTo(9);
+    }
+
+    @Test
+    void aPendingSessionIsNotOpen() {
+        PeerSession session = pending("ann");
+        assertThat(session.isOpen()).isFalse();
+        assertThat(sessions.open()).isZero();
+        assertThat(refusal("ann", session.number(), 0, 1, 1)).isEqualTo(Reason.UNKNOWN_SESSION);
+    }
+
+    @Test
+    void aPendingSessionExpires() {
+        PeerSession session = pending("ann");
+        clock.addAndGet(LIFE.toNanos() - 1);
+        assertThat(sessions.findPending(session.id())).isSameAs(session);
+        clock.addAndGet(1);
+        assertThat(sessions.findPending(session.id())).isNull();
+        assertThat(sessions.tryProve(session)).isFalse();
+        assertThat(session.isOpen()).isFalse();
+    }
+
+    @Test
+    void aProvenSessionDoesNotExpire() {
+        PeerSession session = open("ann");
+        clock.addAndGet(10 * LIFE.toNanos());
+        assertThat(sessions.open()).isEqualTo(1);
+        assertThat(session.isOpen()).isTrue();
+    }
+
+    @Test
+    void aSessionIsProvenOnce() {
+        PeerSession session = open("ann");
+        assertThat(sessions.findPending(session.id())).isNull();
+        assertThat(sessions.tryProve(session)).isFalse();
+    }
+
+    @Test
+    void onePrincipalCannotTakeAllSessions() {
+        for (int i = 0; i < 4; i++) {
+            open("ann");
+        }
+        assertThat(sessions.open("ann", _ -> new byte[32])).isNull();
+        assertThat(sessions.open("bob", _ -> new byte[32])).isNotNull();
+    }
+
+    @Test
+    void tooManyPendingSessionsAreRefusedUntilSomeExpire() {
+        for (int i = 0; i < 10; i++) {
+            pending("p" + i);
+        }
+        assertThat(sessions.open("ann", _ -> new byte[32])).isNull();
+        clock.addAndGet(LIFE.toNanos());
+        assertThat(sessions.open("ann", _ -> new byte[32])).isNotNull();
+    }
+
+    @Test
+    void revokingEndsAPrincipalsSessionsAndNoOthers() {
+        PeerSession proven = open("ann");
+        PeerSession waiting = pending("ann");
+        PeerSession other = open("bob");
+        sessions.revoke("ann");
+        assertThat(proven.isOpen()).isFalse();
+        assertThat(sessions.tryProve(waiting)).isFalse();
+        assertThat(other.isOpen()).isTrue();
+        assertThat(sessions.open()).isEqualTo(1);
+    }
+
+    @Test
+    void theEndOfASessionIsHeardOnce() {
+        PeerSession session = open("ann");
+        AtomicInteger heard = new AtomicInteger();
+        session.onEnd(heard::incrementAndGet);
+        session.end();
+        session.end();
+        assertThat(heard).hasValue(1);
+        session.onEnd(heard::incrementAndGet);
+        assertThat(heard).hasValue(2);
+    }
+
+    @Test
+    void theEndOfASessionRetiresItsBuffers() {
+        PeerSession session = open("ann");
+        TestRegion region = new TestRegion(0, 10);
+        int key = session.tryRegister(region, new SecureRandom());
+        session.end();
+        assertThat(region.retired).isTrue();
+        assertThat(session.findRegion(key)).isNull();
+        assertThat(session.tryRegister(new TestRegion(0, 10), new SecureRandom())).isZero();
+    }
+
+    @Test
+    void aKeyIsNeverZeroNorGivenTwice() {
+        PeerSession session = open("ann");
+        ScriptedRandom random = new ScriptedRandom(0, 3, 3, 4, 3, 5);
+        assertThat(session.tryRegister(new TestRegion(0, 10), random)).isEqualTo(3);
+        assertThat(session.tryRegister(new TestRegion(0, 10), random)).isEqualTo(4);
+        assertThat(session.deregister(3)).isNotNull();
+        assertThat(session.deregister(3)).isNull();
+        assertThat(session.tryRegister(new TestRegion(0, 10), random)).isEqualTo(5);
+    }
+
+    @Test
+    void whatATokenNamesIsResolved() {
+        PeerSession session = open("ann");
+        int key = session.tryRegister(new TestRegion(0x1000, 0x100), new SecureRandom());
+        assertThat(sessions.resolve("ann", session.number(), 0x1010, 0xf0, key).session())
+                .isSameAs(session);
+    }
+
+    @Test
+    void checksAreMadeInOrder() {
+        PeerSession session = open("ann");
+        int key = session.tryRegister(new TestRegion(0x1000, 0x100), new ScriptedRandom(7));
+        int number = session.number();
+        assertThat(refusal("bob", number ^ 1, 0, 0, 8)).isEqualTo(Reason.UNKNOWN_SESSION);
+        assertThat(refusal("bob", number, 0, 0, 8)).isEqualTo(Reason.FOREIGN_SESSION);
+        assertThat(refusal("ann", number, 0, 0, 8)).isEqualTo(Reason.UNKNOWN_KEY);
+        assertThat(refusal("ann", number, 0, 0, key)).isEqualTo(Reason.OUT_OF_BOUNDS);
+        session.end();
+        assertThat(refusal("ann", number, 0x1000, 1, key)).isEqualTo(Reason.UNKNOWN_SESSION);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1000, 1000, 100, true", "1000, 10ff, 1, true", "1000, fff, 1, false",
+            "1000, 1100, 1, false", "1000, 1000, 101, false", "1000, 10ff, 2, false",
+            "1000, 1000, 0, false", "1000, 1001, 7fffffffffffffff, false",
+            "1000, 1001, ffffffffffffffff, false", "1000, ffffffffffffffff, 1, false",
+            // Over the middle of the address space, where signed comparison would fail.
+            "7fffffffffffff80, 7fffffffffffff80, 100, true",
+            "7fffffffffffff80, 8000000000000000, 80, true",
+            "7fffffffffffff80, 8000000000000000, 81, false",
+            "7fffffffffffff80, 7fffffffffffff7f, 1, false",
+            // At its end.
+            "ffffffffffffff00, ffffffffffffff00, 100, true",
+            "ffffffffffffff00, ffffffffffffffff, 1, true",
+            "ffffffffffffff00, ffffffffffffffff, 2, false", "ffffffffffffff00, 0, 1, false"})
+    void aWindowMustLieWithinTheBuffer(String base, String address, String length, boolean in) {
+        TestRegion region = new TestRegion(Long.parseUnsignedLong(base, 16), 0x100);
+        assertThat(region.contains(Long.parseUnsignedLong(address, 16),
+                Long.parseUnsignedLong(length, 16))).isEqualTo(in);
+    }
+
+    private PeerSession pending(String principal) {
+        return (PeerSession) requireNonNull(sessions.open(principal, _ -> new byte[32]));
+    }
+
+    private PeerSession open(String principal) {
+        PeerSession session = pending(principal);
+        assertThat(sessions.tryProve(session)).isTrue();
+        return session;
+    }
+
+    private Reason refusal(String principal, int number, long address, long length, int key) {
+        return catchThrowableOfType(TransferException.class,
+                () -> sessions.resolve(principal, number, address, length, key)).reason();
+    }
+}
