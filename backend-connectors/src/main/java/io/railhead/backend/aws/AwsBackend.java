@@ -5,17 +5,41 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BackendStats;
+import io.railhead.backend.BodyReader;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.backend.Target;
+import java.time.Clock;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The one implementation of {@link Backend}. */
+/**
+ * The one implementation of {@link Backend}. It uses the SDK's asynchronous HTTP client and signer
+ * but not its S3 model, which drops headers that it does not know and rewrites what a relay must
+ * keep.
+ */
 public final class AwsBackend implements Backend {
     private final BackendConfig config;
+    private final Counters counters = new Counters();
+    private final Transport transport;
+    private final Endpoints endpoints;
+    private final Sending.Route route;
+    private volatile Capabilities capabilities = Capabilities.ASSUMED;
 
     public AwsBackend(BackendConfig config) {
+        this(config, Tuning.DEFAULT, Clock.systemUTC());
+    }
+
+    AwsBackend(BackendConfig config, Tuning tuning, Clock clock) {
         this.config = config;
+        transport = new Transport(config);
+        endpoints = new Endpoints(config.endpoints(), tuning, transport.timer(), this::answers);
+        Wire wire = new Wire(config, new Signer(config.region(), clock), counters);
+        route = new Sending.Route(config, transport, endpoints, wire, tuning, counters);
     }
 
     @Override
@@ -25,31 +49,65 @@ public final class AwsBackend implements Backend {
 
     @Override
     public Capabilities capabilities() {
-        throw new UnsupportedOperationException();
+        return capabilities;
     }
 
+    /** Runs on a virtual thread of its own: a probe is a dozen requests one after another. */
     @Override
     public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
-        throw new UnsupportedOperationException();
+        CompletableFuture<Capabilities> result = new CompletableFuture<>();
+        CapabilityProbe probe = new CapabilityProbe(
+                request -> new Sending(route, request, Wire.TrailerUse.SEND).start(), caller);
+        Thread.ofVirtual().name("backend-" + config.name() + "-probe").start(() -> {
+            try {
+                Capabilities seen = bucket == null ? probe.reading() : probe.writing(bucket);
+                capabilities = seen;
+                result.complete(seen);
+            } catch (RuntimeException e) {
+                result.completeExceptionally(Failures.translate(e));
+            }
+        });
+        return result;
     }
 
     @Override
     public boolean isReachable() {
-        throw new UnsupportedOperationException();
+        return endpoints.healthy() > 0;
     }
 
     @Override
     public CompletionStage<BackendResponse> send(BackendRequest request) {
-        throw new UnsupportedOperationException();
+        Wire.TrailerUse trailers = capabilities.trailers()
+                ? Wire.TrailerUse.SEND
+                : Wire.TrailerUse.DROP;
+        return new Sending(route, request, trailers).start();
     }
 
     @Override
     public BackendStats stats() {
-        throw new UnsupportedOperationException();
+        return counters.snapshot(endpoints.healthy(), endpoints.size());
     }
 
+    /** Requests in flight fail first, then connections and threads end. Waits for the threads. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        transport.close();
+    }
+
+    /** Any answer but a server error will do, also a refusal: this asks about the endpoint. */
+    private CompletionStage<Boolean> answers(Endpoint endpoint) {
+        BackendRequest request = new BackendRequest("HEAD", new Target(null, "", null),
+                Headers.NONE, new Payload.Empty(), new Caller.Anonymous(), null);
+        Exchange exchange = new Exchange("HEAD", config.idleTimeout(), transport, counters);
+        var late = transport.timer()
+                .schedule(
+                        () -> exchange.abort(Failures.late("probe unanswered")),
+                        config.answerTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        var _ = exchange.finished().thenRun(() -> late.cancel(false));
+        exchange.start(route.wire().write(request, endpoint.uri(), Wire.TrailerUse.DROP));
+        return exchange.answer().thenApply(response -> {
+            BodyReader.discard(response.body());
+            return response.status() < 500;
+        });
     }
 }

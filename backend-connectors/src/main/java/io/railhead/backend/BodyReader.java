@@ -1,0 +1,73 @@
+package io.railhead.backend;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+
+/**
+ * Takes a small body whole, or throws it away; a body over the limit is cancelled, which closes its
+ * connection. Its methods run on the publisher's thread.
+ */
+public final class BodyReader implements Subscriber<ByteBuffer> {
+    private static final long DISCARD_LIMIT_BYTES = 64 * 1024;
+
+    private final CompletableFuture<byte[]> result = new CompletableFuture<>();
+    private final long limitBytes;
+    private final @Nullable ByteArrayOutputStream kept;
+    private @Nullable Subscription subscription;
+    private long received;
+
+    private BodyReader(long limitBytes, @Nullable ByteArrayOutputStream kept) {
+        this.limitBytes = limitBytes;
+        this.kept = kept;
+    }
+
+    /** Fails with {@link BackendException} if the body is longer than the limit. */
+    public static CompletionStage<byte[]> collect(Publisher<ByteBuffer> body, int limitBytes) {
+        BodyReader reader = new BodyReader(limitBytes, new ByteArrayOutputStream());
+        body.subscribe(reader);
+        return reader.result;
+    }
+
+    /** Reads what little is left, so that the connection can be used again. */
+    public static void discard(Publisher<ByteBuffer> body) {
+        body.subscribe(new BodyReader(DISCARD_LIMIT_BYTES, null));
+    }
+
+    @Override
+    public void onSubscribe(Subscription upstream) {
+        subscription = upstream;
+        upstream.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(ByteBuffer buffer) {
+        received += buffer.remaining();
+        if (received > limitBytes) {
+            if (subscription != null) {
+                subscription.cancel();
+            }
+            result.completeExceptionally(new BackendException(
+                    "body is longer than " + limitBytes + " bytes", false, null));
+        } else if (kept != null) {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.get(bytes);
+            kept.writeBytes(bytes);
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        result.completeExceptionally(failure);
+    }
+
+    @Override
+    public void onComplete() {
+        result.complete(kept == null ? new byte[0] : kept.toByteArray());
+    }
+}

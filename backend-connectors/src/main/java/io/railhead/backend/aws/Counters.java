@@ -1,0 +1,45 @@
+package io.railhead.backend.aws;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendStats;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What {@link BackendStats} reports. Any thread. */
+final class Counters {
+    private final LongAdder requests = new LongAdder();
+    private final LongAdder rangedGets = new LongAdder();
+    private final LongAdder heads = new LongAdder();
+    private final LongAdder retries = new LongAdder();
+    private final LongAdder failures = new LongAdder();
+    private final LongAdder bytesIn = new LongAdder();
+    private final LongAdder bytesOut = new LongAdder();
+
+    void sent(BackendRequest request, int attempt) {
+        requests.increment();
+        if (attempt > 1) {
+            retries.increment();
+        }
+        if (request.method().equals("HEAD")) {
+            heads.increment();
+        } else if (request.method().equals("GET") && request.headers().contains("Range")) {
+            rangedGets.increment();
+        }
+    }
+
+    void failed() {
+        failures.increment();
+    }
+
+    void received(int bytes) {
+        bytesIn.add(bytes);
+    }
+
+    void wrote(int bytes) {
+        bytesOut.add(bytes);
+    }
+
+    BackendStats snapshot(int healthyEndpoints, int endpoints) {
+        return new BackendStats(requests.sum(), rangedGets.sum(), heads.sum(), retries.sum(),
+                failures.sum(), bytesIn.sum(), bytesOut.sum(), healthyEndpoints, endpoints);
+    }
+}

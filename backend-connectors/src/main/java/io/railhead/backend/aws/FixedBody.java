@@ -1,0 +1,56 @@
+package io.railhead.backend.aws;
+
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
+
+/** A body that is at hand: bytes or nothing. Can be subscribed to again. */
+record FixedBody(ByteBuffer content) implements SdkHttpContentPublisher {
+    static final FixedBody NONE = new FixedBody(ByteBuffer.allocate(0));
+
+    @Override
+    public Optional<Long> contentLength() {
+        return Optional.of((long) content.remaining());
+    }
+
+    @Override
+    public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
+        subscriber.onSubscribe(new Once(subscriber, content.asReadOnlyBuffer()));
+    }
+
+    /** The same as a plain publisher, for answers. */
+    static Publisher<ByteBuffer> empty() {
+        return NONE;
+    }
+
+    private record Once(Subscriber<? super ByteBuffer> subscriber, ByteBuffer content,
+            AtomicBoolean done) implements Subscription {
+        Once(Subscriber<? super ByteBuffer> subscriber, ByteBuffer content) {
+            this(subscriber, content, new AtomicBoolean());
+        }
+
+        @Override
+        public void request(long n) {
+            if (!done.compareAndSet(false, true)) {
+                return;
+            }
+            if (n <= 0) {
+                subscriber.onError(new IllegalArgumentException("demand must be > 0: " + n));
+                return;
+            }
+            if (content.hasRemaining()) {
+                subscriber.onNext(content);
+            }
+            subscriber.onComplete();
+        }
+
+        @Override
+        public void cancel() {
+            done.set(true);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.railhead.backend.aws;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Paths and queries in the one spelling that both ends compute the same signature from. A key's
+ * bytes are never changed: nothing is normalised, no slash merged, no dot segment resolved. Only
+ * how a byte is written may change ({@code %7e} becomes {@code ~}, {@code (} becomes {@code %28}),
+ * because some stores verify what arrived and others what they would have written; the official
+ * clients send this spelling to begin with.
+ */
+final class RawUri {
+    private static final String HEX = "0123456789ABCDEF";
+
+    private RawUri() {}
+
+    /** The path with each byte written as SigV4 writes it; slashes stay. */
+    static String canonicalPath(String raw) {
+        StringBuilder path = new StringBuilder(raw.length() + 16);
+        for (byte b : decode(raw, false)) {
+            if (b == '/' || isUnreserved(b)) {
+                path.append((char) b);
+            } else {
+                path.append('%').append(HEX.charAt((b >> 4) & 0xF)).append(HEX.charAt(b & 0xF));
+            }
+        }
+        return path.toString();
+    }
+
+    /**
+     * Names and values in their order, decoded; a null value had no equals sign. A plus is a space,
+     * as stores read it.
+     *
+     * @throws IllegalArgumentException
+     *             if it is not UTF-8, which no store accepts
+     */
+    static Map<String, List<@Nullable String>> parameters(@Nullable String rawQuery) {
+        Map<String, List<@Nullable String>> parameters = new LinkedHashMap<>();
+        if (rawQuery == null || rawQuery.isEmpty()) {
+            return parameters;
+        }
+        for (String part : rawQuery.split("&", -1)) {
+            int equals = part.indexOf('=');
+            String name = text(equals < 0 ? part : part.substring(0, equals));
+            String value = equals < 0 ? null : text(part.substring(equals + 1));
+            if (!name.isEmpty()) {
+                parameters.computeIfAbsent(name, _ -> new ArrayList<>()).add(value);
+            }
+        }
+        return parameters;
+    }
+
+    private static String text(String encoded) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder()
+                    .decode(ByteBuffer.wrap(decode(encoded, true)))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("query must be UTF-8: " + encoded, e);
+        }
+    }
+
+    private static byte[] decode(String encoded, boolean plusIsSpace) {
+        byte[] in = encoded.getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream out = new ByteArrayOutputStream(in.length);
+        for (int i = 0; i < in.length; i++) {
+            if (in[i] == '%' && i + 2 < in.length && hex(in[i + 1]) >= 0
+                    && hex(in[i + 2]) >= 0) {
+                out.write(hex(in[i + 1]) << 4 | hex(in[i + 2]));
+                i += 2;
+            } else if (in[i] == '+' && plusIsSpace) {
+                out.write(' ');
+            } else {
+                out.write(in[i]);
+            }
+        }
+        return out.toByteArray();
+    }
+
+    private static int hex(byte b) {
+        return Character.digit(b, 16);
+    }
+
+    private static boolean isUnreserved(byte b) {
+        return (b >= 'A' && b <= 'Z') || (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9')
+                || b == '-' || b == '.' || b == '_' || b == '~';
+    }
+}

@@ -1,0 +1,193 @@
+package io.railhead.backend.aws;
+
+import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyReader;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request until its answer's head, over as many attempts as it may have. Attempts follow one
+ * another, so their state needs no lock; the deadline may strike at any time and wins by completing
+ * the answer.
+ */
+final class Sending {
+
+    /** What every request to one store shares. */
+    record Route(BackendConfig config, Transport transport, Endpoints endpoints, Wire wire,
+            Tuning tuning, Counters counters) {}
+
+    private final Route route;
+    private final BackendRequest request;
+    private final Wire.TrailerUse trailers;
+    private final long startedNanos = System.nanoTime();
+    private final long timeoutNanos;
+    private final CompletableFuture<BackendResponse> answer = new CompletableFuture<>();
+    private volatile @Nullable Exchange exchange;
+    private volatile @Nullable StreamBody body;
+    private volatile @Nullable ScheduledFuture<?> deadline;
+    private int attempts;
+
+    Sending(Route route, BackendRequest request, Wire.TrailerUse trailers) {
+        this.route = route;
+        this.request = request;
+        this.trailers = trailers;
+        Duration own = request.timeout();
+        this.timeoutNanos = (own == null ? route.config().answerTimeout() : own).toNanos();
+    }
+
+    CompletableFuture<BackendResponse> start() {
+        var _ = answer.whenComplete((response, failure) -> {
+            ScheduledFuture<?> pending = deadline;
+            if (pending != null) {
+                pending.cancel(false);
+            }
+            if (failure instanceof CancellationException) {
+                abort(new BackendException("cancelled", false, failure));
+            }
+        });
+        watch();
+        attempt(null);
+        return answer;
+    }
+
+    private void attempt(@Nullable Endpoint failedBefore) {
+        if (answer.isDone()) {
+            return;
+        }
+        attempts++;
+        Endpoint endpoint = route.endpoints().pick(failedBefore);
+        Wire.Message message;
+        try {
+            message = route.wire().write(request, endpoint.uri(), trailers);
+        } catch (RuntimeException e) {
+            fail(new BackendException("request cannot be sent: " + e.getMessage(), false, e));
+            return;
+        }
+        body = message.stream();
+        Exchange next = new Exchange(request.method(), route.config().idleTimeout(),
+                route.transport(), route.counters());
+        exchange = next;
+        endpoint.claim();
+        route.counters().sent(request, attempts);
+        var _ = next.finished().thenRun(endpoint::release);
+        var _ = next.answer()
+                .whenComplete(
+                        (response, failure) -> attempted(endpoint, response, failure));
+        next.start(message);
+    }
+
+    private void attempted(Endpoint endpoint, @Nullable BackendResponse response,
+            @Nullable Throwable failure) {
+        if (failure != null || response == null) {
+            BackendException cause = Failures.translate(
+                    failure == null ? new IllegalStateException("no answer") : failure);
+            if (!answer.isDone()) {
+                route.endpoints().failed(endpoint);
+            }
+            if (!retry(endpoint)) {
+                fail(cause);
+            }
+            return;
+        }
+        if (isStoreFailure(response.status())) {
+            route.endpoints().failed(endpoint);
+            if (retry(endpoint)) {
+                BodyReader.discard(response.body());
+                return;
+            }
+        } else {
+            route.endpoints().succeeded(endpoint);
+        }
+        if (!answer.complete(response)) {
+            BodyReader.discard(response.body());
+        }
+    }
+
+    private static boolean isStoreFailure(int status) {
+        return status == 500 || status == 502 || status == 503 || status == 504;
+    }
+
+    /** Whether another attempt is under way. */
+    private boolean retry(Endpoint endpoint) {
+        if (!request.isIdempotent() || attempts >= route.config().maxAttempts()
+                || answer.isDone()) {
+            return false;
+        }
+        long delay = route.tuning().retryDelay().computeDelay(attempts + 1).toNanos();
+        if (delay >= startedNanos + timeoutNanos - System.nanoTime()) {
+            return false;
+        }
+        try {
+            var _ = route.transport()
+                    .timer()
+                    .schedule(() -> attempt(endpoint), delay,
+                            TimeUnit.NANOSECONDS);
+            return true;
+        } catch (RejectedExecutionException _) {
+            return false; // closing
+        }
+    }
+
+    /**
+     * The deadline. A body that flows may take as long as it keeps flowing; the store's time to
+     * answer begins when it has all of it.
+     */
+    private void watch() {
+        if (answer.isDone()) {
+            return;
+        }
+        StreamBody flowing = body;
+        long dueNanos = flowing == null
+                ? startedNanos + timeoutNanos
+                : flowing.progressNanos() + (flowing.isSent()
+                        ? timeoutNanos
+                        : route.config().idleTimeout().toNanos());
+        long left = dueNanos - System.nanoTime();
+        if (left > 0) {
+            scheduleWatch(Math.min(left, timeoutNanos));
+            return;
+        }
+        BackendException late = new BackendException(
+                flowing == null || flowing.isSent() ? "no answer in time" : "request body stalled",
+                true, null);
+        Exchange current = exchange;
+        if (current != null && current.answer().isDone()) {
+            fail(late); // between two attempts
+        } else {
+            abort(late);
+            fail(late);
+        }
+    }
+
+    private void scheduleWatch(long nanos) {
+        try {
+            deadline = route.transport()
+                    .timer()
+                    .schedule(this::watch, nanos,
+                            TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            fail(new BackendException("backend is closed", false, e));
+        }
+    }
+
+    private void abort(BackendException cause) {
+        Exchange current = exchange;
+        if (current != null) {
+            current.abort(cause);
+        }
+    }
+
+    private void fail(BackendException cause) {
+        if (answer.completeExceptionally(cause)) {
+            route.counters().failed();
+        }
+    }
+}

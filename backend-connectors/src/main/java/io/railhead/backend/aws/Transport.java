@@ -1,0 +1,99 @@
+package io.railhead.backend.aws;
+
+import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import software.amazon.awssdk.http.Protocol;
+import software.amazon.awssdk.http.SdkHttpConfigurationOption;
+import software.amazon.awssdk.http.async.AsyncExecuteRequest;
+import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
+import software.amazon.awssdk.utils.AttributeMap;
+
+/**
+ * The connections to one store and the few threads that serve them. Timeouts of answers and bodies
+ * are {@link Exchange}'s: the client's read timeout runs also while our reader does not ask, which
+ * would punish a slow reader for the store.
+ */
+final class Transport implements AutoCloseable {
+    private static final int MAX_THREADS = 4;
+    private static final int MAX_WAITING = 10_000;
+
+    private final SdkEventLoopGroup loops;
+    private final SdkAsyncHttpClient client;
+    private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    Transport(BackendConfig config) {
+        AtomicInteger number = new AtomicInteger();
+        loops = SdkEventLoopGroup.builder()
+                .numberOfThreads(Math.clamp(Runtime.getRuntime().availableProcessors(), 1,
+                        MAX_THREADS))
+                .threadFactory(task -> Thread.ofPlatform()
+                        .daemon()
+                        .name("backend-" + config.name() + "-" + number.getAndIncrement())
+                        .unstarted(task))
+                .build();
+        client = client(config);
+    }
+
+    private SdkAsyncHttpClient client(BackendConfig config) {
+        NettyNioAsyncHttpClient.Builder builder = NettyNioAsyncHttpClient.builder()
+                .eventLoopGroup(loops)
+                .protocol(Protocol.HTTP1_1)
+                .maxConcurrency(config.maxConnections())
+                .maxPendingConnectionAcquires(MAX_WAITING)
+                .connectionTimeout(config.connectTimeout())
+                .connectionAcquisitionTimeout(
+                        config.answerTimeout().plus(config.connectTimeout()).plusSeconds(5))
+                .readTimeout(Duration.ZERO)
+                .writeTimeout(config.idleTimeout())
+                .tcpKeepAlive(true);
+        if (config.ca() != null) {
+            builder.tlsTrustManagersProvider(PrivateAuthority.read(config.ca()));
+        }
+        return builder.buildWithDefaults(AttributeMap.builder()
+                .put(SdkHttpConfigurationOption.TRUST_ALL_CERTIFICATES, false)
+                .build());
+    }
+
+    /** Retries, watchdogs and probes run here: brief tasks only. */
+    ScheduledExecutorService timer() {
+        return loops.eventLoopGroup();
+    }
+
+    CompletableFuture<Void> execute(Wire.Message message, Exchange exchange) {
+        running.add(exchange);
+        var _ = exchange.finished().whenComplete((done, failure) -> running.remove(exchange));
+        if (closed) {
+            throw new BackendException("backend is closed", false, null);
+        }
+        return client.execute(AsyncExecuteRequest.builder()
+                .request(message.request())
+                .requestContentPublisher(message.body())
+                .responseHandler(exchange)
+                .build());
+    }
+
+    /** First whoever waits is told, then the connections and threads end. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        running.forEach(
+                exchange -> exchange.abort(new BackendException("backend closed", false, null)));
+        client.close();
+        loops.eventLoopGroup()
+                .shutdownGracefully(0, 2, TimeUnit.SECONDS)
+                .awaitUninterruptibly(5, TimeUnit.SECONDS);
+    }
+}
