@@ -19,6 +19,9 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 record Call(SdkHttpMethod method, String path, Map<String, String> query,
         Map<String, String> headers, @Nullable Body body) {
 
+    private static final String HASH_HEADER = "x-amz-content-sha256";
+    private static final String UNSIGNED = "UNSIGNED-PAYLOAD";
+
     /** A request body of known length. */
     record Body(long bytes, ContentStreamProvider stream) {
         static final Body EMPTY = new Body(0, ContentStreamProvider.fromByteArray(new byte[0]));
@@ -31,6 +34,15 @@ record Call(SdkHttpMethod method, String path, Map<String, String> query,
     static Call to(SdkHttpMethod method, ObjectName name) {
         return new Call(method, "/" + name.bucket() + "/" + PercentEncoding.ofKey(name.key()),
                 Map.of(), Map.of(), null);
+    }
+
+    /** Whose body, if any, is not what its token stands for, and is therefore not hashed. */
+    Call unsignedPayload() {
+        return header(HASH_HEADER, UNSIGNED);
+    }
+
+    boolean isUnsigned() {
+        return UNSIGNED.equals(headers.get(HASH_HEADER));
     }
 
     Call query(String name, String value) {

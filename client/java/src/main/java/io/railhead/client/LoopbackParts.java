@@ -146,8 +146,7 @@ final class LoopbackParts implements PartTransport {
     private Call tokened(Call call, String token) {
         byte[] id = new byte[16];
         random.nextBytes(id);
-        return call.header("x-amz-rdma-token", token)
-                .header("x-amz-content-sha256", "UNSIGNED-PAYLOAD")
+        return call.unsignedPayload().header("x-amz-rdma-token", token)
                 .header("x-railhead-request-id", HexFormat.of().formatHex(id));
     }
 

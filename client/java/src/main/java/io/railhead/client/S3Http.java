@@ -49,7 +49,8 @@ final class S3Http implements AutoCloseable {
                     .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3")
                     .putProperty(AwsV4HttpSigner.REGION_NAME, config.region())
                     .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
-                    .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false);
+                    .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
+                    .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, !call.isUnsigned());
             if (call.body() != null) {
                 request.payload(call.body().stream());
             }
