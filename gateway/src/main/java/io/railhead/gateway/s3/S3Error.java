@@ -150,7 +150,7 @@ public enum S3Error {
                                             "RDMANotPermitted", 403,
                                             "This principal may not use RDMA in this direction."), RDMA_FOREIGN_ADDRESS(
                                                     "RDMAForeignAddress", 403,
-                                                    "The RDMA token names an address that is not the caller's."), RDMA_UNKNOWN_SESSION(
+                                                    "The RDMA token names an address that is not the caller's."), RDMA_NOT_SUPPORTED("RDMANotSupported", 501, "RDMA is not used for this request."), RDMA_UNKNOWN_SESSION(
                                                             "RDMAUnknownSession", 403,
                                                             "There is no such RDMA session, or it has ended."), RDMA_FOREIGN_SESSION(
                                                                     "RDMAForeignSession", 403,

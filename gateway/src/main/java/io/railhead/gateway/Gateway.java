@@ -1,0 +1,211 @@
+package io.railhead.gateway;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.Caller;
+import io.railhead.backend.aws.AwsBackend;
+import io.railhead.cache.CacheConfig;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.gateway.admin.HealthListener;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.admin.StateCollector;
+import io.railhead.gateway.auth.Authenticator;
+import io.railhead.gateway.auth.CredentialChange;
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.http.FrontDoor;
+import io.railhead.gateway.http.S3Listener;
+import io.railhead.gateway.http.SessionOpening;
+import io.railhead.gateway.operation.Operations;
+import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.operation.Relay;
+import io.railhead.gateway.operation.Router;
+import io.railhead.gateway.request.Routes;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.loopback.LoopbackConfig;
+import io.railhead.rdma.loopback.LoopbackFabric;
+import io.railhead.rdma.session.Sessions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.http.HttpServer;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running gateway: started whole or not at all. What was started is stopped in the reverse order
+ * (front door, transfers, cache, memory), so that no memory goes before what may touch it. Starting
+ * and stopping block and belong to an ordinary thread.
+ */
+public final class Gateway implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
+    private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
+    private static final int MAX_PENDING_SESSIONS = 256;
+    private static final Duration STEP = Duration.ofSeconds(30);
+
+    private final GatewayConfig config;
+    private final Deque<AutoCloseable> started = new ArrayDeque<>();
+    private final Metrics metrics = new Metrics();
+    private final Map<String, Backend> backends = new LinkedHashMap<>();
+    private final Vertx vertx;
+    private final HttpServer health;
+    private final PageMemory memory;
+    private final ObjectCache cache;
+    private final S3Listener listener;
+    private volatile boolean serving;
+
+    private Gateway(GatewayConfig config, CredentialStore credentials) {
+        this.config = config;
+        try {
+            vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
+                    .setEventLoopPoolSize(config.gateway().eventLoops()));
+            started.push(() -> await(vertx.close()));
+            health = await(new HealthListener(vertx, metrics, this::reasonNotReady)
+                    .listen(config.gateway().health().host(), config.gateway().health().port()));
+            memory = opened(PageMemory.open(memoryConfig(), slab -> LOG.debug("slab {} joined", slab.id())));
+            cache = opened(new ObjectCache(memory, cacheConfig(), System::nanoTime));
+            config.backends().forEach((name, store) -> backends.put(name, opened(new AwsBackend(store.backend()))));
+            metrics.register(new StateCollector(memory, cache, backends.values()));
+            Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
+                    config.rdma().maxSessionsPerPrincipal());
+            Fabric fabric = opened(openFabric(sessions));
+            Grants grants = new Grants(System::nanoTime);
+            credentials.onChange(change -> revoke(change, grants, sessions));
+            listener = new S3Listener(vertx, frontDoor(credentials, sessions, fabric, grants),
+                    (int) config.gateway().maxHeader().bytes(), config.gateway().idleTimeout());
+            await(listener.listen(config.gateway().listen().host(), config.gateway().listen().port(),
+                    config.gateway().eventLoops()));
+            started.push(() -> await(listener.drain(config.gateway().drain()), config.gateway().drain().plus(STEP)));
+        } catch (RuntimeException e) {
+            stop(e);
+            throw e;
+        }
+        probeBackends(credentials.principals());
+        serving = true;
+    }
+
+    /** Waits until it serves; throws with one line that says why it cannot. */
+    public static Gateway start(GatewayConfig config, CredentialStore credentials) {
+        return new Gateway(config, credentials);
+    }
+
+    private <T extends AutoCloseable> T opened(T part) {
+        started.push(part);
+        return part;
+    }
+
+    private Fabric openFabric(Sessions sessions) {
+        GatewayConfig.Loopback loopback = config.rdma().loopback();
+        return loopback.enabled() ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions) : new NoFabric();
+    }
+
+    private MemoryConfig memoryConfig() {
+        GatewayConfig.Cache settings = config.cache();
+        return new MemoryConfig(settings.memory().bytes(), (int) settings.page().bytes(), settings.reserve().value() / 100.0,
+                settings.lock());
+    }
+
+    private CacheConfig cacheConfig() {
+        GatewayConfig.Cache settings = config.cache();
+        return new CacheConfig(settings.window().bytes(), settings.run().bytes(), CacheConfig.DEFAULT.shortageWait(),
+                settings.metadataEntries());
+    }
+
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric, Grants grants) {
+        RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(), config.rdma().fenceTimeout());
+        ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(), new Relay(metrics), fabric,
+                deadlines, System::nanoTime, metrics, config.cache().page().bytes(), config.cache().run().bytes());
+        Router router = Operations.router(services, sessions, config.rdma());
+        return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends), router,
+                new SessionOpening(sessions, fabric, config.rdma().loopback().socket()), config.gateway().domains(),
+                Clock.systemUTC(), metrics);
+    }
+
+    private static void revoke(CredentialChange change, Grants grants, Sessions sessions) {
+        List.of(change.vanished(), change.changed()).forEach(names -> names.forEach(name -> {
+            grants.revokeAll(name);
+            sessions.revoke(name);
+        }));
+    }
+
+    /** In the background: a store that is down delays no start. */
+    private void probeBackends(List<Principal> principals) {
+        if (principals.isEmpty()) {
+            return;
+        }
+        Principal first = principals.getFirst();
+        Caller caller = first.backendCredential(first.keys().getFirst());
+        config.backends().forEach((name, store) -> {
+            Backend backend = backends.get(name);
+            if (backend != null) {
+                backend.probe(store.probeBucket(), caller).whenComplete((found, failure) -> LOG
+                        .info("backend {}: {}", name, failure == null ? found : "not probed: " + failure.getMessage()));
+            }
+        });
+    }
+
+    private String reasonNotReady() {
+        if (!serving) {
+            return "starting or draining";
+        }
+        return backends.values().stream().anyMatch(Backend::isReachable) ? "" : "no backend can be reached";
+    }
+
+    public int port() {
+        return listener.port();
+    }
+
+    public int healthPort() {
+        return health.actualPort();
+    }
+
+    public PageMemory memory() {
+        return memory;
+    }
+
+    /** Not ready at once; then what is being answered is finished, within the drain time. */
+    @Override
+    public void close() {
+        serving = false;
+        RuntimeException failure = new RuntimeException("not everything could be stopped");
+        stop(failure);
+        if (failure.getSuppressed().length > 0) {
+            throw failure;
+        }
+    }
+
+    private void stop(RuntimeException suppressing) {
+        while (!started.isEmpty()) {
+            try {
+                started.pop().close();
+            } catch (Exception e) {
+                suppressing.addSuppressed(e);
+            }
+        }
+    }
+
+    private static <T> T await(Future<T> future) {
+        return await(future, STEP);
+    }
+
+    private static <T> T await(Future<T> future, Duration atMost) {
+        try {
+            return future.await(atMost.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (java.util.concurrent.TimeoutException e) {
+            throw new IllegalStateException("a step of starting or stopping took more than " + atMost, e);
+        }
+    }
+}

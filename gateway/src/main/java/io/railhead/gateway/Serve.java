@@ -1,0 +1,92 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@code railhead serve}: from a configuration file to an exit status. */
+public final class Serve {
+    private static final Logger LOG = LoggerFactory.getLogger(Serve.class);
+
+    private final PrintStream out;
+    private final PrintStream err;
+
+    public Serve(PrintStream out, PrintStream err) {
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Validates the whole configuration; 0 if it would start, else 1 with one line that says why not. */
+    public int check(Path config) {
+        try {
+            GatewayConfig checked = ConfigLoader.load(config);
+            try (CredentialStore credentials = CredentialStore.load(checked.gateway().credentials())) {
+                credentials.warnings().forEach(warning -> out.println("warning: " + warning));
+                out.println(config + " is good: " + checked.backends().size() + " backend(s), "
+                        + credentials.principals().size() + " principal(s)");
+            }
+            return 0;
+        } catch (ConfigException e) {
+            err.println("railhead: " + e.getMessage());
+            return 1;
+        }
+    }
+
+    /**
+     * Serves until SIGTERM or SIGINT, then drains. Returns only if it could not start: a stop ends
+     * the process with status 0, or 1 if something could not be stopped.
+     */
+    public int run(Path config) {
+        try {
+            GatewayConfig loaded = ConfigLoader.load(config);
+            CredentialStore credentials = CredentialStore.load(loaded.gateway().credentials());
+            credentials.warnings().forEach(warning -> LOG.warn("{}", warning));
+            Gateway gateway = Gateway.start(loaded, credentials);
+            credentials.watch();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
+            out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":" + gateway.port()
+                    + ", health and metrics on " + loaded.gateway().health().host() + ":" + gateway.healthPort());
+            new CountDownLatch(1).await();
+            return 0;
+        } catch (ConfigException | IllegalArgumentException e) {
+            err.println("railhead: " + e.getMessage());
+            return 1;
+        } catch (RuntimeException e) {
+            LOG.debug("start failed", e);
+            err.println("railhead: cannot start: " + rootMessage(e));
+            return 1;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 1;
+        }
+    }
+
+    /** A signal's own exit status would not be 0; the drain decides what it is. */
+    private static void stop(Gateway gateway, CredentialStore credentials) {
+        int status = 0;
+        try {
+            LOG.info("draining");
+            gateway.close();
+            credentials.close();
+            LOG.info("stopped");
+        } catch (RuntimeException e) {
+            LOG.error("could not stop in order", e);
+            status = 1;
+        }
+        Runtime.getRuntime().halt(status);
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root.getMessage() == null ? root.toString() : root.getMessage();
+    }
+}

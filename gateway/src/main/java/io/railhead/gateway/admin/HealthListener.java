@@ -1,0 +1,68 @@
+package io.railhead.gateway.admin;
+
+import io.prometheus.client.exporter.common.TextFormat;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+
+/** {@code /livez}, {@code /readyz} and {@code /metrics}, on the health port. */
+public final class HealthListener {
+    private final Vertx vertx;
+    private final Metrics metrics;
+    private final Readiness readiness;
+
+    public HealthListener(Vertx vertx, Metrics metrics, Readiness readiness) {
+        this.vertx = vertx;
+        this.metrics = metrics;
+        this.readiness = readiness;
+    }
+
+    public Future<HttpServer> listen(String host, int port) {
+        return vertx.createHttpServer().requestHandler(this::handle).listen(port, host);
+    }
+
+    private void handle(HttpServerRequest request) {
+        switch (request.path()) {
+            case "/livez" -> text(request, 200, "ok\n");
+            case "/readyz" -> ready(request);
+            case "/metrics" -> scrape(request);
+            default -> text(request, 404, "try /livez, /readyz or /metrics\n");
+        }
+    }
+
+    private void ready(HttpServerRequest request) {
+        String reason = readiness.reasonNotReady();
+        text(request, reason.isEmpty() ? 200 : 503, (reason.isEmpty() ? "ok" : reason) + "\n");
+    }
+
+    /** Collecting walks every series, so it stays off the event loop. */
+    private void scrape(HttpServerRequest request) {
+        vertx.executeBlocking(this::render).onComplete(rendered -> {
+            HttpServerResponse response = request.response();
+            if (rendered.failed()) {
+                response.setStatusCode(500).end(rendered.cause() + "\n");
+            } else {
+                response.putHeader("content-type", TextFormat.CONTENT_TYPE_004).end(rendered.result());
+            }
+        });
+    }
+
+    private String render() {
+        StringWriter out = new StringWriter(16 << 10);
+        try {
+            TextFormat.write004(out, metrics.registry().metricFamilySamples());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toString();
+    }
+
+    private static void text(HttpServerRequest request, int status, String body) {
+        request.response().setStatusCode(status).putHeader("content-type", "text/plain").end(body);
+    }
+}

@@ -1,0 +1,91 @@
+package io.railhead.gateway.admin;
+
+import io.prometheus.client.Collector;
+import io.prometheus.client.CounterMetricFamily;
+import io.prometheus.client.GaugeMetricFamily;
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendStats;
+import io.railhead.cache.CacheStats;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.memory.MemoryStats;
+import io.railhead.cache.memory.PageMemory;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** What memory, cache and backends count themselves, read when asked. */
+public final class StateCollector extends Collector {
+    private final PageMemory memory;
+    private final ObjectCache cache;
+    private final Collection<Backend> backends;
+
+    public StateCollector(PageMemory memory, ObjectCache cache, Collection<Backend> backends) {
+        this.memory = memory;
+        this.cache = cache;
+        this.backends = List.copyOf(backends);
+    }
+
+    @Override
+    public List<MetricFamilySamples> collect() {
+        List<MetricFamilySamples> families = new ArrayList<>();
+        addMemory(families, memory.stats());
+        addCache(families, cache.stats());
+        addBackends(families);
+        return families;
+    }
+
+    private static void addMemory(List<MetricFamilySamples> families, MemoryStats stats) {
+        GaugeMetricFamily bytes = new GaugeMetricFamily("railhead_memory_bytes", "Registered memory.", List.of("state"));
+        bytes.addMetric(List.of("capacity"), stats.capacityBytes());
+        bytes.addMetric(List.of("free"), stats.freeBytes());
+        bytes.addMetric(List.of("used"), stats.usedBytes());
+        bytes.addMetric(List.of("condemned"), stats.condemnedBytes());
+        bytes.addMetric(List.of("reserve"), stats.reserveBytes());
+        bytes.addMetric(List.of("reserve_free"), stats.reserveFreeBytes());
+        families.add(bytes);
+        families.add(new GaugeMetricFamily("railhead_leases", "Leases open now.", stats.leases()));
+    }
+
+    private static void addCache(List<MetricFamilySamples> families, CacheStats stats) {
+        CounterMetricFamily pages = new CounterMetricFamily("railhead_page_lookups", "Pages asked for by readers.",
+                List.of("result"));
+        pages.addMetric(List.of("hit"), stats.pageHits());
+        pages.addMetric(List.of("miss"), stats.pageMisses());
+        pages.addMetric(List.of("join"), stats.pageJoins());
+        families.add(pages);
+        families.add(new CounterMetricFamily("railhead_fill_runs", "Ranged GETs of fills.", stats.fillRuns()));
+        families.add(new CounterMetricFamily("railhead_fill_bytes", "Bytes taken into pages.", stats.fillBytes()));
+        families.add(new CounterMetricFamily("railhead_fill_failures", "Fills that broke off.", stats.fillFailures()));
+        families.add(new CounterMetricFamily("railhead_evicted_pages", "Pages that made room.", stats.evictedPages()));
+        families.add(new CounterMetricFamily("railhead_memory_shortages", "Reads that found no page to fill.",
+                stats.shortages()));
+        families.add(new GaugeMetricFamily("railhead_cached_objects", "Objects known.", stats.objects()));
+        families.add(new GaugeMetricFamily("railhead_cached_pages", "Pages held.", stats.pages()));
+    }
+
+    private void addBackends(List<MetricFamilySamples> families) {
+        List<String> backend = List.of("backend");
+        CounterMetricFamily requests = new CounterMetricFamily("railhead_backend_requests",
+                "Requests sent to a store, retries included.", List.of("backend", "kind"));
+        CounterMetricFamily retries = new CounterMetricFamily("railhead_backend_retries", "Requests sent again.", backend);
+        CounterMetricFamily failures = new CounterMetricFamily("railhead_backend_failures",
+                "Requests that a store did not answer.", backend);
+        CounterMetricFamily bytes = new CounterMetricFamily("railhead_backend_bytes", "Body bytes.",
+                List.of("backend", "direction"));
+        GaugeMetricFamily endpoints = new GaugeMetricFamily("railhead_backend_endpoints", "Endpoints by state.",
+                List.of("backend", "state"));
+        for (Backend each : backends) {
+            BackendStats stats = each.stats();
+            requests.addMetric(List.of(each.name(), "ranged_get"), stats.rangedGets());
+            requests.addMetric(List.of(each.name(), "head"), stats.heads());
+            requests.addMetric(List.of(each.name(), "other"), stats.requests() - stats.rangedGets() - stats.heads());
+            retries.addMetric(List.of(each.name()), stats.retries());
+            failures.addMetric(List.of(each.name()), stats.failures());
+            bytes.addMetric(List.of(each.name(), "in"), stats.bytesIn());
+            bytes.addMetric(List.of(each.name(), "out"), stats.bytesOut());
+            endpoints.addMetric(List.of(each.name(), "healthy"), stats.healthyEndpoints());
+            endpoints.addMetric(List.of(each.name(), "ejected"), stats.endpoints() - stats.healthyEndpoints());
+        }
+        families.addAll(List.of(requests, retries, failures, bytes, endpoints));
+    }
+}

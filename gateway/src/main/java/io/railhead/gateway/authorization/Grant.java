@@ -1,0 +1,19 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.cache.ObjectId;
+
+/**
+ * One decision's key: who, under which session token, may do what to which object. HeadObject asks
+ * for the same permission as GetObject, so one action covers both.
+ *
+ * @param principal "" for anonymous
+ * @param accessKey the key that signed, "" for anonymous
+ * @param sessionToken "" where there is none
+ */
+public record Grant(String principal, String accessKey, String sessionToken, Action action, ObjectId object) {
+
+    /** What was allowed. */
+    public enum Action {
+        READ
+    }
+}

@@ -1,0 +1,5 @@
+/** Who may read what: decisions of the backend, remembered for a short time. */
+@NullMarked
+package io.railhead.gateway.authorization;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,82 @@
+package io.railhead.gateway.delivery;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.railhead.cache.FillException;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.http.Exchange;
+import io.vertx.core.Future;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.buffer.BufferInternal;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Object bytes as an HTTP body: each write references page memory, and the page's lease ends when
+ * that write has reached the socket, or failed. Event loop only.
+ */
+public final class HttpDelivery implements RangeReader.Sink {
+    private final Exchange exchange;
+    private final Supplier<HttpServerResponse> head;
+    private final Broken broken;
+    private long remaining;
+    private @Nullable HttpServerResponse response;
+
+    /** What to do when the cache can give no more bytes. */
+    @FunctionalInterface
+    public interface Broken {
+
+        /**
+         * @param atOffset of the first byte not delivered
+         * @param response the answer begun, or null if not even its head was written
+         */
+        void at(FillException cause, long atOffset, @Nullable HttpServerResponse response);
+    }
+
+    /** @param head writes the head when the first bytes are there */
+    public HttpDelivery(Exchange exchange, long length, Supplier<HttpServerResponse> head, Broken broken) {
+        this.exchange = exchange;
+        this.remaining = length;
+        this.head = head;
+        this.broken = broken;
+    }
+
+    @Override
+    public void slice(PageSlice ownedSlice) {
+        if (exchange.isOver()) {
+            ownedSlice.close();
+            return;
+        }
+        HttpServerResponse to = response;
+        if (to == null) {
+            to = head.get();
+            response = to;
+        }
+        remaining -= ownedSlice.length();
+        BufferInternal bytes = BufferInternal.buffer(wrap(ownedSlice.buffers()));
+        Future<Void> written = remaining == 0 ? to.end(bytes) : to.write(bytes);
+        written.onComplete(ignored -> ownedSlice.close());
+    }
+
+    private static ByteBuf wrap(List<ByteBuffer> buffers) {
+        return buffers.size() == 1 ? Unpooled.wrappedBuffer(buffers.getFirst())
+                : Unpooled.wrappedBuffer(buffers.size(), buffers.toArray(ByteBuffer[]::new));
+    }
+
+    @Override
+    public void end() {
+        if (response == null) {
+            head.get().end();
+        }
+    }
+
+    @Override
+    public void failed(FillException cause, long atOffset) {
+        if (!exchange.isOver()) {
+            broken.at(cause, atOffset, response);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package io.railhead.gateway.delivery;
+
+import io.railhead.cache.FillException;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.vertx.core.Vertx;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Object bytes written into the client's memory. Until the first write is posted it may still be
+ * declined; after that it ends in success, with every byte there, or behind a fence. Event loop
+ * only; the transfer's stages are taken there.
+ *
+ * <pre>
+ *  WAITING ──first slice──▶ POSTING ──last completion──▶ OVER (delivered)
+ *     │ decide deadline,       │ error, fence deadline,
+ *     │ no memory              │ peer closed
+ *     ▼                        ▼
+ *   OVER (declined)         FENCING ──fence returned──▶ OVER (broken)
+ * </pre>
+ */
+public final class RdmaDelivery implements RangeReader.Sink {
+    private final Exchange exchange;
+    private final Vertx vertx;
+    private final Transfer transfer;
+    private final long fromOffset;
+    private final Outcome outcome;
+    private final RdmaDeadlines deadlines;
+    private @Nullable RangeReader reader;
+    private State state = State.WAITING;
+    private int writesUnderWay;
+    private boolean allHandedOver;
+    private long timer = -1;
+
+    private enum State {
+        WAITING, POSTING, FENCING, OVER
+    }
+
+    /** How a delivery ends: exactly one of these, on the event loop. */
+    public interface Outcome {
+
+        /** Every byte is in the client's memory. */
+        void delivered();
+
+        /** Nothing was written; the request can be served otherwise. */
+        void declined(String reason);
+
+        /** Some bytes may have been written; none will be any more. */
+        void broken(Throwable cause);
+    }
+
+    public RdmaDelivery(Exchange exchange, Vertx vertx, Transfer transfer, long fromOffset, RdmaDeadlines deadlines,
+            Outcome outcome) {
+        this.exchange = exchange;
+        this.vertx = vertx;
+        this.transfer = transfer;
+        this.fromOffset = fromOffset;
+        this.deadlines = deadlines;
+        this.outcome = outcome;
+    }
+
+    public void start(RangeReader newReader) {
+        reader = newReader;
+        exchange.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED, "the client's connection closed")));
+        arm(deadlines.decideMillis(exchange.arrivedAtNanos()), this::decisionIsDue);
+        newReader.start();
+    }
+
+    private void arm(long millis, Runnable task) {
+        vertx.cancelTimer(timer);
+        timer = vertx.setTimer(Math.max(1, millis), ignored -> task.run());
+    }
+
+    private void decisionIsDue() {
+        if (state == State.WAITING) {
+            decline("slow");
+        }
+    }
+
+    @Override
+    public void slice(PageSlice ownedSlice) {
+        if (state == State.WAITING) {
+            state = State.POSTING;
+            arm(deadlines.fenceMillis(exchange.arrivedAtNanos()),
+                    () -> stop(new TransferException(TransferException.Reason.FENCED, "the deadline has passed")));
+        }
+        if (state != State.POSTING) {
+            ownedSlice.close();
+            return;
+        }
+        writesUnderWay++;
+        transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
+                .whenComplete((done, failure) -> exchange.executor().execute(() -> written(failure)));
+    }
+
+    private void written(@Nullable Throwable failure) {
+        writesUnderWay--;
+        if (failure != null) {
+            stop(failure);
+        } else {
+            finishIfComplete();
+        }
+    }
+
+    @Override
+    public void end() {
+        allHandedOver = true;
+        finishIfComplete();
+    }
+
+    private void finishIfComplete() {
+        if (state == State.POSTING && allHandedOver && writesUnderWay == 0) {
+            over();
+            outcome.delivered();
+        }
+    }
+
+    @Override
+    public void failed(FillException cause, long atOffset) {
+        if (state == State.WAITING) {
+            if (cause.reason() == FillException.Reason.NO_MEMORY) {
+                decline("memory");
+            } else {
+                over();
+                outcome.broken(cause);
+            }
+        } else {
+            stop(cause);
+        }
+    }
+
+    private void decline(String reason) {
+        over();
+        outcome.declined(reason);
+    }
+
+    private void stop(Throwable cause) {
+        if (state == State.WAITING) {
+            over();
+            outcome.broken(cause);
+        } else if (state == State.POSTING) {
+            state = State.FENCING;
+            cancelReader();
+            transfer.fence().whenComplete((fenced, failure) -> exchange.executor().execute(() -> {
+                over();
+                outcome.broken(cause);
+            }));
+        }
+    }
+
+    private void over() {
+        state = State.OVER;
+        vertx.cancelTimer(timer);
+        cancelReader();
+    }
+
+    private void cancelReader() {
+        if (reader != null) {
+            reader.cancel();
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.railhead.gateway.delivery;
+
+import io.railhead.cache.ObjectMetadata;
+
+/**
+ * Which bytes of which version are to be delivered, and how the answer calls them.
+ *
+ * @param from first byte
+ * @param to one past the last
+ * @param status 200, or 206 where a range was asked for or the object was clipped
+ */
+public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) {
+
+    public long length() {
+        return to - from;
+    }
+
+    public long sizeBytes() {
+        return metadata.version().sizeBytes();
+    }
+
+    /** Cut to a window of so many bytes: less than what was asked for is a partial answer. */
+    public ReadPlan clippedTo(long windowBytes) {
+        return length() <= windowBytes ? this : new ReadPlan(metadata, from, from + windowBytes, 206);
+    }
+}

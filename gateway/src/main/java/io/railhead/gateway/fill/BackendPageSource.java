@@ -1,0 +1,86 @@
+package io.railhead.gateway.fill;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.Bodies;
+import io.railhead.backend.Caller;
+import io.railhead.backend.ContentRange;
+import io.railhead.backend.Requests;
+import io.railhead.backend.Target;
+import io.railhead.cache.FillException;
+import io.railhead.cache.FillException.Reason;
+import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.PageSource;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+
+/**
+ * Ranged GETs of one object in one principal's name, each answer checked against the version that
+ * was asked for before a byte of it is taken. Any thread.
+ */
+public final class BackendPageSource implements PageSource {
+    private final Backend backend;
+    private final Caller caller;
+    private final Target target;
+    private volatile boolean fetched;
+
+    public BackendPageSource(Backend backend, Caller caller, Target target) {
+        this.backend = backend;
+        this.caller = caller;
+        this.target = target;
+    }
+
+    /** Whether the backend had to be asked for bytes on this request's account. */
+    public boolean hasFetched() {
+        return fetched;
+    }
+
+    @Override
+    public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+        fetched = true;
+        backend.send(Requests.rangedGet(target, caller, offset, length, version.etag())).whenComplete((answer, failure) -> {
+            if (failure != null) {
+                sink.fail(new FillException(Reason.BACKEND_FAILED, "the backend did not answer", failure));
+                return;
+            }
+            FillException mismatch = check(answer, version, offset, length);
+            if (mismatch != null) {
+                Bodies.discard(answer.body());
+                sink.fail(mismatch);
+            } else {
+                pour(answer.body(), sink);
+            }
+        });
+    }
+
+    /** Starts a body on its way into pages. */
+    public static void pour(Publisher<ByteBuffer> body, Sink sink) {
+        body.subscribe(new SinkSubscriber(sink));
+    }
+
+    private static @Nullable FillException check(BackendResponse answer, ObjectVersion version, long offset,
+            long length) {
+        return switch (answer.status()) {
+            case 206 -> checkPartial(answer, version, offset, length);
+            case 200 -> new FillException(Reason.BACKEND_FAILED, "the backend ignored the range", null);
+            case 401, 403 -> new FillException(Reason.REFUSED, "the backend refused", null);
+            case 404 -> new FillException(Reason.NOT_FOUND, "the object is gone", null);
+            case 412, 416 -> new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
+            default -> new FillException(Reason.BACKEND_FAILED, "the backend answered " + answer.status(), null);
+        };
+    }
+
+    private static @Nullable FillException checkPartial(BackendResponse answer, ObjectVersion version, long offset,
+            long length) {
+        ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
+        boolean asAsked = range != null && range.first() == offset && range.last() == offset + length - 1;
+        if (!asAsked) {
+            return new FillException(Reason.BACKEND_FAILED, "the backend sent another range", null);
+        }
+        String versionId = answer.headers().get("x-amz-version-id");
+        boolean same = version.etag().equals(answer.headers().get("etag")) && range.size() == version.sizeBytes()
+                && (versionId == null || version.versionId().isEmpty() || versionId.equals(version.versionId()));
+        return same ? null : new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
+    }
+}

@@ -1,0 +1,92 @@
+package io.railhead.gateway.fill;
+
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.ObjectVersion;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Between a backend's answer about an object and the metadata the cache keeps of it. */
+public final class ObjectHeaders {
+    /** Marks metadata that a HEAD gave: only that names the object's checksums. */
+    private static final String COMPLETE = ":complete";
+    private static final Set<String> OF_ONE_MESSAGE = Set.of("content-length", "content-range", "date", "server",
+            "connection", "keep-alive", "transfer-encoding", "accept-ranges", "x-amz-request-id", "x-amz-id-2",
+            "x-amz-mp-parts-count", "via", "age", "strict-transport-security", "trailer");
+
+    private ObjectHeaders() {
+    }
+
+    /**
+     * What a HEAD or GET answer says about an object of this size; null where it has no ETag, or
+     * may not be kept for others: then it is nothing a cache can hold.
+     */
+    public static @Nullable ObjectMetadata metadata(ObjectId id, Headers answer, long sizeBytes, Moment sent,
+            Source source) {
+        String etag = answer.get("etag");
+        if (etag == null || !mayBeKept(answer)) {
+            return null;
+        }
+        String versionId = answer.get("x-amz-version-id");
+        Map<String, String> kept = new TreeMap<>();
+        answer.forEach((name, value) -> keep(kept, name.toLowerCase(Locale.ROOT), value, source));
+        if (source == Source.HEAD) {
+            kept.put(COMPLETE, "");
+        }
+        ObjectVersion version = new ObjectVersion(id, etag, versionId == null ? "" : versionId, sizeBytes);
+        return new ObjectMetadata(version, kept, sent.nanos(), sent.generation());
+    }
+
+    /**
+     * When a request was sent.
+     *
+     * @param generation of the key at that moment
+     */
+    public record Moment(long nanos, long generation) {
+    }
+
+    /** A ranged GET's checksums are the range's, so they are not kept. */
+    public enum Source {
+        HEAD, RANGED_GET
+    }
+
+    private static void keep(Map<String, String> kept, String name, String value, Source source) {
+        boolean rangeOnly = source == Source.RANGED_GET && name.startsWith("x-amz-checksum-");
+        if (!OF_ONE_MESSAGE.contains(name) && !rangeOnly) {
+            kept.merge(name, value, (first, next) -> first + "," + next);
+        }
+    }
+
+    private static boolean mayBeKept(Headers answer) {
+        String control = answer.get("cache-control");
+        boolean forbidden = control != null
+                && (control.toLowerCase(Locale.ROOT).contains("no-store") || control.toLowerCase(Locale.ROOT).contains("private"));
+        return !forbidden && !answer.contains("x-amz-server-side-encryption-customer-algorithm")
+                && !answer.contains("x-amz-request-charged");
+    }
+
+    /** Whether checksums would be there if the object had any. */
+    public static boolean isComplete(ObjectMetadata metadata) {
+        return metadata.headers().containsKey(COMPLETE);
+    }
+
+    /** The object's headers as they are sent to a client, ours and the message's own left out. */
+    public static void forEach(ObjectMetadata metadata, Checksums checksums,
+            java.util.function.BiConsumer<String, String> visitor) {
+        metadata.headers().forEach((name, value) -> {
+            boolean hidden = name.startsWith(":") || checksums == Checksums.HIDDEN && name.startsWith("x-amz-checksum-");
+            if (!hidden) {
+                visitor.accept(name, value);
+            }
+        });
+    }
+
+    /** Whether the client asked for checksums, and they are of the bytes it gets. */
+    public enum Checksums {
+        SHOWN, HIDDEN
+    }
+}

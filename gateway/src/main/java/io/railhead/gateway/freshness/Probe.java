@@ -1,0 +1,24 @@
+package io.railhead.gateway.freshness;
+
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectMetadata;
+
+/** What a HEAD in the principal's own name found. */
+public sealed interface Probe {
+
+    /** It may be read, and this is what it is now. */
+    record Found(ObjectMetadata metadata) implements Probe {
+    }
+
+    /** It may be read, but nobody may keep it for others. */
+    record Uncacheable(Headers headers) implements Probe {
+    }
+
+    /** The backend's own refusal: 403, 404, or another status. */
+    record Refused(int status, Headers headers) implements Probe {
+    }
+
+    /** The backend did not answer, or said it cannot now. */
+    record Unanswered(String reason) implements Probe {
+    }
+}

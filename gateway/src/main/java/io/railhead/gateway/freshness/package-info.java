@@ -1,0 +1,5 @@
+/** Whether what is held may be served now, and the revalidations that find out. */
+@NullMarked
+package io.railhead.gateway.freshness;
+
+import org.jspecify.annotations.NullMarked;

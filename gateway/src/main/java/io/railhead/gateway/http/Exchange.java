@@ -1,0 +1,187 @@
+package io.railhead.gateway.http;
+
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.s3.ErrorXml;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One HTTP request and the one answer it gets. Everything happens on its connection's event loop;
+ * {@link #executor} brings others there.
+ */
+public final class Exchange {
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+    private static final String HOST_ID = "railhead";
+    private static final long MAX_DRAINED_BYTES = 16 << 20;
+
+    private final HttpServerRequest request;
+    private final HttpServerResponse response;
+    private final Executor executor;
+    private final Metrics metrics;
+    private final String requestId;
+    private final long arrivedAtNanos = System.nanoTime();
+    private final List<Runnable> closeListeners = new ArrayList<>(2);
+    private String operation = "unknown";
+    private String resource;
+    private boolean answered;
+    private boolean ended;
+
+    Exchange(HttpServerRequest request, Context context, Metrics metrics, String requestId) {
+        this.request = request;
+        this.response = request.response();
+        this.executor = task -> context.runOnContext(ignored -> task.run());
+        this.metrics = metrics;
+        this.requestId = requestId;
+        this.resource = String.valueOf(request.path());
+        metrics.inFlight.inc();
+        response.exceptionHandler(cause -> closed());
+        response.closeHandler(ignored -> closed());
+        response.endHandler(ignored -> finish());
+    }
+
+    public HttpServerRequest request() {
+        return request;
+    }
+
+    public Executor executor() {
+        return executor;
+    }
+
+    public String requestId() {
+        return requestId;
+    }
+
+    public long arrivedAtNanos() {
+        return arrivedAtNanos;
+    }
+
+    /** Names what this is in metrics, and in the error document. */
+    public void describe(String operation, String resource) {
+        this.operation = operation;
+        this.resource = resource;
+    }
+
+    /** Whether a status line has been chosen: after that only the body can be cut. */
+    public boolean isAnswered() {
+        return answered;
+    }
+
+    /** Whether nobody can hear an answer any more. */
+    public boolean isOver() {
+        return ended || response.closed();
+    }
+
+    /** Called once if the peer goes away before the answer has ended. */
+    public void onClosed(Runnable listener) {
+        closeListeners.add(listener);
+    }
+
+    /** Chooses the status; the caller sets headers and writes the body. */
+    public HttpServerResponse answer(int status) {
+        answered = true;
+        response.setStatusCode(status);
+        response.putHeader("x-amz-request-id", requestId);
+        return response;
+    }
+
+    /** Ends an answer without a body, or with one that is at hand. */
+    public void end(Buffer body) {
+        response.end(body);
+    }
+
+    public Future<Void> end() {
+        return response.end();
+    }
+
+    /** Answers with S3's error document, or cuts the body if it is too late for that. */
+    public void fail(Throwable cause) {
+        if (isOver()) {
+            return;
+        }
+        if (answered) {
+            cut("failed");
+            return;
+        }
+        S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
+        metrics.errors.labels(error.error().code()).inc();
+        String document = ErrorXml.render(error, resource, requestId, HOST_ID);
+        HttpServerResponse answer = answer(error.status());
+        error.headers().forEach(answer::putHeader);
+        answer.putHeader("content-type", "application/xml");
+        if (request.method() == HttpMethod.HEAD) {
+            answer.end();
+        } else {
+            answer.end(Buffer.buffer(document));
+        }
+        drainRequest();
+    }
+
+    /**
+     * Reads away what is left of a body nobody wanted, so that the peer can hear the answer, within
+     * bounds: past them the connection is closed.
+     */
+    public void drainRequest() {
+        if (request.isEnded()) {
+            return;
+        }
+        if (request.getHeader("expect") != null) {
+            request.connection().close();
+            return;
+        }
+        long[] drained = {0};
+        request.exceptionHandler(cause -> LOG.debug("request {} closed while drained", requestId));
+        request.handler(piece -> {
+            drained[0] += piece.length();
+            if (drained[0] > MAX_DRAINED_BYTES) {
+                request.connection().close();
+            }
+        });
+        request.resume();
+    }
+
+    private S3Exception unexpected(Throwable cause) {
+        LOG.warn("request {} {} failed", requestId, operation, cause);
+        return new S3Exception(S3Error.INTERNAL_ERROR);
+    }
+
+    /** Ends the connection in mid-body: a body that cannot be finished must not look finished. */
+    public void cut(String reason) {
+        if (!isOver()) {
+            metrics.cutBodies.labels(reason).inc();
+            request.connection().close();
+        }
+    }
+
+    private void closed() {
+        if (!ended) {
+            ended = true;
+            done();
+            List.copyOf(closeListeners).forEach(Runnable::run);
+        }
+    }
+
+    private void finish() {
+        if (!ended) {
+            ended = true;
+            done();
+        }
+    }
+
+    private void done() {
+        metrics.inFlight.dec();
+        metrics.requests.labels(operation, answered ? Integer.toString(response.getStatusCode()) : "closed").inc();
+        metrics.seconds.labels(operation).observe((System.nanoTime() - arrivedAtNanos) / 1e9);
+    }
+}

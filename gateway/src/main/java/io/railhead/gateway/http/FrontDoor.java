@@ -1,0 +1,113 @@
+package io.railhead.gateway.http;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Authenticator;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.operation.Router;
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.Context;
+import io.vertx.core.http.HttpServerRequest;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes each request from its head to its operation: read once, verified before anything is looked
+ * up, routed by rule. Event loop only; one instance serves all loops and holds no state of theirs.
+ */
+public final class FrontDoor {
+    private final Authenticator authenticator;
+    private final Routes routes;
+    private final Router router;
+    private final OwnPaths ownPaths;
+    private final List<String> domains;
+    private final InstantSource clock;
+    private final Metrics metrics;
+
+    public FrontDoor(Authenticator authenticator, Routes routes, Router router, OwnPaths ownPaths,
+            List<String> domains, InstantSource clock, Metrics metrics) {
+        this.authenticator = authenticator;
+        this.routes = routes;
+        this.router = router;
+        this.ownPaths = ownPaths;
+        this.domains = domains;
+        this.clock = clock;
+        this.metrics = metrics;
+    }
+
+    public void handle(HttpServerRequest http, Context context) {
+        http.pause();
+        Exchange exchange = new Exchange(http, context, metrics, newRequestId());
+        try {
+            admit(exchange, http);
+        } catch (RuntimeException e) {
+            exchange.fail(e);
+        }
+    }
+
+    private void admit(Exchange exchange, HttpServerRequest http) {
+        RequestHead head = head(http);
+        if (head.rawPath().startsWith(OwnPaths.PREFIX)) {
+            own(exchange, head);
+            return;
+        }
+        Address address = address(head);
+        Query query = query(head.rawQuery());
+        exchange.describe("unauthenticated", head.rawPath());
+        Authentication authentication = authenticator.authenticate(head, clock.instant());
+        S3Request request = new S3Request(head, address, query, authentication, routes.route(authentication, address));
+        Router.Match match = router.match(request);
+        exchange.describe(match.name(), head.rawPath());
+        match.operation().handle(exchange, request);
+    }
+
+    private void own(Exchange exchange, RequestHead head) {
+        exchange.describe("Own", head.rawPath());
+        Authentication authentication = authenticator.authenticate(head, clock.instant());
+        if (!(authentication instanceof Authentication.Signed signed)) {
+            throw new S3Exception(S3Error.ACCESS_DENIED, "Requests below " + OwnPaths.PREFIX + " must be signed.");
+        }
+        ownPaths.handle(exchange, signed, head.rawPath().substring(OwnPaths.PREFIX.length()), query(head.rawQuery()));
+    }
+
+    private static RequestHead head(HttpServerRequest http) {
+        String uri = http.uri();
+        if (!uri.startsWith("/")) {
+            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+        }
+        int mark = uri.indexOf('?');
+        Headers.Builder headers = Headers.builder();
+        http.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
+        return new RequestHead(http.method().name(), mark < 0 ? uri : uri.substring(0, mark),
+                mark < 0 ? null : uri.substring(mark + 1), headers.build());
+    }
+
+    private Address address(RequestHead head) {
+        try {
+            return Address.of(head.rawPath(), head.headers().get("host"), domains);
+        } catch (IllegalArgumentException e) {
+            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+        }
+    }
+
+    private static Query query(@Nullable String raw) {
+        try {
+            return Query.parse(raw);
+        } catch (IllegalArgumentException e) {
+            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+        }
+    }
+
+    /** 16 hex digits, as S3's are. */
+    private static String newRequestId() {
+        return String.format("%016X", ThreadLocalRandom.current().nextLong());
+    }
+}

@@ -1,0 +1,14 @@
+package io.railhead.gateway.http;
+
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.request.Query;
+
+/** The gateway's own HTTP paths, below {@code /.railhead/}; always signed. */
+@FunctionalInterface
+public interface OwnPaths {
+    /** No bucket can be named so: bucket names begin with a letter or digit. */
+    String PREFIX = "/.railhead/";
+
+    /** @param path what follows the prefix */
+    void handle(Exchange exchange, Authentication.Signed caller, String path, Query query);
+}

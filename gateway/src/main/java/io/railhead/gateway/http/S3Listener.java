@@ -1,0 +1,69 @@
+package io.railhead.gateway.http;
+
+import io.railhead.gateway.s3.ErrorXml;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.Context;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/** The S3 listener: one server on each event loop, sharing one port. */
+public final class S3Listener {
+    private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
+
+    private final Vertx vertx;
+    private final FrontDoor door;
+    private final HttpServerOptions options;
+    private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
+
+    /** @param maxHeaderBytes of all header fields of a request together */
+    public S3Listener(Vertx vertx, FrontDoor door, int maxHeaderBytes, Duration idleTimeout) {
+        this.vertx = vertx;
+        this.door = door;
+        this.options = new HttpServerOptions().setMaxHeaderSize(maxHeaderBytes)
+                .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES).setIdleTimeout((int) idleTimeout.toMillis())
+                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS).setHandle100ContinueAutomatically(false)
+                .setCompressionSupported(false).setTcpNoDelay(true).setReuseAddress(true);
+    }
+
+    public Future<?> listen(String host, int port, int eventLoops) {
+        return vertx.deployVerticle(() -> (Deployable) context -> listen(context, host, port),
+                new DeploymentOptions().setInstances(eventLoops));
+    }
+
+    private Future<HttpServer> listen(Context context, String host, int port) {
+        HttpServer server = vertx.createHttpServer(options)
+                .requestHandler(request -> door.handle(request, context))
+                .invalidRequestHandler(S3Listener::refuse);
+        servers.add(server);
+        return server.listen(port, host);
+    }
+
+    /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */
+    private static void refuse(HttpServerRequest request) {
+        S3Exception error = new S3Exception(S3Error.BAD_REQUEST,
+                "An error occurred when parsing the HTTP request.");
+        request.response().setStatusCode(error.error().status()).putHeader("content-type", "application/xml")
+                .putHeader("connection", "close").end(ErrorXml.render(error, "", "", ""))
+                .onComplete(ended -> request.connection().close());
+    }
+
+    public int port() {
+        return servers.getFirst().actualPort();
+    }
+
+    /** Accepts nothing more and waits for what is being answered, at most so long. */
+    public Future<?> drain(Duration atMost) {
+        return Future.all(servers.stream().map(server -> server.shutdown(atMost.toMillis(), TimeUnit.MILLISECONDS))
+                .toList());
+    }
+}

@@ -1,0 +1,73 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.Requests;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.authorization.Grant;
+import io.railhead.backend.Bodies;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.Probe;
+import io.railhead.gateway.request.S3Request;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Asks the backend about one object in the principal's own name. One HEAD answers both whether
+ * what is held is fresh and whether this principal may read it. Any thread.
+ */
+final class Backing {
+    private final ReadServices services;
+
+    Backing(ReadServices services) {
+        this.services = services;
+    }
+
+    /** A HEAD sent after this call, shared with others of the same principal. */
+    CompletionStage<Probe> probe(S3Request request, ObjectId id, Grant grant) {
+        return services.revalidations().join(grant, () -> send(request, id, grant));
+    }
+
+    private CompletionStage<Probe> send(S3Request request, ObjectId id, Grant grant) {
+        ObjectHeaders.Moment sent = now(id);
+        Backend backend = request.route().backend();
+        return backend.send(Requests.head(request.objectTarget(), request.caller()))
+                .handle((answer, failure) -> failure != null ? new Probe.Unanswered(String.valueOf(failure.getMessage()))
+                        : read(answer, id, grant, sent));
+    }
+
+    ObjectHeaders.Moment now(ObjectId id) {
+        return new ObjectHeaders.Moment(services.nanoClock().getAsLong(), services.cache().generation(id));
+    }
+
+    private Probe read(BackendResponse answer, ObjectId id, Grant grant, ObjectHeaders.Moment sent) {
+        Bodies.discard(answer.body());
+        if (answer.status() >= 500) {
+            return new Probe.Unanswered("the backend answered " + answer.status());
+        }
+        if (!answer.isSuccess()) {
+            services.grants().revoke(grant);
+            if (answer.status() == 404) {
+                services.cache().evict(id);
+            }
+            return new Probe.Refused(answer.status(), answer.headers());
+        }
+        services.grants().grant(grant, sent.nanos());
+        ObjectMetadata metadata = metadata(answer, id, sent);
+        if (metadata == null) {
+            services.cache().evict(id);
+            return new Probe.Uncacheable(answer.headers());
+        }
+        services.cache().learn(metadata);
+        return new Probe.Found(metadata);
+    }
+
+    private static @org.jspecify.annotations.Nullable ObjectMetadata metadata(BackendResponse answer, ObjectId id,
+            ObjectHeaders.Moment sent) {
+        String length = answer.headers().get("content-length");
+        if (length == null) {
+            return null;
+        }
+        return ObjectHeaders.metadata(id, answer.headers(), Long.parseLong(length), sent, ObjectHeaders.Source.HEAD);
+    }
+}

@@ -1,0 +1,68 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.Headers;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.Locale;
+import java.util.Set;
+
+/** Which headers pass through the gateway, in each direction; all others are one hop's own. */
+final class ForwardedHeaders {
+    private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date", "x-amz-content-sha256",
+            "x-amz-security-token", "host", "content-length", "transfer-encoding", "expect", "connection", "keep-alive",
+            "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade", "date",
+            "x-amz-decoded-content-length", "x-amz-trailer", "accept-encoding", "amz-sdk-invocation-id",
+            "amz-sdk-request");
+    private static final Set<String> RDMA = Set.of("x-amz-rdma-token", "x-amz-rdma-agent", "x-rdma-info",
+            "x-scal-rdma", "x-amz-meta-rdma-token");
+    private static final Set<String> NOT_TO_CLIENT = Set.of("connection", "keep-alive", "transfer-encoding", "server",
+            "proxy-connection", "x-amz-request-id", "te", "trailer", "upgrade");
+
+    private ForwardedHeaders() {
+    }
+
+    static Headers toBackend(Headers received) {
+        Headers.Builder forwarded = Headers.builder();
+        received.forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            if (NOT_TO_BACKEND.contains(lower) || isOurs(lower)) {
+                return;
+            }
+            if (lower.equals("content-encoding")) {
+                addContentEncoding(forwarded, value);
+            } else {
+                forwarded.add(name, value);
+            }
+        });
+        return forwarded.build();
+    }
+
+    private static boolean isOurs(String lower) {
+        return RDMA.contains(lower) || lower.startsWith("x-amz-rdma-") || lower.startsWith("x-cuobj-")
+                || lower.startsWith("x-railhead-");
+    }
+
+    /** aws-chunked is this hop's framing, not the object's encoding. */
+    private static void addContentEncoding(Headers.Builder forwarded, String value) {
+        StringBuilder kept = new StringBuilder();
+        for (String coding : value.split(",", -1)) {
+            if (!coding.strip().equalsIgnoreCase("aws-chunked") && !coding.isBlank()) {
+                kept.append(kept.isEmpty() ? "" : ",").append(coding.strip());
+            }
+        }
+        if (!kept.isEmpty()) {
+            forwarded.add("Content-Encoding", kept.toString());
+        }
+    }
+
+    /** The backend's request id stays visible beside ours. */
+    static void toClient(Headers answer, HttpServerResponse response) {
+        answer.forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            if (lower.equals("x-amz-request-id")) {
+                response.putHeader("x-railhead-backend-request-id", value);
+            } else if (!NOT_TO_CLIENT.contains(lower)) {
+                response.headers().add(name, value);
+            }
+        });
+    }
+}

@@ -1,0 +1,46 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.S3Request;
+
+/**
+ * A relayed request that changes one object or its metadata: the answer comes after the backend's,
+ * and nothing learnt before it is served after it.
+ */
+final class ObjectWrite implements Operation {
+    private final Relay relay;
+    private final ObjectCache cache;
+
+    ObjectWrite(Relay relay, ObjectCache cache) {
+        this.relay = relay;
+        this.cache = cache;
+    }
+
+    @Override
+    public void handle(Exchange exchange, S3Request request) {
+        ObjectCache.Write write = cache.beginWrite(request.objectId());
+        try {
+            relay.forward(exchange, request, outcome -> write.end(outcomeOf(outcome)));
+        } catch (RuntimeException e) {
+            write.end(WriteOutcome.REFUSED);
+            throw e;
+        }
+    }
+
+    static WriteOutcome outcomeOf(Relay.Outcome outcome) {
+        return switch (outcome) {
+            case Relay.Outcome.Answered(BackendResponse answer) -> outcomeOf(answer.status());
+            case Relay.Outcome.Failed _ -> WriteOutcome.UNKNOWN;
+        };
+    }
+
+    static WriteOutcome outcomeOf(int status) {
+        if (status >= 500) {
+            return WriteOutcome.UNKNOWN;
+        }
+        return status >= 400 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
+    }
+}

@@ -1,0 +1,37 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.cache.FillException;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.TransferException;
+import java.util.concurrent.CompletionException;
+
+/** Transfer faults as S3 errors, one for each reason. */
+final class RdmaErrors {
+
+    private RdmaErrors() {
+    }
+
+    static S3Exception of(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause()
+                : failure;
+        return switch (cause) {
+            case TransferException transfer -> new S3Exception(error(transfer.reason()), transfer.getMessage());
+            case FillException fill -> new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                    "The store behind the gateway failed: " + fill.getMessage());
+            default -> new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
+        };
+    }
+
+    private static S3Error error(TransferException.Reason reason) {
+        return switch (reason) {
+            case UNKNOWN_SESSION -> S3Error.RDMA_UNKNOWN_SESSION;
+            case FOREIGN_SESSION -> S3Error.RDMA_FOREIGN_SESSION;
+            case UNKNOWN_KEY -> S3Error.RDMA_UNKNOWN_KEY;
+            case OUT_OF_BOUNDS -> S3Error.RDMA_OUT_OF_BOUNDS;
+            case PEER_GONE -> S3Error.RDMA_PEER_GONE;
+            case FENCED -> S3Error.RDMA_TRANSFER_FENCED;
+            case UNAVAILABLE -> S3Error.RDMA_UNAVAILABLE;
+        };
+    }
+}

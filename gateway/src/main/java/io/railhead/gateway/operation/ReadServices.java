@@ -1,0 +1,15 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.rdma.Fabric;
+import io.vertx.core.Vertx;
+import java.util.function.LongSupplier;
+
+/** What reads work with. */
+public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants, Revalidations revalidations, Relay relay,
+        Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics, long pageBytes, long runBytes) {
+}

@@ -1,0 +1,153 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.BodyReader;
+import io.railhead.backend.Bodies;
+import io.railhead.gateway.http.BodyRelay;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.RequestBody;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.http.HttpServerResponse;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+
+/**
+ * Whatever is not an object read: verified already, signed anew for the backend, forwarded as it
+ * is and answered as the backend answers, both bodies flowing with back-pressure.
+ */
+public final class Relay implements Operation {
+    private final Metrics metrics;
+
+    public Relay(Metrics metrics) {
+        this.metrics = metrics;
+    }
+
+    /** What a relayed request came to, told before the client hears it. */
+    sealed interface Outcome {
+
+        /** The backend answered. */
+        record Answered(BackendResponse answer) implements Outcome {
+        }
+
+        /** It did not, or not on our account: a write may or may not have happened. */
+        record Failed(Throwable cause) implements Outcome {
+        }
+    }
+
+    @Override
+    public void handle(Exchange exchange, S3Request request) {
+        metrics.cacheResults.labels("bypass").inc();
+        forward(exchange, request, outcome -> {
+        });
+    }
+
+    /** @param onOutcome called once on the event loop before the answer begins */
+    void forward(Exchange exchange, S3Request request, Consumer<Outcome> onOutcome) {
+        BodyReader reader = BodyReader.open(request.authentication(), request.headers());
+        if (reader.decodedLength() < 0 && hasBody(exchange)) {
+            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
+        }
+        if (reader.decodedLength() <= 0) {
+            reader.end(bytes -> {
+            });
+            forward(exchange, request, new Payload.Empty(), onOutcome);
+            return;
+        }
+        RequestBody body = new RequestBody(exchange, reader);
+        Payload payload = stream(body, reader, reader.decodedLength());
+        send(exchange, request, payload, body, onOutcome);
+    }
+
+    /** What {@code reader} verifies, as the backend sees it. */
+    static Payload stream(Publisher<ByteBuffer> body, BodyReader reader, long length) {
+        Map<String, Supplier<String>> trailers = new LinkedHashMap<>();
+        reader.trailerNames().forEach(name -> trailers.put(name, () -> reader.trailerChecksum(name)));
+        return new Payload.Stream(body, length, reader.forwardedSha256(), trailers);
+    }
+
+    void forward(Exchange exchange, S3Request request, Payload payload, Consumer<Outcome> onOutcome) {
+        send(exchange, request, payload, null, onOutcome);
+    }
+
+    private static boolean hasBody(Exchange exchange) {
+        return exchange.request().getHeader("transfer-encoding") != null;
+    }
+
+    private void send(Exchange exchange, S3Request request, Payload payload, @Nullable RequestBody body,
+            Consumer<Outcome> onOutcome) {
+        Headers headers = ForwardedHeaders.toBackend(request.headers());
+        BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers, payload,
+                request.caller(), null);
+        request.route().backend().send(forwarded)
+                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                    if (failure == null) {
+                        onOutcome.accept(new Outcome.Answered(answer));
+                        pass(exchange, request, answer, body);
+                    } else {
+                        onOutcome.accept(new Outcome.Failed(failure));
+                        fail(exchange, failure, body);
+                    }
+                }));
+    }
+
+    private void pass(Exchange exchange, S3Request request, BackendResponse answer, @Nullable RequestBody body) {
+        if (exchange.isOver() || exchange.isAnswered()) {
+            Bodies.discard(answer.body());
+            return;
+        }
+        if (body != null && body.failure() != null) {
+            Bodies.discard(answer.body());
+            exchange.fail(body.failure());
+            return;
+        }
+        pass(exchange, request.method(), answer);
+    }
+
+    /** Passes an answer on as it is. */
+    static void pass(Exchange exchange, String method, BackendResponse answer) {
+        HttpServerResponse response = exchange.answer(answer.status());
+        ForwardedHeaders.toClient(answer.headers(), response);
+        response.putHeader("x-cache", "BYPASS");
+        boolean bodiless = method.equals("HEAD") || answer.status() == 204 || answer.status() == 304;
+        if (!bodiless && answer.headers().get("content-length") == null) {
+            response.setChunked(true);
+        }
+        answer.body().subscribe(new BodyRelay(exchange, response, outcome -> {
+            if (outcome.complete()) {
+                response.end();
+                exchange.drainRequest();
+            } else {
+                exchange.cut("backend");
+            }
+        }));
+    }
+
+    private static void fail(Exchange exchange, Throwable failure, @Nullable RequestBody body) {
+        S3Exception declared = body == null ? null : body.failure();
+        exchange.fail(declared != null ? declared : unanswered(failure));
+    }
+
+    /** What a client is told when the backend did not answer. */
+    static Throwable unanswered(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause()
+                : failure;
+        if (cause instanceof BackendException backend) {
+            return new S3Exception(S3Error.SERVICE_UNAVAILABLE, backend.isTimeout()
+                    ? "The store behind the gateway did not answer in time." : "The store behind the gateway cannot be reached.");
+        }
+        return cause;
+    }
+}

@@ -1,0 +1,142 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.authorization.Replays;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.dialect.Decline;
+import io.railhead.rdma.dialect.Dialects;
+import io.railhead.rdma.dialect.PutDecline;
+import io.railhead.rdma.dialect.Recognition;
+import io.railhead.rdma.session.Sessions;
+import java.time.Duration;
+import java.time.InstantSource;
+
+/**
+ * Whether a token may be used: it names somebody's memory, so whoever sends it must have signed it
+ * just now, for the first time, and own the session it belongs to. Any thread.
+ */
+final class TokenAdmission {
+    private final Sessions sessions;
+    private final Fabric fabric;
+    private final Replays replays;
+    private final Duration tokenAge;
+    private final PutDecline putDecline;
+    private final InstantSource clock;
+    private final Metrics metrics;
+
+    TokenAdmission(Sessions sessions, Fabric fabric, Replays replays, Duration tokenAge, PutDecline putDecline,
+            InstantSource clock, Metrics metrics) {
+        this.sessions = sessions;
+        this.fabric = fabric;
+        this.replays = replays;
+        this.tokenAge = tokenAge;
+        this.putDecline = putDecline;
+        this.clock = clock;
+        this.metrics = metrics;
+    }
+
+    /** What a request's token, if any, leads to. */
+    sealed interface Admission {
+    }
+
+    /** An ordinary request. */
+    record NoToken() implements Admission {
+    }
+
+    /** The client's memory may be used. */
+    record Admitted(Destination.Memory memory) implements Admission {
+    }
+
+    /** Declined in the form that goes on over HTTP. */
+    record Inline(String reason) implements Admission {
+    }
+
+    /** Declined or refused with an error. */
+    record Refused(S3Exception error) implements Admission {
+    }
+
+    Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation) {
+        return switch (Dialects.recognise(operation, request::header)) {
+            case Recognition.None _ -> new NoToken();
+            case Recognition.Malformed(var dialect, var header, var message) -> refuse("malformed",
+                    new S3Exception(S3Error.INVALID_RDMA_TOKEN, message));
+            case Recognition.Declined(var dialect, var header, var reason) -> decline(
+                    dialect.decline(operation, putDecline), reason);
+            case Recognition.Accepted accepted -> admit(request, operation, accepted);
+        };
+    }
+
+    private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
+            Recognition.Accepted accepted) {
+        S3Exception unsigned = checkSignature(request, accepted);
+        if (unsigned != null) {
+            return refuse(unsigned.error().code(), unsigned);
+        }
+        String unusable = unusable(request, operation);
+        if (unusable != null) {
+            return decline(accepted.dialect().decline(operation, putDecline), unusable);
+        }
+        try {
+            var token = accepted.token();
+            var buffer = sessions.resolve(request.principal(), token.session(), token.address(), token.length(),
+                    token.key());
+            return new Admitted(new Destination.Memory(buffer, accepted.dialect()));
+        } catch (TransferException e) {
+            return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
+        }
+    }
+
+    private @org.jspecify.annotations.Nullable S3Exception checkSignature(S3Request request,
+            Recognition.Accepted accepted) {
+        if (!(request.authentication() instanceof Authentication.Signed signed) || signed.presigned()
+                || !signed.signedHeaders().contains(accepted.header())) {
+            return new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
+                    "The header " + accepted.header() + " must be signed, by an Authorization header.");
+        }
+        if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
+            return new S3Exception(S3Error.RDMA_TOKEN_STALE,
+                    "A request with an RDMA token must be signed within " + tokenAge.toSeconds() + " seconds.");
+        }
+        if (!replays.tryUse(signed.signature(), String.valueOf(request.header(accepted.header())))) {
+            return new S3Exception(S3Error.RDMA_TOKEN_REPLAYED, "This token was used with this signature before.");
+        }
+        return null;
+    }
+
+    /** Why this principal's request is not served by RDMA now; null if it is. */
+    private @org.jspecify.annotations.Nullable String unusable(S3Request request,
+            io.railhead.rdma.dialect.Operation operation) {
+        if (!(request.authentication() instanceof Authentication.Signed signed)) {
+            return "anonymous";
+        }
+        boolean allowed = operation == io.railhead.rdma.dialect.Operation.GET ? signed.principal().rdmaGet()
+                : signed.principal().rdmaPut();
+        if (!allowed) {
+            return "permission";
+        }
+        if (!request.route().rule().rdma()) {
+            return "rule";
+        }
+        return fabric.health().usable() ? null : "fabric";
+    }
+
+    private Admission decline(Decline form, String reason) {
+        metrics.rdmaDeclined.labels(reason).inc();
+        return switch (form) {
+            case Decline.ServeInline _ -> new Inline(reason);
+            case Decline.Answer(int status, var headers, _) -> new Refused(
+                    new S3Exception(S3Error.RDMA_NOT_SUPPORTED, "RDMA is not used for this request: " + reason + ".")
+                            .withStatus(status).withHeaders(headers).withHeader("x-railhead-rdma-declined", reason));
+        };
+    }
+
+    private Admission refuse(String reason, S3Exception error) {
+        metrics.rdmaRefused.labels(reason).inc();
+        return new Refused(error);
+    }
+}

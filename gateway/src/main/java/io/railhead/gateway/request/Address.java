@@ -1,0 +1,45 @@
+package io.railhead.gateway.request;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a path and a Host header name, byte for byte.
+ *
+ * @param bucket null for the service itself
+ * @param rawKey as sent, percent-encoded, without the slash before it; "" for the bucket itself
+ * @param key percent-decoded
+ */
+public record Address(@Nullable String bucket, String rawKey, String key) {
+
+    /**
+     * Virtual-host style where the host is a bucket below one of {@code domains}, path style
+     * otherwise. Throws {@link IllegalArgumentException} on bad percent-encoding.
+     */
+    public static Address of(String rawPath, @Nullable String host, List<String> domains) {
+        String bucket = host == null ? null : bucketOf(host, domains);
+        String path = rawPath.startsWith("/") ? rawPath.substring(1) : rawPath;
+        if (bucket != null) {
+            return new Address(bucket, path, PercentCodec.decode(path));
+        }
+        if (path.isEmpty()) {
+            return new Address(null, "", "");
+        }
+        int slash = path.indexOf('/');
+        String rawKey = slash < 0 ? "" : path.substring(slash + 1);
+        String name = PercentCodec.decode(slash < 0 ? path : path.substring(0, slash));
+        return new Address(name, rawKey, PercentCodec.decode(rawKey));
+    }
+
+    private static @Nullable String bucketOf(String host, List<String> domains) {
+        int colon = host.lastIndexOf(':');
+        String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host).toLowerCase(Locale.ROOT);
+        for (String domain : domains) {
+            if (name.length() > domain.length() + 1 && name.endsWith("." + domain.toLowerCase(Locale.ROOT))) {
+                return name.substring(0, name.length() - domain.length() - 1);
+            }
+        }
+        return null;
+    }
+}

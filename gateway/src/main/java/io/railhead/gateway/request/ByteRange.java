@@ -1,0 +1,54 @@
+package io.railhead.gateway.request;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One range of a Range header (RFC 9110 §14.1.2).
+ *
+ * @param first first byte, or -1 for a suffix
+ * @param last last byte inclusive, {@link Long#MAX_VALUE} if open; for a suffix its length
+ */
+public record ByteRange(long first, long last) {
+
+    /** Null where the value is not exactly one well-formed range: S3 decides what that means. */
+    public static @Nullable ByteRange parse(String header) {
+        if (!header.regionMatches(true, 0, "bytes=", 0, 6)) {
+            return null;
+        }
+        String spec = header.substring(6).strip();
+        int dash = spec.indexOf('-');
+        if (dash < 0 || spec.indexOf(',') >= 0) {
+            return null;
+        }
+        long first = dash == 0 ? -1 : number(spec.substring(0, dash));
+        long last = dash == spec.length() - 1 ? Long.MAX_VALUE : number(spec.substring(dash + 1));
+        boolean malformed = first == -2 || last == -2 || first > last || first == -1 && last == Long.MAX_VALUE;
+        return malformed ? null : new ByteRange(first, last);
+    }
+
+    /** Digits that fit a long, clamped where they do not; -2 where they are not digits. */
+    private static long number(String digits) {
+        if (digits.isEmpty() || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            return -2;
+        }
+        String significant = digits.replaceFirst("^0+(?=.)", "");
+        return significant.length() > 18 ? Long.MAX_VALUE - 1 : Long.parseLong(significant);
+    }
+
+    public boolean isSuffix() {
+        return first < 0;
+    }
+
+    public long from(long sizeBytes) {
+        return isSuffix() ? Math.max(0, sizeBytes - last) : first;
+    }
+
+    /** One past the last byte. */
+    public long to(long sizeBytes) {
+        return isSuffix() || last >= sizeBytes ? sizeBytes : last + 1;
+    }
+
+    public boolean isSatisfiable(long sizeBytes) {
+        return isSuffix() ? last > 0 && sizeBytes > 0 : first < sizeBytes;
+    }
+}

@@ -1,0 +1,78 @@
+package io.railhead.gateway.request;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** A raw query string and its parameters in order. Immutable. */
+public final class Query {
+    private static final Set<String> SIGNING = Set.of("x-amz-algorithm", "x-amz-credential", "x-amz-date",
+            "x-amz-expires", "x-amz-signedheaders", "x-amz-signature", "x-amz-security-token",
+            "x-amz-content-sha256");
+
+    private final List<Parameter> parameters;
+
+    private Query(List<Parameter> parameters) {
+        this.parameters = parameters;
+    }
+
+    /** @param raw as sent, without percent-decoding; {@code name} and {@code value} are decoded */
+    private record Parameter(String raw, String name, @Nullable String value) {
+    }
+
+    /** Throws {@link IllegalArgumentException} on bad percent-encoding. */
+    public static Query parse(@Nullable String raw) {
+        if (raw == null || raw.isEmpty()) {
+            return new Query(List.of());
+        }
+        List<Parameter> parameters = new ArrayList<>();
+        for (String part : raw.split("&", -1)) {
+            if (!part.isEmpty()) {
+                parameters.add(parameter(part));
+            }
+        }
+        return new Query(List.copyOf(parameters));
+    }
+
+    private static Parameter parameter(String part) {
+        int equals = part.indexOf('=');
+        if (equals < 0) {
+            return new Parameter(part, PercentCodec.decode(part), null);
+        }
+        return new Parameter(part, PercentCodec.decode(part.substring(0, equals)),
+                PercentCodec.decode(part.substring(equals + 1)));
+    }
+
+    public boolean has(String name) {
+        return parameters.stream().anyMatch(parameter -> parameter.name.equals(name));
+    }
+
+    /** The first value, "" for a parameter without one, null where there is none of that name. */
+    public @Nullable String get(String name) {
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                return parameter.value == null ? "" : parameter.value;
+            }
+        }
+        return null;
+    }
+
+    /** Whether every parameter's name satisfies the test. */
+    public boolean allNames(Predicate<String> test) {
+        return parameters.stream().allMatch(parameter -> test.test(parameter.name) || isSigning(parameter.name));
+    }
+
+    /** As sent, less the parameters of a presigned URL; null if nothing is left. */
+    public @Nullable String rawWithoutSigning() {
+        List<String> kept = parameters.stream().filter(parameter -> !isSigning(parameter.name)).map(Parameter::raw)
+                .toList();
+        return kept.isEmpty() ? null : String.join("&", kept);
+    }
+
+    private static boolean isSigning(String name) {
+        return SIGNING.contains(name.toLowerCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,59 @@
+package io.railhead.gateway.request;
+
+import io.railhead.backend.Caller;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Target;
+import io.railhead.cache.ObjectId;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.RequestHead;
+import org.jspecify.annotations.Nullable;
+
+/** A verified request: what is asked, who asks, where it goes. Immutable. */
+public record S3Request(RequestHead head, Address address, Query query, Authentication authentication, Route route) {
+
+    public String method() {
+        return head.method();
+    }
+
+    public Headers headers() {
+        return head.headers();
+    }
+
+    public @Nullable String header(String name) {
+        return head.headers().get(name);
+    }
+
+    public boolean namesObject() {
+        return address.bucket() != null && !address.rawKey().isEmpty();
+    }
+
+    public Target target() {
+        return new Target(address.bucket(), address.rawKey(), query.rawWithoutSigning());
+    }
+
+    /** The object alone, with the version asked for: what GET, HEAD and fills name at the backend. */
+    public Target objectTarget() {
+        String versionId = query.get("versionId");
+        String rawQuery = versionId == null ? null : "versionId=" + java.net.URLEncoder.encode(versionId,
+                java.nio.charset.StandardCharsets.UTF_8);
+        return new Target(address.bucket(), address.rawKey(), rawQuery);
+    }
+
+    /** Only for requests that name an object. */
+    public ObjectId objectId() {
+        String bucket = address.bucket();
+        if (bucket == null) {
+            throw new IllegalStateException("the request names no bucket");
+        }
+        return new ObjectId(route.backend().name(), route.namespace(), bucket, address.key(), query.get("versionId"));
+    }
+
+    public Caller caller() {
+        return route.caller();
+    }
+
+    /** "" for anonymous. */
+    public String principal() {
+        return authentication instanceof Authentication.Signed signed ? signed.principal().name() : "";
+    }
+}

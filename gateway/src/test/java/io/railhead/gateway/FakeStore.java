@@ -1,0 +1,177 @@
+package io.railhead.gateway;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.BiPredicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A small S3 store whose objects, permissions and faults a test controls: GET with one range and
+ * If-Match, HEAD, PUT, DELETE. It does not check signatures, only whose access key signed.
+ */
+final class FakeStore implements AutoCloseable {
+    private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
+    private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
+
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Map<String, byte[]> objects = new ConcurrentHashMap<>();
+    private final Map<String, String> metadata = new ConcurrentHashMap<>();
+    private final Set<String> denied = ConcurrentHashMap.newKeySet();
+    private final List<String> requests = new CopyOnWriteArrayList<>();
+    private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
+
+    FakeStore() {
+        try {
+            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        server.setExecutor(threads);
+        server.createContext("/", this::handle);
+        server.start();
+    }
+
+    URI endpoint() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    void put(String path, byte[] object) {
+        objects.put(path, object);
+    }
+
+    /** A header that comes with every object from now on. */
+    void header(String name, String value) {
+        metadata.put(name, value);
+    }
+
+    void deny(String accessKey) {
+        denied.add(accessKey);
+    }
+
+    /** Every request so far, as "METHOD /path range-or-dash". */
+    List<String> requests() {
+        return requests;
+    }
+
+    long count(String prefix) {
+        return requests.stream().filter(request -> request.startsWith(prefix)).count();
+    }
+
+    byte[] object(String path) {
+        return objects.get(path);
+    }
+
+    /** Called before each object is answered; true if it answered, or broke off, itself. */
+    void fault(BiPredicate<HttpExchange, byte[]> newFault) {
+        fault = newFault;
+    }
+
+    static String etag(byte[] object) {
+        try {
+            return "\"" + HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(object)) + "\"";
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            String path = exchange.getRequestURI().getRawPath();
+            String range = exchange.getRequestHeaders().getFirst("Range");
+            requests.add(exchange.getRequestMethod() + " " + path + " " + (range == null ? "-" : range));
+            if (isDenied(exchange)) {
+                answer(exchange, 403, "<Error><Code>AccessDenied</Code></Error>".getBytes());
+                return;
+            }
+            switch (exchange.getRequestMethod()) {
+                case "PUT" -> store(exchange, path);
+                case "DELETE" -> {
+                    objects.remove(path);
+                    exchange.sendResponseHeaders(204, -1);
+                }
+                default -> read(exchange, path, range);
+            }
+        }
+    }
+
+    private boolean isDenied(HttpExchange exchange) {
+        String authorization = exchange.getRequestHeaders().getFirst("Authorization");
+        Matcher matcher = ACCESS_KEY.matcher(authorization == null ? "" : authorization);
+        return denied.contains(matcher.find() ? matcher.group(1) : "");
+    }
+
+    private void store(HttpExchange exchange, String path) throws IOException {
+        byte[] body = exchange.getRequestBody().readAllBytes();
+        if (fault.test(exchange, body)) {
+            return;
+        }
+        objects.put(path, body);
+        exchange.getResponseHeaders().set("ETag", etag(body));
+        exchange.sendResponseHeaders(200, -1);
+    }
+
+    private void read(HttpExchange exchange, String path, String range) throws IOException {
+        byte[] object = objects.get(path);
+        if (object == null) {
+            answer(exchange, 404, "<Error><Code>NoSuchKey</Code></Error>".getBytes());
+            return;
+        }
+        String ifMatch = exchange.getRequestHeaders().getFirst("If-Match");
+        if (ifMatch != null && !ifMatch.equals(etag(object))) {
+            answer(exchange, 412, "<Error><Code>PreconditionFailed</Code></Error>".getBytes());
+            return;
+        }
+        if (fault.test(exchange, object)) {
+            return;
+        }
+        exchange.getResponseHeaders().set("ETag", etag(object));
+        exchange.getResponseHeaders().set("Last-Modified", "Fri, 20 Nov 2026 00:00:00 GMT");
+        metadata.forEach(exchange.getResponseHeaders()::set);
+        Matcher matcher = RANGE.matcher(range == null ? "" : range);
+        if (!matcher.matches()) {
+            answer(exchange, 200, object);
+            return;
+        }
+        int first = Integer.parseInt(matcher.group(1));
+        int last = Math.min(object.length - 1, Integer.parseInt(matcher.group(2)));
+        if (first >= object.length) {
+            answer(exchange, 416, "<Error><Code>InvalidRange</Code></Error>".getBytes());
+            return;
+        }
+        exchange.getResponseHeaders().set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
+        answer(exchange, 206, java.util.Arrays.copyOfRange(object, first, last + 1));
+    }
+
+    private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {
+        if (exchange.getRequestMethod().equals("HEAD")) {
+            exchange.getResponseHeaders().set("Content-Length", Integer.toString(body.length));
+            exchange.sendResponseHeaders(status, -1);
+            return;
+        }
+        exchange.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
+        exchange.getResponseBody().write(body);
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+}

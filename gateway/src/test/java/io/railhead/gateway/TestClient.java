@@ -1,0 +1,103 @@
+package io.railhead.gateway;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import software.amazon.awssdk.http.ContentStreamProvider;
+import software.amazon.awssdk.http.SdkHttpMethod;
+import software.amazon.awssdk.http.SdkHttpRequest;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
+import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
+import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
+
+/** S3 requests as clients send them, signed by the SDK's own signer. */
+final class TestClient {
+    private static final Set<String> SET_BY_HTTP_CLIENT = Set.of("host", "content-length");
+
+    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final URI endpoint;
+    private final String accessKey;
+    private final String secretKey;
+    private Clock clock = Clock.systemUTC();
+
+    TestClient(URI endpoint, String accessKey, String secretKey) {
+        this.endpoint = endpoint;
+        this.accessKey = accessKey;
+        this.secretKey = secretKey;
+    }
+
+    TestClient at(Clock otherClock) {
+        TestClient other = new TestClient(endpoint, accessKey, secretKey);
+        other.clock = otherClock;
+        return other;
+    }
+
+    HttpResponse<byte[]> get(String path, String... headers) {
+        return send("GET", path, new byte[0], headers);
+    }
+
+    HttpResponse<byte[]> head(String path, String... headers) {
+        return send("HEAD", path, new byte[0], headers);
+    }
+
+    HttpResponse<byte[]> put(String path, byte[] body, String... headers) {
+        return send("PUT", path, body, headers);
+    }
+
+    HttpResponse<byte[]> delete(String path) {
+        return send("DELETE", path, new byte[0]);
+    }
+
+    HttpResponse<byte[]> send(String method, String path, byte[] body, String... headers) {
+        return sendAsync(method, path, body, headers).join();
+    }
+
+    CompletableFuture<HttpResponse<byte[]>> sendAsync(String method, String path, byte[] body, String... headers) {
+        return http.sendAsync(signed(method, path, body, headers), BodyHandlers.ofByteArray());
+    }
+
+    HttpRequest signed(String method, String path, byte[] body, String... headers) {
+        URI uri = URI.create(endpoint + path);
+        SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder().method(SdkHttpMethod.fromValue(method)).uri(uri);
+        for (int i = 0; i < headers.length; i += 2) {
+            unsigned.putHeader(headers[i], headers[i + 1]);
+        }
+        boolean unsignedPayload = Set.of(headers).contains("UNSIGNED-PAYLOAD");
+        SdkHttpRequest signed = AwsV4HttpSigner.create()
+                .sign(request -> request.request(unsigned.build())
+                        .identity(AwsCredentialsIdentity.create(accessKey, secretKey))
+                        .payload(ContentStreamProvider.fromByteArray(body))
+                        .putProperty(AwsV4FamilyHttpSigner.SERVICE_SIGNING_NAME, "s3")
+                        .putProperty(AwsV4HttpSigner.REGION_NAME, "us-east-1")
+                        .putProperty(AwsV4FamilyHttpSigner.DOUBLE_URL_ENCODE, false)
+                        .putProperty(AwsV4FamilyHttpSigner.NORMALIZE_PATH, false)
+                        .putProperty(AwsV4FamilyHttpSigner.PAYLOAD_SIGNING_ENABLED, !unsignedPayload)
+                        .putProperty(HttpSigner.SIGNING_CLOCK, clock))
+                .request();
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).method(method,
+                body.length == 0 && !method.equals("PUT") && !method.equals("POST") ? BodyPublishers.noBody()
+                        : BodyPublishers.ofByteArray(body));
+        for (Map.Entry<String, java.util.List<String>> header : signed.headers().entrySet()) {
+            if (!SET_BY_HTTP_CLIENT.contains(header.getKey().toLowerCase(java.util.Locale.ROOT))) {
+                header.getValue().forEach(value -> request.header(header.getKey(), value));
+            }
+        }
+        return request.build();
+    }
+
+    /** Not signed at all. */
+    HttpResponse<byte[]> anonymous(String method, String path) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint + path)).method(method, BodyPublishers.noBody())
+                .build();
+        return http.sendAsync(request, BodyHandlers.ofByteArray()).join();
+    }
+}

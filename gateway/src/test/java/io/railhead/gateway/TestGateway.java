@@ -1,0 +1,99 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cache.memory.MemoryStats;
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.ConfigLoader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.BooleanSupplier;
+
+/** A gateway on ports of its own, from a configuration written as a user would write it. */
+final class TestGateway implements AutoCloseable {
+    private final Path directory;
+    private final CredentialStore credentials;
+    private final Gateway gateway;
+
+    /** @param yaml of {@code backends} and {@code rules}, and what else differs from the tests' defaults */
+    TestGateway(String yaml, String principals) {
+        try {
+            directory = Files.createTempDirectory("railhead-test");
+            Files.writeString(directory.resolve("credentials.yaml"), principals);
+            Path config = Files.writeString(directory.resolve("railhead.yaml"), DEFAULTS.replace("SOCKET",
+                    socket().toString()) + yaml);
+            credentials = CredentialStore.load(ConfigLoader.load(config).gateway().credentials());
+            gateway = Gateway.start(ConfigLoader.load(config), credentials);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (ConfigException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static final String DEFAULTS = """
+            gateway:
+              listen: 127.0.0.1:0
+              health: 127.0.0.1:0
+              credentials: credentials.yaml
+              event_loops: 2
+              drain: 5s
+            rdma:
+              loopback:
+                socket: SOCKET
+            """;
+
+    Path socket() {
+        return directory.resolve("loopback.sock");
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    URI endpoint() {
+        return URI.create("http://127.0.0.1:" + gateway.port());
+    }
+
+    URI health() {
+        return URI.create("http://127.0.0.1:" + gateway.healthPort());
+    }
+
+    CredentialStore credentials() {
+        return credentials;
+    }
+
+    MemoryStats memory() {
+        return gateway.memory().stats();
+    }
+
+    TestClient client(String accessKey, String secretKey) {
+        return new TestClient(endpoint(), accessKey, secretKey);
+    }
+
+    /** After a request its last lease ends a moment later, on another thread. */
+    void assertNoLease() {
+        await(() -> memory().leases() == 0);
+        assertThat(memory().condemnedBytes()).isZero();
+    }
+
+    static void await(BooleanSupplier condition) {
+        Instant deadline = Instant.now().plus(Duration.ofSeconds(20));
+        while (!condition.getAsBoolean()) {
+            assertThat(Instant.now()).as("deadline").isBefore(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    @Override
+    public void close() {
+        gateway.close();
+        credentials.close();
+    }
+}
