@@ -1,6 +1,6 @@
 package io.railhead.cli;
 
-import io.railhead.gateway.Gateway;
+import io.railhead.gateway.Serve;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -17,6 +17,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return check ? Gateway.check(config) : Gateway.serve(config);
+        Serve serve = new Serve(System.out, System.err);
+        return check ? serve.check(config) : serve.run(config);
     }
 }

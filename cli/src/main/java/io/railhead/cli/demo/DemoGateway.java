@@ -23,7 +23,7 @@ record DemoGateway(Process process, URI endpoint, URI health, ProcessCpu cpu)
         Path config = write(freshness, store, bytes, children.folder(), port, healthPort);
         String name = "gateway-" + freshness;
         Process process = children.java(name, List.of("--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow", "-Xmx512m", "-cp",
+                "-Xmx512m", "-cp",
                 System.getProperty("java.class.path"), "io.railhead.cli.Main", "serve",
                 "--config", config.toString()), Map.of(),
                 Redirect.appendTo(children.log(name).toFile()));

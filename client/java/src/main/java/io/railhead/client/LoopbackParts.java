@@ -146,7 +146,8 @@ final class LoopbackParts implements PartTransport {
     private Call tokened(Call call, String token) {
         byte[] id = new byte[16];
         random.nextBytes(id);
-        return call.unsignedPayload().header("x-amz-rdma-token", token)
+        return call.unsignedPayload()
+                .header("x-amz-rdma-token", token)
                 .header("x-railhead-request-id", HexFormat.of().formatHex(id));
     }
 
