@@ -1,0 +1,88 @@
+package io.railhead.cli;
+
+import io.railhead.client.ObjectName;
+import io.railhead.client.Progress;
+import io.railhead.client.RailheadClient;
+import io.railhead.client.Via;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Reads one object into a file or to the standard output. */
+@Command(name = "get", description = "Read an object.")
+final class GetCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Mixin
+    private StoreOptions store = new StoreOptions();
+
+    @Option(names = "--via", paramLabel = "http|loopback", description = "How the bytes come (${DEFAULT-VALUE}).", defaultValue = "http")
+    private Via via = Via.HTTP;
+
+    @Option(names = {"-o",
+            "--output"}, paramLabel = "FILE", description = "Where to; - is the standard output; default: the key's last part.")
+    private @Nullable String output;
+
+    @Parameters(index = "0", paramLabel = "s3://bucket/key", description = "The object.")
+    private String uri = "";
+
+    @Override
+    public Integer call() throws IOException {
+        ObjectName name = Uris.object(spec, uri);
+        if ("-".equals(output)) {
+            toStandardOutput(name);
+        } else {
+            toFile(name, target(name));
+        }
+        return 0;
+    }
+
+    private Path target(ObjectName name) {
+        String leaf = name.key().substring(name.key().lastIndexOf('/') + 1);
+        if (output == null && leaf.isEmpty()) {
+            throw new IllegalArgumentException(name + " names no file: give --output");
+        }
+        Path target = Path.of(output == null ? leaf : output);
+        return Files.isDirectory(target) && !leaf.isEmpty() ? target.resolve(leaf) : target;
+    }
+
+    private void toFile(ObjectName name, Path file) throws IOException {
+        try (RailheadClient client = RailheadClient.connect(store.resolve().with(via));
+                ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
+                        ProgressLine.isTerminal())) {
+            client.get(name, file, progress);
+            Declined.report(client, spec.commandLine().getErr());
+        }
+    }
+
+    /** In order, and therefore one part after the other. */
+    private void toStandardOutput(ObjectName name) throws IOException {
+        OutputStream out = System.out;
+        try (RailheadClient client = RailheadClient
+                .connect(store.resolve().with(via).withStreams(1))) {
+            WritableByteChannel channel = Channels.newChannel(out);
+            client.get(name, (offset, bytes) -> {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+            }, Progress.NONE);
+            out.flush();
+            if (System.out.checkError()) {
+                throw new IOException("the standard output was closed");
+            }
+            Declined.report(client, spec.commandLine().getErr());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.railhead.cli;
+
+import io.railhead.cli.demo.DemoClientCommand;
+import io.railhead.cli.demo.DemoCommand;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The one command behind {@code ./railhead}: exit 0 done, 1 failed with one line, 2 misused. */
+@Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
+        ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
+        DemoClientCommand.class})
+public final class Main implements Runnable {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    public static void main(String[] args) {
+        int status = commandLine().execute(args);
+        System.exit(status);
+    }
+
+    static CommandLine commandLine() {
+        CommandLine line = new CommandLine(new Main());
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setExecutionExceptionHandler((failure, command, parsed) -> {
+            PrintWriter err = command.getErr();
+            err.println("railhead: " + OneLine.of(failure));
+            err.flush();
+            return 1;
+        });
+        return line;
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Say what to do.");
+    }
+
+    /** The version that the build wrote into the jar. */
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Main.class.getPackage().getImplementationVersion();
+            return new String[]{"railhead " + (version == null ? "(not packaged)" : version)};
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.railhead.cli;
+
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/** A failure in the words that a user gets: one line, no stack. */
+public final class OneLine {
+    private OneLine() {}
+
+    public static String of(Throwable failure) {
+        String message = switch (failure) {
+            case NoSuchFileException e -> "no such file: " + e.getFile();
+            case AccessDeniedException e -> "permission denied: " + e.getFile();
+            case FileSystemException e -> String.valueOf(e.getMessage());
+            case ConnectException e -> "cannot connect: " + e.getMessage();
+            case UnknownHostException e -> "unknown host: " + e.getMessage();
+            case SocketTimeoutException e -> "timed out: " + e.getMessage();
+            default -> failure.getMessage() == null || failure.getMessage().isBlank()
+                    ? failure.getClass().getSimpleName()
+                    : failure.getMessage();
+        };
+        return String.join(" ", message.lines().map(String::strip).toList());
+    }
+}

@@ -1,0 +1,45 @@
+package io.railhead.cli;
+
+import io.railhead.client.ObjectName;
+import io.railhead.client.RailheadClient;
+import io.railhead.client.Via;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Stores one file as an object. */
+@Command(name = "put", description = "Store a file as an object.")
+final class PutCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Mixin
+    private StoreOptions store = new StoreOptions();
+
+    @Option(names = "--via", paramLabel = "http|loopback", description = "How the bytes go (${DEFAULT-VALUE}).", defaultValue = "http")
+    private Via via = Via.HTTP;
+
+    @Parameters(index = "0", paramLabel = "FILE", description = "What to store.")
+    private Path file = Path.of("");
+
+    @Parameters(index = "1", paramLabel = "s3://bucket/key", description = "The object.")
+    private String uri = "";
+
+    @Override
+    public Integer call() throws IOException {
+        ObjectName name = Uris.object(spec, uri);
+        try (RailheadClient client = RailheadClient.connect(store.resolve().with(via));
+                ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
+                        ProgressLine.isTerminal())) {
+            client.put(file, name, progress);
+            Declined.report(client, spec.commandLine().getErr());
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,111 @@
+package io.railhead.cli.demo;
+
+import io.railhead.client.ClientConfig;
+import io.railhead.client.ObjectName;
+import io.railhead.client.Progress;
+import io.railhead.client.RailheadClient;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/**
+ * The five readings, each after what must precede it:
+ *
+ * <pre>
+ *  store ── direct
+ *  store ── gateway (immutable, empty) ── cold, http-hit, rdma-hit
+ *  store ── gateway (strong, warmed)   ── rdma-hit-strong
+ * </pre>
+ *
+ * <p>
+ * One client process reads on one thread. A row other than cold is measured after an unmeasured
+ * warm-up over the same path, for at least three rounds over all data.
+ */
+final class Demo {
+    private static final String BUCKET = "demo";
+    private static final int ROUNDS = 3;
+    private static final double SECONDS = 2;
+    private static final double WARM_UP_SECONDS = 1;
+
+    private final Children children;
+    private final Path storeJar;
+    private final Consumer<String> say;
+    private final DemoStore.Keys keys = new DemoStore.Keys("DEMOACCESSKEY", "demo-secret-key");
+    private final List<Row> rows = new ArrayList<>();
+
+    Demo(Children children, Path storeJar, Consumer<String> say) {
+        this.children = children;
+        this.storeJar = storeJar;
+        this.say = say;
+    }
+
+    List<Row> run(DemoFiles data) throws IOException {
+        say.accept("Starting an S3 store (s3proxy) and storing " + data.files().size()
+                + " files, " + (data.bytes() >> 20) + " MiB ...");
+        DemoStore store = DemoStore.start(storeJar, keys, data.bytes(), children);
+        Manifest manifest = load(store, data);
+        DemoClient client = DemoClient.start(manifest, keys, children);
+        direct(client, store);
+        try (DemoGateway gateway = gateway("immutable", store, data)) {
+            measure(Row.Path.COLD, client, gateway, reading(gateway, "http", 1, 0));
+            hit(Row.Path.HTTP_HIT, client, gateway);
+            hit(Row.Path.RDMA_HIT, client, gateway);
+        }
+        try (DemoGateway gateway = gateway("strong", store, data)) {
+            hit(Row.Path.RDMA_HIT_STRONG, client, gateway);
+        }
+        return List.copyOf(rows);
+    }
+
+    private Manifest load(DemoStore store, DemoFiles data) throws IOException {
+        ClientConfig config = ClientConfig.of(store.endpoint(), "us-east-1",
+                StaticCredentialsProvider.create(
+                        AwsBasicCredentials.create(keys.accessKey(), keys.secretKey())));
+        List<Manifest.Entry> entries = new ArrayList<>();
+        try (RailheadClient loader = RailheadClient.connect(config.withStreams(2))) {
+            loader.createBucket(BUCKET);
+            for (DemoFiles.DemoFile file : data.files()) {
+                entries.add(Manifest.entry(file.key(), file.file()));
+                loader.put(file.file(), new ObjectName(BUCKET, file.key()), Progress.NONE);
+            }
+        }
+        return new Manifest(BUCKET, Manifest.PART_BYTES, entries);
+    }
+
+    private DemoGateway gateway(String freshness, DemoStore store, DemoFiles data)
+            throws IOException {
+        say.accept("Starting a gateway, freshness " + freshness + " ...");
+        return DemoGateway.start(freshness, store, data.bytes(), children);
+    }
+
+    private void direct(DemoClient client, DemoStore store) throws IOException {
+        say.accept("Reading: direct ...");
+        String endpoint = store.endpoint().toString();
+        client.read(new Reading(endpoint, "http", 1, WARM_UP_SECONDS));
+        Measured measured = client.read(new Reading(endpoint, "http", ROUNDS, SECONDS));
+        rows.add(Row.of(Row.Path.DIRECT, measured, 0, measured.requests()));
+    }
+
+    private void hit(Row.Path path, DemoClient client, DemoGateway gateway) throws IOException {
+        client.read(reading(gateway, path.fabric, 2, WARM_UP_SECONDS));
+        measure(path, client, gateway, reading(gateway, path.fabric, ROUNDS, SECONDS));
+    }
+
+    private static Reading reading(DemoGateway gateway, String via, int rounds, double seconds) {
+        return new Reading(gateway.endpoint().toString(), via, rounds, seconds);
+    }
+
+    private void measure(Row.Path path, DemoClient client, DemoGateway gateway, Reading reading)
+            throws IOException {
+        say.accept("Reading: " + path.label + " ...");
+        long requestsBefore = gateway.backendRequests();
+        double cpuBefore = gateway.cpu().seconds();
+        Measured measured = client.read(reading);
+        double cpu = gateway.cpu().seconds() - cpuBefore;
+        rows.add(Row.of(path, measured, cpu, gateway.backendRequests() - requestsBefore));
+    }
+}

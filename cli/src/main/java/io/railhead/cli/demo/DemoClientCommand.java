@@ -1,0 +1,58 @@
+package io.railhead.cli.demo;
+
+import io.railhead.cli.OneLine;
+import io.railhead.client.AwsSettings;
+import io.railhead.client.ClientConfig;
+import io.railhead.client.RailheadClient;
+import io.railhead.client.Via;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * The demo's client, a process of its own: a {@link Reading} per line in, a {@link Measured} per
+ * line out, until its input ends.
+ */
+@Command(name = "demo-client", hidden = true, description = "Reads for the demo.")
+public final class DemoClientCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--manifest", required = true, description = "What the objects must contain.")
+    private Path manifest = Path.of("");
+
+    @Override
+    public Integer call() throws IOException {
+        Manifest expected = Json.read(Files.readString(manifest), Manifest.class);
+        BufferedReader in = new BufferedReader(
+                new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            Measured measured = measure(expected, Json.read(line, Reading.class));
+            spec.commandLine().getOut().println(Json.line(measured));
+            spec.commandLine().getOut().flush();
+        }
+        return 0;
+    }
+
+    private static Measured measure(Manifest expected, Reading reading) {
+        ClientConfig config = new AwsSettings(System.getenv())
+                .resolve(reading.endpoint(), null, null)
+                .withStreams(1)
+                .with(Via.valueOf(reading.via().toUpperCase(Locale.ROOT)));
+        try (RailheadClient client = RailheadClient.connect(config)) {
+            return new Rounds(expected, client).run(reading.leastRounds(),
+                    reading.leastSeconds());
+        } catch (IOException e) {
+            return Measured.failed(OneLine.of(e));
+        }
+    }
+}

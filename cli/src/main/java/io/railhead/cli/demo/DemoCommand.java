@@ -1,0 +1,73 @@
+package io.railhead.cli.demo;
+
+import io.railhead.cli.OneLine;
+import io.railhead.gateway.config.ByteCount;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Shows on this machine what a gateway does: five ways to read the same files, measured. */
+@Command(name = "demo", description = "Start a store, a gateway and a client here; read files five ways; print what it cost.")
+public final class DemoCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--data", paramLabel = "DIR", description = "Files to read (default: the JDK's modules and this program's jars).")
+    private @Nullable Path data;
+
+    @Option(names = "--bytes", paramLabel = "SIZE", description = "At most this much, as 32MiB (${DEFAULT-VALUE}).", defaultValue = "256MiB")
+    private String bytes = "256MiB";
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there too.")
+    private @Nullable Path json;
+
+    @Override
+    public Integer call() throws IOException {
+        long most = most();
+        Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath();
+        List<Path> files = data == null ? DemoFiles.standard(home) : DemoFiles.under(data);
+        PrintWriter out = spec.commandLine().getOut();
+        try (Children children = new Children(Files.createTempDirectory("railhead-demo"))) {
+            Thread atEnd = new Thread(children::close, "demo-cleanup");
+            Runtime.getRuntime().addShutdownHook(atEnd);
+            List<Row> rows = new Demo(children, home.resolve("cli/target/s3proxy/s3proxy.jar"),
+                    line -> {
+                        out.println(line);
+                        out.flush();
+                    }).run(DemoFiles.choose(files, most, children.folder()));
+            write(new Report(true, rows));
+            Table.print(out, rows);
+            return 0;
+        } catch (IOException e) {
+            write(new Report(false, List.of()));
+            throw new IOException("the demo failed: " + OneLine.of(e), e);
+        }
+    }
+
+    private long most() {
+        try {
+            long most = ByteCount.parse(bytes).bytes();
+            if (most > 0) {
+                return most;
+            }
+            throw new IllegalArgumentException("bytes must be > 0: " + most);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--bytes: " + e.getMessage(), e);
+        }
+    }
+
+    private void write(Report report) throws IOException {
+        if (json != null) {
+            Files.writeString(json, Json.pretty(report) + "\n");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.railhead.cli.demo;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import java.io.IOException;
+
+/** Records as snake_case JSON. */
+final class Json {
+    private static final ObjectMapper MAPPER = new ObjectMapper()
+            .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE);
+
+    private Json() {}
+
+    static String line(Object value) {
+        try {
+            return MAPPER.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a record of ours is not JSON", e);
+        }
+    }
+
+    static String pretty(Object value) {
+        try {
+            return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a record of ours is not JSON", e);
+        }
+    }
+
+    static <T> T read(String line, Class<T> type) throws IOException {
+        return MAPPER.readValue(line, type);
+    }
+}

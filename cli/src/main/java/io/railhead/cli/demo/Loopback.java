@@ -1,0 +1,63 @@
+package io.railhead.cli.demo;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntPredicate;
+
+/** Ports and plain HTTP questions on the loopback address. */
+final class Loopback {
+    private static final Duration POLL = Duration.ofMillis(50);
+
+    private Loopback() {}
+
+    /** A port that is free now; its user fails clearly if it is taken before it binds. */
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    static HttpResponse<String> ask(URI uri) throws IOException {
+        try (HttpClient http = HttpClient.newBuilder()
+                .connectTimeout(Duration.ofSeconds(2))
+                .build()) {
+            return http.send(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(5)).build(),
+                    HttpResponse.BodyHandlers.ofString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    /** Waits until {@code uri} answers with a status that is good; fails if the process ends. */
+    static void await(String name, Process process, URI uri, IntPredicate good, Duration most,
+            Children children) throws IOException {
+        long deadline = System.nanoTime() + most.toNanos();
+        while (!good.test(status(uri))) {
+            if (!process.isAlive()) {
+                throw new IOException("the " + name + " ended with status " + process.exitValue()
+                        + ": " + children.lastWords(name));
+            }
+            if (System.nanoTime() > deadline || Thread.currentThread().isInterrupted()) {
+                throw new IOException("the " + name + " is not ready after " + most.toSeconds()
+                        + " s: " + children.lastWords(name));
+            }
+            LockSupport.parkNanos(POLL.toNanos());
+        }
+    }
+
+    private static int status(URI uri) {
+        try {
+            return ask(uri).statusCode();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.railhead.cli.demo;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * What the objects must contain, taken from the files before any of them is stored: SHA-256 of each
+ * part, so that a part can be checked the moment it is delivered.
+ */
+record Manifest(String bucket, int partBytes, List<Entry> entries) {
+    /** What the client library reads at a time. */
+    static final int PART_BYTES = 8 << 20;
+
+    /** One object. */
+    record Entry(String key, long bytes, List<String> sha256OfParts) {}
+
+    static Entry entry(String key, Path file) throws IOException {
+        List<String> digests = new ArrayList<>();
+        ByteBuffer part = ByteBuffer.allocate(PART_BYTES);
+        long bytes = 0;
+        try (FileChannel channel = FileChannel.open(file)) {
+            while (fill(part.clear(), channel)) {
+                bytes += part.flip().remaining();
+                digests.add(sha256(part));
+            }
+        }
+        return new Entry(key, bytes, digests);
+    }
+
+    private static boolean fill(ByteBuffer part, FileChannel channel) throws IOException {
+        while (part.hasRemaining() && channel.read(part) >= 0) {
+            // Reads on: a read may be short.
+        }
+        return part.position() > 0;
+    }
+
+    static String sha256(ByteBuffer bytes) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(bytes);
+            return HexFormat.of().formatHex(digest.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

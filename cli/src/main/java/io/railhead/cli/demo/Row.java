@@ -1,0 +1,38 @@
+package io.railhead.cli.demo;
+
+/** One line of the table and of the JSON. */
+record Row(String path, String fabric, String freshness, long bytes, double mibPerS, double p50Us,
+        double p99Us, double gatewayCpuSPerGib, double clientCpuSPerGib, long backendRequests) {
+    private static final double MIB = 1 << 20;
+    private static final double GIB = 1 << 30;
+
+    static Row of(Path path, Measured measured, double gatewayCpuSeconds, long backendRequests) {
+        double gib = measured.bytes() / GIB;
+        return new Row(path.label, path.fabric, path.freshness, measured.bytes(),
+                round(measured.bytes() / MIB / measured.seconds(), 1), round(measured.p50Us(), 1),
+                round(measured.p99Us(), 1), round(gatewayCpuSeconds / gib, 4),
+                round(measured.cpuSeconds() / gib, 4), backendRequests);
+    }
+
+    private static double round(double value, int digits) {
+        double scale = Math.pow(10, digits);
+        return Math.round(value * scale) / scale;
+    }
+
+    /** The five ways that the demo reads. */
+    enum Path {
+        DIRECT("direct", "http", "none"), COLD("cold", "http", "immutable"), HTTP_HIT("http-hit",
+                "http", "immutable"), RDMA_HIT("rdma-hit", "loopback",
+                        "immutable"), RDMA_HIT_STRONG("rdma-hit-strong", "loopback", "strong");
+
+        final String label;
+        final String fabric;
+        final String freshness;
+
+        Path(String label, String fabric, String freshness) {
+            this.label = label;
+            this.fabric = fabric;
+            this.freshness = freshness;
+        }
+    }
+}

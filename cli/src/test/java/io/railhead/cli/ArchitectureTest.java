@@ -1,0 +1,98 @@
+package io.railhead.cli;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+
+/** The module table of the design, held over all of Railhead's classes. */
+@AnalyzeClasses(packages = "io.railhead", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+    private static final String OS = "io.railhead.os..";
+    private static final String CACHE = "io.railhead.cache..";
+    private static final String RDMA = "io.railhead.rdma..";
+    private static final String BACKEND = "io.railhead.backend..";
+    private static final String GATEWAY = "io.railhead.gateway..";
+    private static final String CLIENT = "io.railhead.client..";
+    private static final String CLI = "io.railhead.cli..";
+    private static final String AWS = "software.amazon..";
+    private static final String VERTX = "io.vertx..";
+    private static final String NETTY = "io.netty..";
+    private static final String CAFFEINE = "com.github.benmanes.caffeine..";
+    private static final String JACKSON = "com.fasterxml.jackson..";
+    private static final String PROMETHEUS = "io.prometheus..";
+
+    @ArchTest
+    static final ArchRule NATIVE_KNOWS_THE_JDK_ALONE = noClasses().that()
+            .resideInAPackage(OS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(CACHE, RDMA, BACKEND, GATEWAY, CLIENT,
+                    CLI, AWS, VERTX, NETTY, CAFFEINE, JACKSON, PROMETHEUS);
+
+    @ArchTest
+    static final ArchRule THE_CACHE_KNOWS_NATIVE_AND_CAFFEINE = noClasses().that()
+            .resideInAPackage(CACHE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(RDMA, BACKEND,
+                    GATEWAY, CLIENT, CLI, AWS, VERTX, NETTY, JACKSON, PROMETHEUS);
+
+    @ArchTest
+    static final ArchRule FABRICS_KNOW_NO_HTTP_SERVER_AND_NO_STORE = noClasses().that()
+            .resideInAPackage(RDMA)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(BACKEND,
+                    GATEWAY, CLIENT, CLI, AWS, VERTX, CAFFEINE, JACKSON, PROMETHEUS,
+                    "io.netty.handler.codec.http..");
+
+    @ArchTest
+    static final ArchRule FABRICS_KNOW_ONLY_THE_LEASES_OF_THE_CACHE = noClasses().that()
+            .resideInAPackage(RDMA)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.railhead.cache");
+
+    @ArchTest
+    static final ArchRule CONNECTORS_KNOW_NO_CACHE = noClasses().that()
+            .resideInAPackage(BACKEND)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(OS, CACHE, RDMA, GATEWAY, CLIENT, CLI,
+                    VERTX, CAFFEINE, JACKSON, PROMETHEUS);
+
+    @ArchTest
+    static final ArchRule THE_GATEWAY_KNOWS_NO_CLIENT = noClasses().that()
+            .resideInAPackage(GATEWAY)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(CLIENT, CLI);
+
+    @ArchTest
+    static final ArchRule THE_CLIENT_KNOWS_NO_SERVER = noClasses().that()
+            .resideInAPackage(CLIENT)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(CACHE, BACKEND, GATEWAY, CLI, VERTX,
+                    NETTY, CAFFEINE, JACKSON, PROMETHEUS);
+
+    @ArchTest
+    static final ArchRule NATIVE_CODE_LIVES_IN_NATIVE = noClasses().that()
+            .resideOutsideOfPackage(OS)
+            .should()
+            .dependOnClassesThat()
+            .areAssignableTo(Linker.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(SymbolLookup.class);
+
+    @ArchTest
+    static final ArchRule NOBODY_USES_REFLECTION_TO_BREAK_IN = noClasses().should()
+            .dependOnClassesThat()
+            .haveFullyQualifiedName("sun.misc.Unsafe");
+}

@@ -1,0 +1,98 @@
+package io.railhead.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class MainTest {
+    /** Port 9 of this host: nothing listens there. */
+    private static final String NOBODY = "--endpoint=http://127.0.0.1:9";
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    Path folder;
+
+    private int run(String... arguments) {
+        CommandLine line = Main.commandLine();
+        line.setOut(new PrintWriter(out, true));
+        line.setErr(new PrintWriter(err, true));
+        return line.execute(arguments);
+    }
+
+    @Test
+    void helpNamesWhatIsServedAndNothingElse() {
+        assertThat(run("--help")).isZero();
+        assertThat(out.toString()).contains("serve", "demo", "get", "put", "ls")
+                .doesNotContain("demo-client", "bench", "doctor", "admin");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", "demo", "get", "put", "ls"})
+    void everyCommandHasHelpAndVersion(String command) {
+        assertThat(run(command, "--help")).isZero();
+        assertThat(run(command, "--version")).isZero();
+        assertThat(out.toString()).contains("Usage: railhead " + command, "railhead (");
+    }
+
+    @Test
+    void noCommandIsMisuse() {
+        assertThat(run()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bucket/key", "s3://bucket", "http://bucket/key"})
+    void aBadNameIsMisuse(String uri) {
+        assertThat(run("get", NOBODY, uri)).isEqualTo(2);
+        assertThat(err.toString()).contains("not s3://bucket/key");
+    }
+
+    @Test
+    void anUnknownTransportIsMisuse() {
+        assertThat(run("get", NOBODY, "--via", "pigeon", "s3://b/k")).isEqualTo(2);
+    }
+
+    @Test
+    void aMissingFileIsOneLine() {
+        assertThat(run("put", NOBODY, folder.resolve("none").toString(), "s3://b/k")).isEqualTo(1);
+        assertThat(err.toString().strip())
+                .isEqualTo("railhead: no such file: " + folder.resolve("none"));
+    }
+
+    @Test
+    void aBadSizeForTheDemoIsMisuse() {
+        assertThat(run("demo", "--bytes", "lots")).isEqualTo(2);
+        assertThat(run("demo", "--bytes", "0")).isEqualTo(2);
+        assertThat(err.toString()).contains("--bytes");
+    }
+
+    @Test
+    void aFailureOfSeveralLinesIsFoldedIntoOne() {
+        assertThat(OneLine.of(new IllegalStateException("a\n  b"))).isEqualTo("a b");
+        assertThat(OneLine.of(new IllegalStateException())).isEqualTo("IllegalStateException");
+    }
+
+    @Test
+    void progressIsSilentUnlessSomeoneWatches() {
+        try (ProgressLine quiet = new ProgressLine(new PrintWriter(out, true), false)) {
+            quiet.expect(10);
+            quiet.advance(10);
+        }
+        assertThat(out.toString()).isEmpty();
+
+        try (ProgressLine watched = new ProgressLine(new PrintWriter(out, true), true)) {
+            watched.expect(2 << 20);
+            watched.advance(1 << 20);
+        }
+        assertThat(out.toString()).contains("1.0 of 2.0 MiB", "50 %")
+                .endsWith(System.lineSeparator());
+    }
+}

@@ -1,0 +1,46 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Tries again what may be sent twice: after a lost connection or a store that is overloaded. */
+final class Attempts {
+    private static final int MOST = 3;
+    private static final long FIRST_PAUSE_MILLIS = 100;
+
+    private Attempts() {}
+
+    interface Attempt<T> {
+        T run() throws IOException;
+    }
+
+    static <T> T idempotent(Attempt<T> attempt) throws IOException {
+        for (int n = 1;; n++) {
+            try {
+                return attempt.run();
+            } catch (S3Exception e) {
+                if (!e.isTransient() || n == MOST) {
+                    throw e;
+                }
+            } catch (PermanentException | InterruptedIOException e) {
+                throw e;
+            } catch (IOException e) {
+                if (n == MOST) {
+                    throw e;
+                }
+            }
+            pause(n);
+        }
+    }
+
+    private static void pause(int attempt) throws IOException {
+        long millis = FIRST_PAUSE_MILLIS << (attempt - 1);
+        try {
+            Thread.sleep(millis + ThreadLocalRandom.current().nextLong(millis));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted between two attempts");
+        }
+    }
+}

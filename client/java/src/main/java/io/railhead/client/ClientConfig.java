@@ -1,0 +1,42 @@
+package io.railhead.client;
+
+import java.net.URI;
+import java.time.Duration;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+
+/**
+ * What a client needs to know.
+ *
+ * @param endpoint
+ *            of the gateway or the store; addressed path-style
+ * @param streams
+ *            parts of one object in flight at a time
+ * @param timeout
+ *            without a byte from the other side
+ */
+public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider credentials, Via via,
+        int streams, Duration timeout) {
+
+    public ClientConfig {
+        String scheme = String.valueOf(endpoint.getScheme());
+        if (!(scheme.equals("http") || scheme.equals("https")) || endpoint.getHost() == null) {
+            throw new IllegalArgumentException(
+                    "endpoint must be http://host[:port] or https://host[:port]: " + endpoint);
+        }
+        if (streams < 1) {
+            throw new IllegalArgumentException("streams must be >= 1: " + streams);
+        }
+    }
+
+    public static ClientConfig of(URI endpoint, String region, AwsCredentialsProvider credentials) {
+        return new ClientConfig(endpoint, region, credentials, Via.HTTP, 4, Duration.ofSeconds(30));
+    }
+
+    public ClientConfig with(Via other) {
+        return new ClientConfig(endpoint, region, credentials, other, streams, timeout);
+    }
+
+    public ClientConfig withStreams(int other) {
+        return new ClientConfig(endpoint, region, credentials, via, other, timeout);
+    }
+}

@@ -1,0 +1,123 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Reads the gateway's own small answers: one JSON object of strings, numbers and literals. What is
+ * nested is refused, since no answer of ours is.
+ */
+final class FlatJson {
+    private final String text;
+    private int at;
+
+    private FlatJson(String text) {
+        this.text = text;
+    }
+
+    /** Field names to values; strings unescaped, anything else as written. */
+    static Map<String, String> parse(String text) throws IOException {
+        return new FlatJson(text).object();
+    }
+
+    private Map<String, String> object() throws IOException {
+        Map<String, String> fields = new LinkedHashMap<>();
+        expect('{');
+        if (peek() == '}') {
+            at++;
+        } else {
+            do {
+                String name = string();
+                expect(':');
+                fields.put(name, peek() == '"' ? string() : literal());
+            } while (separator());
+        }
+        if (peek() != 0) {
+            throw bad("something after the object");
+        }
+        return fields;
+    }
+
+    private boolean separator() throws IOException {
+        char c = peek();
+        at++;
+        if (c != ',' && c != '}') {
+            throw bad("no , or }");
+        }
+        return c == ',';
+    }
+
+    private String string() throws IOException {
+        expect('"');
+        StringBuilder out = new StringBuilder();
+        for (char c = next(); c != '"'; c = next()) {
+            out.append(c == '\\' ? escaped() : c);
+        }
+        return out.toString();
+    }
+
+    private char escaped() throws IOException {
+        char c = next();
+        return switch (c) {
+            case 'n' -> '\n';
+            case 't' -> '\t';
+            case 'r' -> '\r';
+            case 'b' -> '\b';
+            case 'f' -> '\f';
+            case '"', '\\', '/' -> c;
+            case 'u' -> unicode();
+            default -> throw bad("unknown escape");
+        };
+    }
+
+    private char unicode() throws IOException {
+        int code = 0;
+        for (int i = 0; i < 4; i++) {
+            int digit = Character.digit(next(), 16);
+            if (digit < 0) {
+                throw bad("bad \\u escape");
+            }
+            code = code << 4 | digit;
+        }
+        return (char) code;
+    }
+
+    private String literal() throws IOException {
+        int start = at;
+        while (at < text.length() && ",} \t\r\n".indexOf(text.charAt(at)) < 0) {
+            at++;
+        }
+        String literal = text.substring(start, at);
+        if (!literal.matches("-?[0-9][0-9.eE+-]*|true|false|null")) {
+            throw bad("not a plain value");
+        }
+        return literal;
+    }
+
+    /** The next character that is not blank, not consumed; 0 at the end. */
+    private char peek() {
+        while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
+            at++;
+        }
+        return at < text.length() ? text.charAt(at) : 0;
+    }
+
+    private char next() throws IOException {
+        if (at == text.length()) {
+            throw bad("it ends too early");
+        }
+        return text.charAt(at++);
+    }
+
+    private void expect(char c) throws IOException {
+        if (peek() != c) {
+            throw bad("no " + c);
+        }
+        at++;
+    }
+
+    private IOException bad(String why) {
+        return new PermanentException("the gateway's JSON cannot be read at " + at + ": " + why);
+    }
+}

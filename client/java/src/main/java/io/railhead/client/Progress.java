@@ -1,0 +1,16 @@
+package io.railhead.client;
+
+/** Told how far a transfer is; any thread. */
+public interface Progress {
+    Progress NONE = new Progress() {
+        @Override
+        public void expect(long totalBytes) {}
+
+        @Override
+        public void advance(long bytes) {}
+    };
+
+    void expect(long totalBytes);
+
+    void advance(long bytes);
+}

@@ -1,0 +1,30 @@
+package io.railhead.client;
+
+import java.io.IOException;
+
+/** The store refused: its HTTP status, its S3 error code and its words. */
+public final class S3Exception extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+    private final String code;
+
+    public S3Exception(int status, String code, String message) {
+        super(message.isEmpty() ? code : code + ": " + message);
+        this.status = status;
+        this.code = code;
+    }
+
+    public int status() {
+        return status;
+    }
+
+    public String code() {
+        return code;
+    }
+
+    /** True where the same request may succeed a moment later. */
+    boolean isTransient() {
+        return status == 500 || status == 502 || status == 503 || status == 504;
+    }
+}

@@ -1,0 +1,114 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.net.URI;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.HttpExecuteRequest;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.SdkHttpRequest;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
+import software.amazon.awssdk.http.auth.spi.signer.SignedRequest;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+
+/**
+ * Signs and sends. Blocking, any thread; one connection per call in flight.
+ *
+ * <p>
+ * S3 rules of SigV4: the path is neither normalised nor encoded twice. A body is hashed before it
+ * is sent, so that a file that changes between the two passes is refused by the store.
+ */
+final class S3Http implements AutoCloseable {
+    private final ClientConfig config;
+    private final SdkHttpClient http;
+    private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
+
+    S3Http(ClientConfig config) {
+        this.config = config;
+        http = UrlConnectionHttpClient.builder()
+                .connectionTimeout(config.timeout())
+                .socketTimeout(config.timeout())
+                .build();
+    }
+
+    /** A signed request and what it was signed with. */
+    record Signed(SignedRequest request, AwsCredentials credentials) {}
+
+    Signed sign(Call call) throws IOException {
+        AwsCredentials credentials;
+        try {
+            credentials = config.credentials().resolveCredentials();
+        } catch (SdkException e) {
+            throw new IOException(
+                    "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or --profile",
+                    e);
+        }
+        return new Signed(signer.sign(request -> {
+            request.identity(credentials)
+                    .request(unsigned(call))
+                    .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3")
+                    .putProperty(AwsV4HttpSigner.REGION_NAME, config.region())
+                    .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
+                    .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
+                    .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, !call.isUnsigned());
+            if (call.body() != null) {
+                request.payload(call.body().stream());
+            }
+        }), credentials);
+    }
+
+    private SdkHttpRequest unsigned(Call call) {
+        URI endpoint = config.endpoint();
+        SdkHttpRequest.Builder builder = SdkHttpRequest.builder()
+                .method(call.method())
+                .protocol(endpoint.getScheme())
+                .host(endpoint.getHost())
+                .encodedPath(call.path());
+        if (endpoint.getPort() >= 0) {
+            builder.port(endpoint.getPort());
+        }
+        call.query().forEach(builder::putRawQueryParameter);
+        call.headers().forEach(builder::putHeader);
+        Call.Body body = call.body();
+        if (body != null) {
+            builder.putHeader("Content-Length", Long.toString(body.bytes()));
+            if (!call.headers().containsKey("Content-Type")) {
+                // Otherwise the HTTP client claims a form.
+                builder.putHeader("Content-Type", "application/octet-stream");
+            }
+        }
+        return builder.build();
+    }
+
+    Answer send(Signed signed) throws IOException {
+        HttpExecuteRequest.Builder execute = HttpExecuteRequest.builder()
+                .request(signed.request().request());
+        signed.request().payload().ifPresent(execute::contentStreamProvider);
+        return new Answer(http.prepareRequest(execute.build()).call());
+    }
+
+    /** Sends and throws what the store refused with; the caller closes the answer. */
+    Answer require(Call call) throws IOException {
+        Answer answer = send(sign(call));
+        if (answer.status() / 100 == 2) {
+            return answer;
+        }
+        try (answer) {
+            throw answer.refusal();
+        }
+    }
+
+    /** Sends what may be sent twice, and reads the document it is answered with. */
+    byte[] document(Call call, int limit) throws IOException {
+        return Attempts.idempotent(() -> {
+            try (Answer answer = require(call)) {
+                return answer.readDocument(limit);
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        http.close();
+    }
+}

@@ -1,0 +1,26 @@
+package io.railhead.client;
+
+import java.nio.channels.FileChannel;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.SdkHttpMethod;
+
+/**
+ * A region of a file on its way to a store.
+ *
+ * @param upload
+ *            which part of which upload it is; null for an object of its own
+ */
+record StoreRequest(ObjectName name, @Nullable Upload upload, FileChannel file, long offset,
+        long bytes) {
+
+    /** A multipart upload's part. */
+    record Upload(String id, int partNumber) {}
+
+    Call call() {
+        Call call = Call.to(SdkHttpMethod.PUT, name);
+        return upload == null
+                ? call
+                : call.query("partNumber", Integer.toString(upload.partNumber()))
+                        .query("uploadId", upload.id());
+    }
+}

@@ -1,0 +1,230 @@
+package io.railhead.client;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.railhead.os.Mapping;
+import io.railhead.os.MemoryFile;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/**
+ * A gateway in a test's hands: it answers over HTTP and writes into the memory that the client
+ * registered, as told by a {@link Mood}. Its other end of the socket is in this process.
+ */
+final class FakeGateway implements AutoCloseable, Peers {
+    static final String SECRET = "gateway-secret";
+    static final String SESSION = "00112233445566778899aabbccddeeff";
+    static final int SESSION_NUMBER = 0xabcdef;
+    private static final int KEY = 0x1234;
+    private static final int BODY_LIMIT = 1 << 20;
+
+    /** What this gateway does with a token. */
+    enum Mood {
+        DELIVER, DECLINE, SHORT_COUNT, WRONG_REPLY, REPLY_AND_BODY, NO_COUNT, OTHER_VERSION_LATER, FAIL, HANG_UP, STORE_NOTHING
+    }
+
+    final Map<String, byte[]> objects = new ConcurrentHashMap<>();
+    final List<Map<String, List<String>>> requests = new CopyOnWriteArrayList<>();
+    final AtomicInteger sessionsOpened = new AtomicInteger();
+    final AtomicInteger peersClosed = new AtomicInteger();
+    volatile Mood mood = Mood.DELIVER;
+    volatile String maxWindow = "4294967295";
+    volatile byte @Nullable [] provenKey;
+
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final List<Mapping> mappings = new CopyOnWriteArrayList<>();
+    private volatile MemorySegment memory = MemorySegment.NULL;
+    private volatile long base;
+
+    FakeGateway() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(threads);
+        server.createContext("/", this::handle);
+        server.start();
+    }
+
+    RailheadClient client() {
+        return client(1);
+    }
+
+    RailheadClient client(int streams) {
+        URI endpoint = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        return new RailheadClient(new ClientConfig(endpoint, "us-east-1",
+                StaticCredentialsProvider.create(AwsBasicCredentials.create("AKID", SECRET)),
+                Via.LOOPBACK, streams, Duration.ofSeconds(20)), this);
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            requests.add(Map.copyOf(exchange.getRequestHeaders()));
+            byte[] body = exchange.getRequestBody().readNBytes(BODY_LIMIT);
+            String path = exchange.getRequestURI().getPath();
+            switch (exchange.getRequestMethod()) {
+                case "POST" -> openSession(exchange, path);
+                case "GET" -> get(exchange, path);
+                case "PUT" -> put(exchange, path, body);
+                default -> exchange.sendResponseHeaders(405, -1);
+            }
+        }
+    }
+
+    private void openSession(HttpExchange exchange, String path) throws IOException {
+        if (!path.equals("/.railhead/sessions")
+                || !"fabric=loopback".equals(exchange.getRequestURI().getQuery())) {
+            exchange.sendResponseHeaders(404, -1);
+            return;
+        }
+        sessionsOpened.incrementAndGet();
+        String authorization = exchange.getRequestHeaders().getFirst("Authorization");
+        provenKey = SigningKey.of(SECRET, authorization).sessionKey(SESSION);
+        send(exchange, 200, """
+                {"session": "%s", "fabric": "loopback", "socket": "/none", "max_window": %s}
+                """.formatted(SESSION, maxWindow).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void get(HttpExchange exchange, String path) throws IOException {
+        byte[] object = objects.get(path);
+        if (object == null) {
+            send(exchange, 404, "<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"
+                    .getBytes(StandardCharsets.UTF_8));
+            return;
+        }
+        String[] range = exchange.getRequestHeaders()
+                .getFirst("Range")
+                .substring("bytes=".length())
+                .split("-", -1);
+        int from = Integer.parseInt(range[0]);
+        int to = Math.min(Integer.parseInt(range[1]) + 1, object.length);
+        exchange.getResponseHeaders()
+                .set("ETag",
+                        mood == Mood.OTHER_VERSION_LATER && from > 0 ? "\"v2\"" : "\"v1\"");
+        exchange.getResponseHeaders()
+                .set("Content-Range",
+                        "bytes " + from + "-" + (to - 1) + "/" + object.length);
+        deliver(exchange, Arrays.copyOfRange(object, from, to));
+    }
+
+    private void deliver(HttpExchange exchange, byte[] bytes) throws IOException {
+        String token = exchange.getRequestHeaders().getFirst("x-amz-rdma-token");
+        if (mood == Mood.FAIL) {
+            send(exchange, 500, "<Error><Code>RDMATransferFailed</Code></Error>"
+                    .getBytes(StandardCharsets.UTF_8));
+        } else if (mood == Mood.HANG_UP) {
+            return;
+        } else if (token == null || mood == Mood.DECLINE) {
+            exchange.getResponseHeaders().set("x-railhead-rdma-declined", "reserve");
+            send(exchange, 206, bytes);
+        } else {
+            MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, offsetOf(token),
+                    bytes.length);
+            exchange.getResponseHeaders()
+                    .set("x-amz-rdma-reply",
+                            mood == Mood.WRONG_REPLY ? "200" : "206");
+            if (mood != Mood.NO_COUNT) {
+                exchange.getResponseHeaders()
+                        .set("x-amz-rdma-bytes-transferred", Integer
+                                .toString(mood == Mood.SHORT_COUNT
+                                        ? bytes.length - 1
+                                        : bytes.length));
+            }
+            send(exchange, 206, mood == Mood.REPLY_AND_BODY ? bytes : new byte[0]);
+        }
+    }
+
+    private void put(HttpExchange exchange, String path, byte[] body) throws IOException {
+        String token = exchange.getRequestHeaders().getFirst("x-amz-rdma-token");
+        exchange.getResponseHeaders().set("ETag", "\"stored\"");
+        if (token != null && mood == Mood.DECLINE) {
+            exchange.getResponseHeaders().remove("ETag");
+            exchange.getResponseHeaders().set("x-amz-rdma-reply", "501");
+            exchange.getResponseHeaders().set("x-railhead-rdma-declined", "put off");
+            exchange.sendResponseHeaders(501, -1);
+            return;
+        }
+        if (token == null) {
+            objects.put(path, body);
+        } else if (mood != Mood.STORE_NOTHING) {
+            exchange.getResponseHeaders().set("x-amz-rdma-reply", "200");
+            long length = Long.parseLong(token.substring(17, 25), 16);
+            objects.put(path, memory.asSlice(offsetOf(token), length)
+                    .toArray(ValueLayout.JAVA_BYTE));
+        }
+        send(exchange, 200, new byte[0]);
+    }
+
+    private long offsetOf(String token) {
+        assert token.length() == 81;
+        assert Integer.parseInt(token.substring(26, 34), 16) == KEY;
+        assert Integer.parseInt(token.substring(40, 46), 16) == SESSION_NUMBER;
+        return Long.parseUnsignedLong(token.substring(0, 16), 16) - base;
+    }
+
+    private static void send(HttpExchange exchange, int status, byte[] body) throws IOException {
+        exchange.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
+        exchange.getResponseBody().write(body);
+    }
+
+    @Override
+    public Peer connect(Path socket, String sessionId, byte[] sessionKey, Duration timeout)
+            throws IOException {
+        if (!Arrays.equals(sessionKey, provenKey)) {
+            throw new IOException("wrong proof for " + sessionId);
+        }
+        return new FakePeer();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+        mappings.forEach(Mapping::close);
+    }
+
+    private final class FakePeer implements Peer {
+        private volatile boolean open = true;
+
+        @Override
+        public int sessionNumber() {
+            return SESSION_NUMBER;
+        }
+
+        @Override
+        public int register(MemoryFile file, long baseAddress) {
+            Mapping mapping = file.map();
+            mappings.add(mapping);
+            memory = mapping.segment();
+            base = baseAddress;
+            return KEY;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return open;
+        }
+
+        @Override
+        public void close() {
+            open = false;
+            peersClosed.incrementAndGet();
+        }
+    }
+}
