@@ -97,7 +97,7 @@ class ConfigLoaderTest {
                     addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
                     idle_timeout: 1h, max_connections: 4, max_attempts: 5, probe_bucket: p}
                 rules:
-                  - {match: {bucket: "m-*", prefix: x/, tenant: t}, backend: a,
+                  - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
                      freshness: {bounded: 500ms}, authorization: {remember: 0s}, cache: off,
                      rdma: off, max_object: 1TiB, shared: true, stale_if_error: true}
                 rdma: {loopback: {enabled: false, socket: l.sock}, decide_timeout: 1s,
@@ -180,7 +180,7 @@ class ConfigLoaderTest {
             "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive is not served yet",
             "rules: [{cache: reads+writes}]    | rules[0].cache: reads+writes is not served yet",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
-            "rules: [{match: {bukket: x}}]     | rules[0].match.bukket: unknown key; did you mean",
+            "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",
             "rules: [{}, {}]                   | rules[1]: is never reached",
             "cache: {lock: on, lock: off}      | cache.lock: Duplicate",
     })
