@@ -90,10 +90,19 @@ public final class CredentialStore implements AutoCloseable {
     private void watchUntilClosed() {
         try {
             while (!closed.await(1, TimeUnit.SECONDS)) {
-                reload();
+                reloadAtAllCosts();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The watch must outlive whatever a file can hold. */
+    private void reloadAtAllCosts() {
+        try {
+            reload();
+        } catch (RuntimeException e) {
+            failed(e);
         }
     }
 
