@@ -17,6 +17,8 @@ final class ControlGroup {
     private ControlGroup() {}
 
     /**
+     * What the tightest of the groups still allows.
+     *
      * @param membership
      *            the lines of /proc/self/cgroup
      * @param mount

@@ -12,4 +12,20 @@ package io.railhead.cache.memory;
  * @param lock
  *            whether pages are locked in memory, as registration with a NIC does
  */
-public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock) {}
+public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock) {
+
+    public MemoryConfig {
+        if (pageBytes < 64 << 10 || pageBytes > 1 << 20 || Integer.bitCount(pageBytes) != 1) {
+            throw new IllegalArgumentException(
+                    "pageBytes must be a power of two from 64 KiB to 1 MiB: " + pageBytes);
+        }
+        if (memoryBytes < pageBytes) {
+            throw new IllegalArgumentException(
+                    "memoryBytes must be at least one page of " + pageBytes + ": " + memoryBytes);
+        }
+        if (!(reserveRatio >= 0 && reserveRatio < 1)) {
+            throw new IllegalArgumentException(
+                    "reserveRatio must be >= 0 and < 1: " + reserveRatio);
+        }
+    }
+}

@@ -1,23 +1,239 @@
 package io.railhead.cache.memory;
 
+import io.railhead.cache.memory.LargeSlot.Extent;
+import io.railhead.cache.memory.PageMemory.Pool;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** The memory of one fill: see the package's contract. */
+/**
+ * The memory of one fill; the object is never used for another, only its slots are.
+ *
+ * <pre>
+ *   FILLING ──publish──▶ READY ──condemn──▶ CONDEMNED
+ *      └────────────condemn──────────────────▲
+ * </pre>
+ *
+ * The count starts at one, the owner's: while FILLING the owner is the filler and nobody else
+ * condemns the page; {@link #publish} lets it pass to whoever keeps the page. {@link #condemn}
+ * drops the owner's count, each {@link Lease} its own, and at zero, which is terminal, the slots
+ * return to the allocator. A landing page has no owner: its one lease is all that keeps it.
+ *
+ * <p>
+ * Threads: one filler; {@code count} and {@code state} change by CAS, so that retaining and
+ * releasing never wait. The release in {@code publish} orders the filler's bytes before any reader
+ * that saw READY.
+ */
 public final class Page {
+
+    private enum State {
+        FILLING, READY, EVICTED, FAILED
+    }
+
+    private static final VarHandle COUNT;
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            COUNT = lookup.findVarHandle(Page.class, "count", int.class);
+            STATE = lookup.findVarHandle(Page.class, "state", State.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final PageMemory memory;
+    private final Pool pool;
+    private final List<Extent> extents;
+    private final int length;
+    private final boolean owned;
+    private final CRC32C crc = new CRC32C();
+    private int written;
+    private volatile int count = 1;
+    private volatile State state = State.FILLING;
+
+    Page(PageMemory memory, Pool pool, List<Extent> extents, int length, boolean owned) {
+        this.memory = memory;
+        this.pool = pool;
+        this.extents = extents;
+        this.length = length;
+        this.owned = owned;
+    }
 
     /** Bytes that are valid once the page is ready. */
     public int length() {
-        throw new UnsupportedOperationException();
+        return length;
     }
 
-    /** A lease, or null where the count has reached zero: a miss. */
+    /** What the page takes from its pool: its length rounded up to slots. */
+    public int slotBytes() {
+        return (int) extents.stream().mapToLong(Extent::bytes).sum();
+    }
+
+    public Pool pool() {
+        return pool;
+    }
+
+    /** Whether all bytes are there; stays true when the page is condemned later. */
+    public boolean isPublished() {
+        State now = state;
+        return now == State.READY || now == State.EVICTED;
+    }
+
+    /** Whether anyone but the owner holds it, as a hint. */
+    public boolean isLeased() {
+        return count > 1;
+    }
+
+    /** The checksum of the bytes that were written; empty for a landing page. */
+    public OptionalInt crc32c() {
+        if (!isPublished()) {
+            throw new IllegalStateException("page is " + state);
+        }
+        return written == length ? OptionalInt.of((int) crc.getValue()) : OptionalInt.empty();
+    }
+
+    /** Bytes that may still be written. Filler only. */
+    public int remaining() {
+        return length - written;
+    }
+
+    /** Appends what remains of {@code bytes}, which must fit. Filler only. */
+    public void write(ByteBuffer bytes) {
+        if (bytes.remaining() > remaining()) {
+            throw new IllegalArgumentException(
+                    bytes.remaining() + " bytes do not fit the page's " + remaining());
+        }
+        requireFilling();
+        MemorySegment source = MemorySegment.ofBuffer(bytes);
+        int from = 0;
+        for (MemorySegment target : cut(written, bytes.remaining())) {
+            MemorySegment.copy(source, from, target, 0, target.byteSize());
+            crc.update(target.asByteBuffer());
+            from += (int) target.byteSize();
+        }
+        written += from;
+        bytes.position(bytes.limit());
+    }
+
+    /**
+     * Declares the bytes valid. Filler only: after it has written all of them, or, with none
+     * written here, once a fabric has placed them.
+     */
+    public void publish() {
+        if (written != length && written != 0) {
+            throw new IllegalStateException("page has " + written + " of " + length + " bytes");
+        }
+        if (!STATE.compareAndSet(this, State.FILLING, State.READY)) {
+            throw new IllegalStateException("page is " + state);
+        }
+    }
+
+    /**
+     * Drops the owner's count; a page that is still FILLING is condemned by its filler only.
+     *
+     * @return false if it was condemned before
+     */
+    public boolean condemn() {
+        if (!owned) {
+            throw new IllegalStateException("a landing page has no owner to condemn it");
+        }
+        State now = state;
+        while (now == State.FILLING || now == State.READY) {
+            State next = now == State.READY ? State.EVICTED : State.FAILED;
+            if (STATE.compareAndSet(this, now, next)) {
+                memory.condemned(slotBytes());
+                release();
+                return true;
+            }
+            now = state;
+        }
+        return false;
+    }
+
+    /** A lease, or null where the page is condemned: a miss. */
     public @Nullable Lease tryRetain() {
-        throw new UnsupportedOperationException();
+        return tryRetain(Lease.NOTHING);
     }
 
-    /** The slots that hold {@code [offset, offset + length)}, cut to it, for the page's filler. */
-    public MemorySegment slot(int index) {
-        throw new UnsupportedOperationException();
+    /**
+     * As {@link #tryRetain()}.
+     *
+     * @param afterClose
+     *            runs once the lease has ended, on the thread that ended it: must be cheap
+     */
+    public @Nullable Lease tryRetain(Runnable afterClose) {
+        int now = count;
+        while (now > 0 && !isCondemned()) {
+            if (COUNT.compareAndSet(this, now, now + 1)) {
+                memory.leaseOpened();
+                return new Lease(this, afterClose);
+            }
+            now = count;
+        }
+        return null;
+    }
+
+    void endLease() {
+        release();
+        memory.leaseClosed();
+    }
+
+    /**
+     * {@code [offset, offset + bytes)} as segments, one per stretch of adjacent slots; writable
+     * only while the page is FILLING.
+     */
+    List<MemorySegment> segments(int offset, int bytes) {
+        List<MemorySegment> cut = cut(offset, bytes);
+        if (state != State.FILLING) {
+            cut.replaceAll(MemorySegment::asReadOnly);
+        }
+        return cut;
+    }
+
+    private List<MemorySegment> cut(int offset, int bytes) {
+        List<MemorySegment> cut = new ArrayList<>(extents.size());
+        long start = 0;
+        for (Extent extent : extents) {
+            long from = Math.max(offset, start);
+            long to = Math.min((long) offset + bytes, start + extent.bytes());
+            if (from < to) {
+                cut.add(extent.segment().asSlice(from - start, to - from));
+            }
+            start += extent.bytes();
+        }
+        return cut;
+    }
+
+    private void release() {
+        int now = count;
+        while (now > 0) {
+            if (COUNT.compareAndSet(this, now, now - 1)) {
+                if (now == 1) {
+                    memory.free(extents, pool, isCondemned() ? slotBytes() : 0);
+                }
+                return;
+            }
+            now = count;
+        }
+        throw new IllegalStateException("page released below zero");
+    }
+
+    private boolean isCondemned() {
+        State now = state;
+        return now == State.EVICTED || now == State.FAILED;
+    }
+
+    private void requireFilling() {
+        if (state != State.FILLING) {
+            throw new IllegalStateException("page is " + state);
+        }
     }
 }

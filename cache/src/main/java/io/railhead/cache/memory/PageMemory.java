@@ -1,21 +1,22 @@
 package io.railhead.cache.memory;
 
+import io.railhead.cache.memory.LargeSlot.Extent;
+import io.railhead.os.HostLimits;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** All registered memory: slabs cut into slots, handed out as pages. Any thread. */
+/**
+ * All registered memory: slabs cut into slots, handed out as pages. Any thread. It owns every slab;
+ * pages own slots for as long as their count is above zero; leases own counts. Slabs are unmapped
+ * by {@link #close} alone, and never under an open lease.
+ */
 public final class PageMemory implements AutoCloseable {
-
-    /**
-     * Reserves the memory; returns when the first slab serves, the rest follows in the background.
-     *
-     * @param onSlab
-     *            called once per slab before any of its pages is handed out: fabrics register it
-     */
-    public static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab) {
-        throw new UnsupportedOperationException();
-    }
 
     /** Which memory a page may come from. */
     public enum Pool {
@@ -25,21 +26,141 @@ public final class PageMemory implements AutoCloseable {
         RESERVE
     }
 
+    private final SlotAllocator slots;
+    private final SlabMapper mapper;
+    private final int pageBytes;
+    private final LongAdder leases = new LongAdder();
+    private final LongAdder condemnedBytes = new LongAdder();
+    private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private final CopyOnWriteArrayList<Runnable> onGrowth = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private PageMemory(MemoryConfig config, Consumer<Slab> onSlab) {
+        this.slots = new SlotAllocator(config.pageBytes(), config.reserveRatio());
+        this.pageBytes = config.pageBytes();
+        this.mapper = new SlabMapper(config, onSlab, segment -> {
+            slots.join(segment);
+            onGrowth.forEach(Runnable::run);
+            wake();
+        });
+    }
+
+    /**
+     * Reserves the memory; returns when the first slab serves, the rest follows in the background.
+     *
+     * @param onSlab
+     *            called once per slab before any of its pages is handed out: fabrics register it
+     * @throws IllegalArgumentException
+     *             in one line naming what to set, where the machine cannot give as much
+     */
+    public static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab) {
+        return open(config, onSlab, HostLimits.read());
+    }
+
+    static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab, HostLimits limits) {
+        MemoryLimits.require(config, limits);
+        PageMemory memory = new PageMemory(config, onSlab);
+        memory.mapper.start();
+        return memory;
+    }
+
+    /** The large slot, and so the longest page. */
+    public int pageBytes() {
+        return pageBytes;
+    }
+
     /**
      * Pages of the given lengths, all or none, each with its owner's count; null where there is no
      * room now.
      */
     public @Nullable List<Page> tryAllocate(int[] lengths, Pool pool) {
-        throw new UnsupportedOperationException();
+        requireOpen();
+        List<List<Extent>> taken = slots.tryTake(lengths, pool);
+        if (taken == null) {
+            return null;
+        }
+        List<Page> pages = new ArrayList<>(lengths.length);
+        for (int i = 0; i < lengths.length; i++) {
+            pages.add(new Page(this, pool, taken.get(i), lengths[i], true));
+        }
+        return pages;
+    }
+
+    /**
+     * A page of the reserve for a fabric to place bytes in; the slice's lease is all that keeps it.
+     * Null where the reserve is full: decline.
+     */
+    public @Nullable PageSlice tryLand(long objectOffset, int length) {
+        requireOpen();
+        List<List<Extent>> taken = slots.tryTake(new int[]{length}, Pool.RESERVE);
+        if (taken == null) {
+            return null;
+        }
+        Page page = new Page(this, Pool.RESERVE, taken.getFirst(), length, false);
+        leaseOpened();
+        return new PageSlice(new Lease(page, Lease.NOTHING), objectOffset, 0, length);
+    }
+
+    /**
+     * Runs {@code waiter} once, when slots were freed or joined after this call; on the thread that
+     * freed them, so it must be cheap. Look again after registering: what was freed before does not
+     * count.
+     */
+    public void whenFreed(Runnable waiter) {
+        waiting.add(waiter);
+    }
+
+    /** Runs {@code listener} each time a slab has joined, on the background thread. */
+    public void onGrowth(Runnable listener) {
+        onGrowth.add(listener);
     }
 
     public MemoryStats stats() {
-        throw new UnsupportedOperationException();
+        return slots.stats(condemnedBytes.sum(), leases.sum());
     }
 
     /** Frees everything; throws where a lease is still open. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        long open = leases.sum();
+        if (open != 0) {
+            throw new IllegalStateException(open + " leases are still open");
+        }
+        if (closed.compareAndSet(false, true)) {
+            mapper.close();
+        }
+    }
+
+    void leaseOpened() {
+        leases.increment();
+    }
+
+    void leaseClosed() {
+        leases.decrement();
+    }
+
+    void condemned(long bytes) {
+        condemnedBytes.add(bytes);
+    }
+
+    void free(List<Extent> extents, Pool pool, long wereCondemnedBytes) {
+        condemnedBytes.add(-wereCondemnedBytes);
+        slots.giveBack(extents, pool);
+        wake();
+    }
+
+    private void wake() {
+        // Emptied before any runs: one that registers again waits for the next time.
+        List<Runnable> woken = new ArrayList<>();
+        for (Runnable waiter = waiting.poll(); waiter != null; waiter = waiting.poll()) {
+            woken.add(waiter);
+        }
+        woken.forEach(Runnable::run);
+    }
+
+    private void requireOpen() {
+        if (closed.get()) {
+            throw new IllegalStateException("page memory is closed");
+        }
     }
 }

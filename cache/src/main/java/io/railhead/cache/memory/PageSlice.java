@@ -18,14 +18,30 @@ import java.util.List;
 public record PageSlice(Lease lease, long objectOffset, int offset,
         int length) implements AutoCloseable {
 
-    /** The bytes as segments, one per slot touched, in order. */
-    public List<MemorySegment> segments() {
-        throw new UnsupportedOperationException();
+    public PageSlice {
+        if (offset < 0 || length <= 0 || length > lease.page().length() - offset) {
+            throw new IllegalArgumentException("slice must lie within the page: [" + offset + ", +"
+                    + length + ") of " + lease.page().length());
+        }
     }
 
-    /** The bytes as read-only direct buffers, one per slot touched, in order; nothing is copied. */
+    /**
+     * The bytes as segments, in order, one per stretch of adjacent slots. They are read-only,
+     * except those of a landing page that is not published yet. Throws once the slice is closed.
+     */
+    public List<MemorySegment> segments() {
+        lease.requireOpen();
+        return lease.page().segments(offset, length);
+    }
+
+    /**
+     * The bytes as read-only direct buffers, in order, one per stretch of adjacent slots; nothing
+     * is copied. Throws once the slice is closed.
+     */
     public List<ByteBuffer> buffers() {
-        throw new UnsupportedOperationException();
+        return segments().stream()
+                .map(segment -> segment.asByteBuffer().asReadOnlyBuffer())
+                .toList();
     }
 
     @Override

@@ -1,0 +1,78 @@
+package io.railhead.cache.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+
+/**
+ * One large slot of a slab: handed out whole, or split into small slots that are handed out in
+ * stretches. Guarded by its allocator's lock.
+ */
+final class LargeSlot {
+    private final MemorySegment segment;
+    private final int smallBytes;
+    private final BitSet free;
+
+    LargeSlot(MemorySegment segment, int smallBytes) {
+        this.segment = segment;
+        this.smallBytes = smallBytes;
+        this.free = new BitSet(smallCount());
+        free.set(0, smallCount());
+    }
+
+    int smallCount() {
+        return (int) (segment.byteSize() / smallBytes);
+    }
+
+    int freeCount() {
+        return free.cardinality();
+    }
+
+    boolean isWhole() {
+        return freeCount() == smallCount();
+    }
+
+    /** The first free small slot of a stretch of at least {@code count}, or -1. */
+    int findStretch(int count) {
+        int from = free.nextSetBit(0);
+        while (from >= 0) {
+            int end = free.nextClearBit(from);
+            if (end - from >= count) {
+                return from;
+            }
+            from = free.nextSetBit(end);
+        }
+        return -1;
+    }
+
+    /** Up to {@code most} adjacent free small slots, the first there are. */
+    Extent takeAny(int most) {
+        int from = free.nextSetBit(0);
+        return take(from, Math.min(most, free.nextClearBit(from) - from));
+    }
+
+    Extent take(int first, int count) {
+        free.clear(first, first + count);
+        return new Extent(this, first, count);
+    }
+
+    void giveBack(Extent extent) {
+        int end = extent.first() + extent.count();
+        int taken = free.nextSetBit(extent.first());
+        if (taken >= 0 && taken < end) {
+            throw new IllegalStateException("slot freed twice");
+        }
+        free.set(extent.first(), end);
+    }
+
+    /** Adjacent small slots of one large slot; all of them make the large slot itself. */
+    record Extent(LargeSlot slot, int first, int count) {
+
+        long bytes() {
+            return (long) count * slot.smallBytes;
+        }
+
+        MemorySegment segment() {
+            return slot.segment.asSlice((long) first * slot.smallBytes, bytes());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.railhead.cache.memory;
+
+import io.railhead.os.Mapping;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Maps the slabs: the first when asked, the rest on one background thread that takes the memory
+ * from the kernel page by page, which is slow. A slab is populated, then shown to the fabrics, then
+ * joins; only {@link #close} unmaps.
+ */
+final class SlabMapper implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SlabMapper.class);
+    private static final long MOST_BYTES = 1L << 30;
+
+    private record MappedSlab(int id, MemorySegment segment) implements Slab {}
+
+    private final MemoryConfig config;
+    private final Consumer<Slab> onSlab;
+    private final Consumer<MemorySegment> join;
+    private final List<Mapping> mappings = new ArrayList<>();
+    private final Thread thread = new Thread(this::mapRest, "railhead-slabs");
+    private long mappedBytes;
+    private volatile boolean closing;
+
+    SlabMapper(MemoryConfig config, Consumer<Slab> onSlab, Consumer<MemorySegment> join) {
+        this.config = config;
+        this.onSlab = onSlab;
+        this.join = join;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        try {
+            mapNext();
+        } catch (RuntimeException e) {
+            unmap();
+            throw e;
+        }
+        if (remaining() > 0) {
+            thread.start();
+        }
+    }
+
+    private long remaining() {
+        long left = config.memoryBytes() - mappedBytes;
+        return left - left % config.pageBytes();
+    }
+
+    private void mapNext() {
+        Mapping mapping = Mapping.anonymous(Math.min(MOST_BYTES, remaining()));
+        int id = mappings.size();
+        mappings.add(mapping);
+        mapping.populate();
+        if (config.lock()) {
+            mapping.lock();
+        }
+        onSlab.accept(new MappedSlab(id, mapping.segment()));
+        mappedBytes += mapping.segment().byteSize();
+        join.accept(mapping.segment());
+    }
+
+    private void mapRest() {
+        try {
+            while (!closing && remaining() > 0) {
+                mapNext();
+                LOG.info("cache memory: {} of {} MiB serve", mappedBytes >> 20,
+                        config.memoryBytes() >> 20);
+            }
+        } catch (RuntimeException e) {
+            LOG.error("cache memory: stays at {} of {} MiB", mappedBytes >> 20,
+                    config.memoryBytes() >> 20, e);
+        }
+    }
+
+    /** Stops the background and waits for the slab it is at. */
+    void stop() {
+        closing = true;
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        stop();
+        unmap();
+    }
+
+    private void unmap() {
+        mappings.forEach(Mapping::close);
+        mappings.clear();
+    }
+}
