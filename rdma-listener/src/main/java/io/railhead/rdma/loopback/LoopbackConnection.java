@@ -47,6 +47,10 @@ import org.slf4j.LoggerFactory;
  * peer is asked for its descriptor only then.
  *
  * <p>
+ * Known limit: a message that brings two descriptors at once leaves both open, as Netty's receive
+ * neither hands them out nor closes them. Only a proven peer gets that far.
+ *
+ * <p>
  * Once a session has ended, the socket is closed last, when no copy touches the peer's memory: the
  * peer may take the close as the return of its buffers.
  */
