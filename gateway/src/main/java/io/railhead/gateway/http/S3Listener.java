@@ -32,7 +32,7 @@ public final class S3Listener {
         this.options = new HttpServerOptions().setMaxHeaderSize(maxHeaderBytes)
                 .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES).setIdleTimeout((int) idleTimeout.toMillis())
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS).setHandle100ContinueAutomatically(false)
-                .setCompressionSupported(false).setTcpNoDelay(true).setReuseAddress(true);
+                .setHttp2ClearTextEnabled(false).setCompressionSupported(false).setTcpNoDelay(true).setReuseAddress(true);
     }
 
     public Future<?> listen(String host, int port, int eventLoops) {
