@@ -19,4 +19,19 @@ public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
             Duration.ofMillis(100), 1_000_000);
+
+    public CacheConfig {
+        if (windowBytes <= 0) {
+            throw new IllegalArgumentException("windowBytes must be > 0: " + windowBytes);
+        }
+        if (runBytes <= 0) {
+            throw new IllegalArgumentException("runBytes must be > 0: " + runBytes);
+        }
+        if (shortageWait.isNegative()) {
+            throw new IllegalArgumentException("shortageWait must be >= 0: " + shortageWait);
+        }
+        if (metadataEntries <= 0) {
+            throw new IllegalArgumentException("metadataEntries must be > 0: " + metadataEntries);
+        }
+    }
 }

@@ -1,54 +1,137 @@
 package io.railhead.cache;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageSlice;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The objects held in page memory. Any thread; no call blocks. */
 public final class ObjectCache implements AutoCloseable {
+    /** The version id of what was written while a bucket kept no versions: it can be replaced. */
+    private static final String NULL_VERSION = "null";
+
+    private final PageMemory memory;
+    private final CacheConfig config;
+    private final Generations generations = new Generations();
+    private final PageIndex index;
+    private final FillTable table;
+    private final Cache<ObjectId, ObjectMetadata> objects;
+    private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
+    private final ScheduledThreadPoolExecutor timer;
+    private final Shortage.Clock clock;
 
     /**
+     * A cache over {@code memory}, which it does not close.
+     *
      * @param nanoClock
      *            monotonic, as {@link System#nanoTime}
      */
     public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock) {
-        throw new UnsupportedOperationException();
+        this.memory = memory;
+        this.config = config;
+        this.index = new PageIndex(memory, config.runBytes());
+        this.table = new FillTable(memory, index, generations, config.runBytes());
+        this.objects = Caffeine.newBuilder()
+                .executor(Runnable::run)
+                .maximumSize(config.metadataEntries())
+                .build();
+        this.timer = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform()
+                .daemon()
+                .name("railhead-cache-timer")
+                .factory());
+        this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
     }
 
     public @Nullable ObjectMetadata find(ObjectId id) {
-        throw new UnsupportedOperationException();
+        return objects.getIfPresent(id);
     }
 
     /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
     public long generation(ObjectId id) {
-        throw new UnsupportedOperationException();
+        return generations.of(id);
     }
 
     /** Whether a write of this key is under way: then it is served as {@code strong}. */
     public boolean isBeingWritten(ObjectId id) {
-        throw new UnsupportedOperationException();
+        return generations.isBeingWritten(id);
     }
 
     /**
      * Indexes what the backend said; pages stay if ETag, size and version id agree with what was
      * held, else they are condemned.
      *
-     * @return false if a write has overtaken it: it may finish its own answer but is not kept
+     * @return false if a write, or an answer to a later request, has overtaken it: it may finish
+     *         its own answer but is not kept
      */
     public boolean learn(ObjectMetadata metadata) {
-        throw new UnsupportedOperationException();
+        ObjectId id = metadata.version().object();
+        if (!generations.holds(id, metadata.generation())) {
+            return false;
+        }
+        boolean[] overtaken = {false};
+        ObjectMetadata[] replaced = new ObjectMetadata[1];
+        objects.asMap().compute(id, (key, held) -> {
+            overtaken[0] = held != null && held.learntAtNanos() - metadata.learntAtNanos() > 0;
+            replaced[0] = held;
+            return overtaken[0] ? held : metadata;
+        });
+        if (overtaken[0]) {
+            return false;
+        }
+        if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {
+            index.removeAll(replaced[0].version());
+        }
+        if (generations.holds(id, metadata.generation())) {
+            return true;
+        }
+        // A write began meanwhile, and may have looked before this was there.
+        evict(id);
+        return false;
     }
 
     /** Forgets one object: its metadata and its pages. Leases run on. */
     public void evict(ObjectId id) {
-        throw new UnsupportedOperationException();
+        ObjectMetadata held = objects.asMap().remove(id);
+        if (held != null) {
+            index.removeAll(held.version());
+        }
     }
 
     /** A write is about to be forwarded: bumps the key's generation and forgets what is held. */
     public Write beginWrite(ObjectId id) {
-        throw new UnsupportedOperationException();
+        generations.begin(id);
+        evictWritten(id);
+        AtomicBoolean ended = new AtomicBoolean();
+        return outcome -> {
+            if (!ended.compareAndSet(false, true)) {
+                throw new IllegalStateException("a write ends once");
+            }
+            generations.bump(id);
+            switch (outcome) {
+                case DONE, UNKNOWN -> evictWritten(id);
+                case REFUSED -> {
+                    // Nothing changed, and nothing was kept while it was open.
+                }
+            }
+            generations.end(id);
+        };
+    }
+
+    /** A write of a key changes the current version, one of a version may change which that is. */
+    private void evictWritten(ObjectId id) {
+        ObjectId current = id.current();
+        evict(id);
+        evict(current);
+        evict(new ObjectId(current.backend(), current.namespace(), current.bucket(), current.key(),
+                NULL_VERSION));
     }
 
     /** An open write; exactly one call of {@link #end}. */
@@ -59,10 +142,24 @@ public final class ObjectCache implements AutoCloseable {
 
     /**
      * Joins the id's discovery flight, or starts one from {@code source}. The stage completes when
-     * the flight knows its metadata or has failed.
+     * the flight knows its metadata or has failed, on the source's thread.
      */
     public CompletionStage<Discovery> discover(ObjectId id, DiscoverySource source) {
-        throw new UnsupportedOperationException();
+        // A flight knows how to remove itself: by identity, so a later one stays.
+        DiscoveryFlight[] self = new DiscoveryFlight[1];
+        DiscoveryFlight mine = new DiscoveryFlight(table, this, () -> flights.remove(id, self[0]));
+        self[0] = mine;
+        DiscoveryFlight other = flights.putIfAbsent(id, mine);
+        if (other != null) {
+            return other.joiner();
+        }
+        try {
+            source.send(mine);
+        } catch (RuntimeException e) {
+            mine.failedIfUnanswered();
+            throw e;
+        }
+        return mine.owner();
     }
 
     /**
@@ -78,16 +175,36 @@ public final class ObjectCache implements AutoCloseable {
     /** A reader that has not been started. */
     public RangeReader read(ReadRequest request, PageSource source, Executor executor,
             RangeReader.Sink sink) {
-        throw new UnsupportedOperationException();
+        return new WindowReader(table, clock, config.windowBytes(), request, source, executor,
+                sink);
+    }
+
+    /**
+     * Memory of the reserve for a fabric to place an upload's bytes in, at most one page; null
+     * where the reserve is full: decline.
+     */
+    public @Nullable PageSlice land(long objectOffset, int length) {
+        return memory.tryLand(objectOffset, length);
+    }
+
+    /** The longest slice that {@link #land} gives and that readers hand over. */
+    public int pageBytes() {
+        return memory.pageBytes();
     }
 
     public CacheStats stats() {
-        throw new UnsupportedOperationException();
+        return new CacheStats(table.hits.sum(), table.misses.sum(), table.joins.sum(),
+                table.runs.sum(), table.filledBytes.sum(), table.failures.sum(),
+                index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
+                index.size());
     }
 
     /** Condemns every page; memory itself belongs to {@link PageMemory}. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        table.close();
+        timer.shutdownNow();
+        objects.invalidateAll();
+        index.clear();
     }
 }

@@ -1,0 +1,143 @@
+package io.railhead.cache;
+
+import io.railhead.cache.FillTable.Fetcher;
+import io.railhead.cache.ObjectCache.Discovery;
+import io.railhead.cache.memory.Page;
+import io.railhead.cache.memory.PageMemory.Pool;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request about an object whose version is not known, and those who wait for its answer. Its
+ * body goes into pages that are in flight before anyone hears the metadata, so that no one fetches
+ * them again.
+ */
+final class DiscoveryFlight implements DiscoverySource.Flight {
+
+    /** Takes what is missing; what others hold or fetch is left to them. */
+    private record Missing(PageKey key) implements FillTable.Seeker {
+        @Override
+        public boolean tryHold(Page page) {
+            return true;
+        }
+
+        @Override
+        public void join(Claim claim, Fetcher fetcher) {
+            // The readers that follow wait for it; the flight itself does not.
+        }
+    }
+
+    private final FillTable table;
+    private final ObjectCache cache;
+    private final Runnable landed;
+    private final AtomicBoolean answered = new AtomicBoolean();
+    private final CompletableFuture<Discovery> outcome = new CompletableFuture<>();
+
+    /**
+     * @param landed
+     *            takes the flight out of the table of flights
+     */
+    DiscoveryFlight(FillTable table, ObjectCache cache, Runnable landed) {
+        this.table = table;
+        this.cache = cache;
+        this.landed = landed;
+    }
+
+    CompletionStage<Discovery> owner() {
+        return outcome.minimalCompletionStage();
+    }
+
+    CompletionStage<Discovery> joiner() {
+        return outcome.thenApply(known -> new Discovery(known.metadata(), false))
+                .minimalCompletionStage();
+    }
+
+    @Override
+    public PageSource.@Nullable Sink found(ObjectMetadata metadata, long offset, long length) {
+        answer();
+        try {
+            cache.learn(metadata);
+            return tryFill(metadata.version(), offset, length);
+        } finally {
+            land(metadata);
+        }
+    }
+
+    @Override
+    public void failed() {
+        answer();
+        land(null);
+    }
+
+    /** For a request that could not even be sent. */
+    void failedIfUnanswered() {
+        if (answered.compareAndSet(false, true)) {
+            land(null);
+        }
+    }
+
+    private void answer() {
+        if (!answered.compareAndSet(false, true)) {
+            throw new IllegalStateException("a flight is answered once");
+        }
+    }
+
+    private void land(@Nullable ObjectMetadata metadata) {
+        landed.run();
+        outcome.complete(new Discovery(metadata, true));
+    }
+
+    private @Nullable Fill tryFill(ObjectVersion version, long offset, long length) {
+        int pageBytes = table.pageBytes();
+        long end = Math.min(offset + length, version.sizeBytes());
+        boolean toTheEnd = end == version.sizeBytes();
+        long endPage = toTheEnd ? Math.ceilDiv(end, pageBytes) : end / pageBytes;
+        long first = offset / pageBytes;
+        if (offset % pageBytes != 0 || endPage <= first) {
+            return null;
+        }
+        @Nullable
+        Claim[] claims = claim(version, first, endPage);
+        int[] lengths = new int[claims.length];
+        Arrays.setAll(lengths, i -> table.lengthOf(new PageKey(version, first + i)));
+        if (Arrays.stream(claims).allMatch(claim -> claim == null)) {
+            return null;
+        }
+        long tail = toTheEnd ? 0 : end - endPage * pageBytes;
+        Fill fill = table.tryFill(Arrays.asList(claims), lengths, tail, Pool.CACHE);
+        if (fill == null) {
+            List<Claim> unused = new ArrayList<>();
+            for (Claim claim : claims) {
+                if (claim != null) {
+                    unused.add(claim);
+                }
+            }
+            table.abandon(unused);
+        }
+        return fill;
+    }
+
+    /** Claims block by block, since each has its own lock. */
+    private @Nullable Claim[] claim(ObjectVersion version, long first, long end) {
+        @Nullable
+        Claim[] claims = new @Nullable Claim[(int) (end - first)];
+        long at = first;
+        while (at < end) {
+            long blockEnd = Math.min(end, (at / table.pagesPerRun() + 1) * table.pagesPerRun());
+            List<Missing> block = new ArrayList<>();
+            for (long page = at; page < blockEnd; page++) {
+                block.add(new Missing(new PageKey(version, page)));
+            }
+            for (Claim claim : table.claimMissing(block)) {
+                claims[(int) (claim.key().index() - first)] = claim;
+            }
+            at = blockEnd;
+        }
+        return claims;
+    }
+}

@@ -1,0 +1,99 @@
+package io.railhead.cache;
+
+import io.railhead.cache.FillException.Reason;
+import io.railhead.cache.memory.Page;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One ranged GET on its way into pages. Each page is published as soon as it is full, but the last
+ * one only when the body ended where it should. Confined to the source's calls, one at a time; what
+ * comes after the end is ignored.
+ */
+final class Fill implements PageSource.Sink {
+
+    /** A page's worth of the body; without a claim its bytes are another's and are skipped. */
+    record Part(@Nullable Claim claim, @Nullable Page page, int length) {}
+
+    private final FillTable table;
+    private final List<Part> parts;
+    private long ignoredTail;
+    private int at;
+    private int filled;
+    private boolean ended;
+
+    /**
+     * @param ignoredTail
+     *            bytes of the body beyond the last whole page
+     */
+    Fill(FillTable table, List<Part> parts, long ignoredTail) {
+        this.table = table;
+        this.parts = parts;
+        this.ignoredTail = ignoredTail;
+    }
+
+    @Override
+    public void write(ByteBuffer bytes) {
+        while (!ended && bytes.hasRemaining()) {
+            int room = parts.get(at).length() - filled;
+            if (room > 0) {
+                fillPart(bytes, Math.min(room, bytes.remaining()));
+            } else if (bytes.remaining() <= ignoredTail) {
+                ignoredTail -= bytes.remaining();
+                bytes.position(bytes.limit());
+            } else {
+                fail(new FillException(Reason.BACKEND_FAILED, "more bytes than asked for", null));
+            }
+        }
+        bytes.position(bytes.limit());
+    }
+
+    private void fillPart(ByteBuffer bytes, int count) {
+        Page page = parts.get(at).page();
+        if (page != null) {
+            page.write(bytes.slice(bytes.position(), count));
+        }
+        bytes.position(bytes.position() + count);
+        filled += count;
+        if (filled == parts.get(at).length() && at < parts.size() - 1) {
+            publish(parts.get(at));
+            at++;
+            filled = 0;
+        }
+    }
+
+    private void publish(Part part) {
+        if (part.claim() != null && part.page() != null) {
+            part.page().publish();
+            table.published(part.claim(), part.page());
+        }
+    }
+
+    @Override
+    public void complete() {
+        if (ended) {
+            return;
+        }
+        if (filled < parts.get(at).length() || at < parts.size() - 1 || ignoredTail > 0) {
+            fail(new FillException(Reason.BACKEND_FAILED, "fewer bytes than asked for", null));
+            return;
+        }
+        ended = true;
+        publish(parts.get(at));
+    }
+
+    @Override
+    public void fail(FillException cause) {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        table.failures.increment();
+        for (Part part : parts.subList(at, parts.size())) {
+            if (part.claim() != null) {
+                table.failed(part.claim(), part.page(), cause);
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package io.railhead.cache;
+
+import io.railhead.cache.FillException.Reason;
+import io.railhead.cache.memory.Page;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageMemory.Pool;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The pages in flight: each is fetched by one fill for all who wait.
+ *
+ * <p>
+ * The protocol. Pages of one block are claimed under one short striped lock, so that the first
+ * reader that comes takes all missing pages of it as one run. Within the lock one looks here first,
+ * then in the index; a fill puts its page into the index before it leaves this table: so a page
+ * that is in neither is nobody's. Settling takes no lock. A failed claim leaves the table before
+ * its waiters are told, so that they do not find it again.
+ */
+final class FillTable {
+    private static final int LOCKS = 256;
+
+    /** Someone in need of a page. */
+    interface Seeker {
+        PageKey key();
+
+        /** Takes a page of the index; false where it is gone by now. */
+        boolean tryHold(Page page);
+
+        /** Waits for a claim: its own if {@link Fetcher#SELF} fetches it. */
+        void join(Claim claim, Fetcher fetcher);
+    }
+
+    enum Fetcher {
+        SELF, OTHER
+    }
+
+    final LongAdder hits = new LongAdder();
+    final LongAdder misses = new LongAdder();
+    final LongAdder joins = new LongAdder();
+    final LongAdder runs = new LongAdder();
+    final LongAdder filledBytes = new LongAdder();
+    final LongAdder failures = new LongAdder();
+    final LongAdder shortages = new LongAdder();
+
+    private final PageMemory memory;
+    private final PageIndex index;
+    private final Generations generations;
+    private final int pagesPerRun;
+    private final Object[] locks = new Object[LOCKS];
+    private final ConcurrentMap<PageKey, Claim> inFlight = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes) {
+        this.memory = memory;
+        this.index = index;
+        this.generations = generations;
+        this.pagesPerRun = (int) Math.max(1, runBytes / memory.pageBytes());
+        Arrays.setAll(locks, i -> new Object());
+    }
+
+    int pageBytes() {
+        return memory.pageBytes();
+    }
+
+    int pagesPerRun() {
+        return pagesPerRun;
+    }
+
+    PageMemory memory() {
+        return memory;
+    }
+
+    int lengthOf(PageKey key) {
+        long start = key.index() * pageBytes();
+        return (int) Math.min(pageBytes(), key.version().sizeBytes() - start);
+    }
+
+    /** Finds each seeker of one block its page, a claim to wait for, or a claim of its own. */
+    List<Claim> claimMissing(List<? extends Seeker> seekers) {
+        List<Seeker> missing = new ArrayList<>();
+        for (Seeker seeker : seekers) {
+            if (!tryHit(seeker)) {
+                missing.add(seeker);
+            }
+        }
+        if (missing.isEmpty()) {
+            return List.of();
+        }
+        List<Claim> claimed = new ArrayList<>();
+        synchronized (lockOf(missing.getFirst().key())) {
+            for (Seeker seeker : missing) {
+                Claim mine = find(seeker);
+                if (mine != null) {
+                    claimed.add(mine);
+                }
+            }
+        }
+        return claimed;
+    }
+
+    /** What the index holds is good whatever else happens: hits take no lock. */
+    private boolean tryHit(Seeker seeker) {
+        Page page = index.get(seeker.key());
+        if (page == null || !seeker.tryHold(page)) {
+            return false;
+        }
+        hits.increment();
+        return true;
+    }
+
+    private @Nullable Claim find(Seeker seeker) {
+        PageKey key = seeker.key();
+        Claim flying = inFlight.get(key);
+        if (flying != null) {
+            joins.increment();
+            seeker.join(flying, Fetcher.OTHER);
+            return null;
+        }
+        if (tryHit(seeker)) {
+            return null;
+        }
+        misses.increment();
+        Claim mine = new Claim(key, generations.of(key.version().object()));
+        inFlight.put(key, mine);
+        seeker.join(mine, Fetcher.SELF);
+        return mine;
+    }
+
+    private Object lockOf(PageKey key) {
+        int hash = key.version().hashCode() * 31 + Long.hashCode(key.index() / pagesPerRun);
+        return locks[(hash * 0x9E3779B9) >>> 24];
+    }
+
+    /** Gives claims back that there is no memory for. */
+    void abandon(List<Claim> claims) {
+        FillException cause = new FillException(Reason.NO_MEMORY, "no memory for a page", null);
+        claims.forEach(claim -> failed(claim, null, cause));
+    }
+
+    /** A fill of adjacent claims, or null, with nothing changed, where there is no memory now. */
+    @Nullable
+    Fill tryFill(List<@Nullable Claim> claims, int[] lengths, long ignoredTail,
+            Pool pool) {
+        int[] wanted = new int[lengths.length];
+        int count = 0;
+        for (int i = 0; i < lengths.length; i++) {
+            if (claims.get(i) != null) {
+                wanted[count++] = lengths[i];
+            }
+        }
+        List<Page> pages = tryAllocate(Arrays.copyOf(wanted, count), pool);
+        if (pages == null) {
+            return null;
+        }
+        List<Fill.Part> parts = new ArrayList<>(lengths.length);
+        int next = 0;
+        for (int i = 0; i < lengths.length; i++) {
+            Claim claim = claims.get(i);
+            parts.add(new Fill.Part(claim, claim == null ? null : pages.get(next++), lengths[i]));
+        }
+        runs.increment();
+        return new Fill(this, parts, ignoredTail);
+    }
+
+    private @Nullable List<Page> tryAllocate(int[] lengths, Pool pool) {
+        List<Page> pages = memory.tryAllocate(lengths, pool);
+        if (pages == null && pool == Pool.CACHE) {
+            index.cleanUp();
+            pages = memory.tryAllocate(lengths, pool);
+        }
+        if (pages == null && pool == Pool.CACHE) {
+            index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum());
+            pages = memory.tryAllocate(lengths, pool);
+        }
+        return pages;
+    }
+
+    /** Fetches a run of adjacent claims; false, with nothing changed, where there is no memory. */
+    boolean tryFetch(List<Claim> run, PageSource source, Pool pool) {
+        int[] lengths = run.stream().mapToInt(claim -> lengthOf(claim.key())).toArray();
+        Fill fill = tryFill(new ArrayList<>(run), lengths, 0, pool);
+        if (fill == null) {
+            return false;
+        }
+        PageKey first = run.getFirst().key();
+        long bytes = Arrays.stream(lengths).asLongStream().sum();
+        try {
+            source.fetch(first.version(), first.index() * pageBytes(), bytes, fill);
+        } catch (RuntimeException e) {
+            fill.fail(new FillException(Reason.BACKEND_FAILED, "the fetch could not be sent", e));
+        }
+        return true;
+    }
+
+    /** A fill's page is complete: all who wait retain it before anything could evict it. */
+    void published(Claim claim, Page ownedPage) {
+        filledBytes.add(ownedPage.length());
+        claim.settle(new Claim.Filled(ownedPage));
+        boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim);
+        if (kept) {
+            index.put(claim.key(), ownedPage);
+        }
+        inFlight.remove(claim.key(), claim);
+        if (!kept) {
+            ownedPage.condemn();
+        } else if (!mayKeep(claim)) {
+            // A write or the end came between the look and the put, and may have missed it.
+            index.remove(claim.key());
+        }
+    }
+
+    private boolean mayKeep(Claim claim) {
+        return !closed && generations.holds(claim.key().version().object(), claim.generation());
+    }
+
+    void failed(Claim claim, @Nullable Page ownedPage, FillException cause) {
+        inFlight.remove(claim.key(), claim);
+        if (ownedPage != null) {
+            ownedPage.condemn();
+        }
+        claim.settle(new Claim.Failed(cause));
+    }
+
+    /** Pages still in flight are for those who wait, and are not kept. */
+    void close() {
+        closed = true;
+    }
+}

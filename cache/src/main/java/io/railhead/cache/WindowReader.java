@@ -1,0 +1,307 @@
+package io.railhead.cache;
+
+import io.railhead.cache.Ahead.Held;
+import io.railhead.cache.Ahead.Lost;
+import io.railhead.cache.Ahead.Without;
+import io.railhead.cache.FillException.Reason;
+import io.railhead.cache.FillTable.Fetcher;
+import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.PageMemory.Pool;
+import io.railhead.cache.memory.PageSlice;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reader behind {@link RangeReader}.
+ *
+ * <pre>
+ *   from        position              planned                 to
+ *    │ handed over │ ahead: held, waiting │ not looked at yet │
+ *    └─ some still outstanding ─┴─ together at most the window ─┘
+ * </pre>
+ *
+ * Everything but {@link #wake} and {@link #closed} is confined to the executor: whoever has news
+ * counts it in {@code news}, and the one that counted from zero schedules the drain, which goes on
+ * until no news is left. So nothing recurses, however often a receiver closes in mid-call. A loss
+ * is looked at only when it is next in line; then the plan is dropped and made again.
+ *
+ * <p>
+ * While it waits for memory it holds no claim and nothing ahead: whoever has memory can finish.
+ */
+final class WindowReader implements RangeReader {
+    /** Losses of others' fills on one page before the backend is taken to be down. */
+    private static final int OTHERS_LOSSES = 4;
+
+    private final FillTable table;
+    private final Shortage shortage;
+    private final long windowBytes;
+    private final ReadRequest request;
+    private final PageSource source;
+    private final Executor executor;
+    private final Sink sink;
+    private final ArrayDeque<Ahead> ahead = new ArrayDeque<>();
+    private final AtomicInteger news = new AtomicInteger();
+    private final AtomicLong outstandingBytes = new AtomicLong();
+    private volatile boolean cancelled;
+    private boolean done;
+    private long position;
+    private long plannedPage;
+    private long aheadBytes;
+    private int ownLosses;
+    private int othersLosses;
+
+    WindowReader(FillTable table, Shortage.Clock clock, long windowBytes, ReadRequest request,
+            PageSource source, Executor executor, Sink sink) {
+        this.table = table;
+        this.shortage = new Shortage(clock, this::wake);
+        this.windowBytes = windowBytes;
+        this.request = request;
+        this.source = source;
+        this.executor = executor;
+        this.sink = sink;
+        this.position = request.from();
+        this.plannedPage = pageOf(position);
+    }
+
+    @Override
+    public void start() {
+        wake();
+    }
+
+    @Override
+    public void cancel() {
+        cancelled = true;
+        wake();
+    }
+
+    void closed(int bytes) {
+        outstandingBytes.addAndGet(-bytes);
+        wake();
+    }
+
+    void wake() {
+        if (news.getAndIncrement() == 0) {
+            try {
+                executor.execute(this::drain);
+            } catch (RejectedExecutionException e) {
+                // The executor is gone and the receiver with it; nobody else drains any more.
+                stop();
+            }
+        }
+    }
+
+    private void drain() {
+        int seen = news.get();
+        while (seen != 0) {
+            try {
+                advance();
+            } catch (RuntimeException | Error e) {
+                stop();
+                throw e;
+            }
+            seen = news.addAndGet(-seen);
+        }
+    }
+
+    private void stop() {
+        cancelled = true;
+        dropAhead();
+    }
+
+    private void advance() {
+        boolean planned = true;
+        while (planned && deliver()) {
+            planned = plan();
+        }
+        if (cancelled || done) {
+            dropAhead();
+        }
+    }
+
+    /** Hands over what is held; false once there is nothing more to do. */
+    private boolean deliver() {
+        while (!cancelled && !done) {
+            if (position == request.to()) {
+                done = true;
+                sink.end();
+                return false;
+            }
+            Ahead next = ahead.peek();
+            if (next == null || next.state() == Without.WAITING) {
+                return true;
+            }
+            switch (next.state()) {
+                case Held held -> handOver(next, held.lease());
+                case Lost lost -> {
+                    dropAhead();
+                    if (!mayGoOn(next.fetcher(), lost.cause())) {
+                        return false;
+                    }
+                }
+                case Without _ -> dropAhead();
+            }
+        }
+        return false;
+    }
+
+    private void handOver(Ahead next, Lease lease) {
+        ahead.remove();
+        aheadBytes -= next.length();
+        outstandingBytes.addAndGet(next.length());
+        next.handOver();
+        ownLosses = 0;
+        othersLosses = 0;
+        long pageStart = next.key().index() * table.pageBytes();
+        long from = position;
+        position = Math.min(pageStart + next.length(), request.to());
+        sink.slice(new PageSlice(lease, from, (int) (from - pageStart), (int) (position - from)));
+    }
+
+    private boolean mayGoOn(Fetcher fetcher, FillException cause) {
+        boolean fatal = switch (cause.reason()) {
+            case VERSION_CHANGED, NOT_FOUND -> true;
+            case REFUSED -> fetcher == Fetcher.SELF;
+            case BACKEND_FAILED -> fetcher == Fetcher.SELF
+                    ? ++ownLosses > 1
+                    : ++othersLosses >= OTHERS_LOSSES;
+            case NO_MEMORY -> false;
+        };
+        if (fatal) {
+            fail(cause);
+            return false;
+        }
+        if (cause.reason() == Reason.NO_MEMORY && !mayUseReserve()) {
+            waitForMemory();
+            return false;
+        }
+        return true;
+    }
+
+    private void fail(FillException cause) {
+        done = true;
+        dropAhead();
+        sink.failed(cause, position);
+    }
+
+    private void dropAhead() {
+        ahead.forEach(Ahead::drop);
+        ahead.clear();
+        aheadBytes = 0;
+        plannedPage = pageOf(position);
+    }
+
+    /** Looks for the pages of the next block, if the window has room; false if nothing changed. */
+    private boolean plan() {
+        int count = pagesToPlan();
+        if (count == 0) {
+            return false;
+        }
+        List<Ahead> block = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            PageKey key = new PageKey(request.version(), plannedPage + i);
+            block.add(new Ahead(this, key, table.lengthOf(key)));
+        }
+        List<Claim> claimed = table.claimMissing(block);
+        Claim unfetched = fetchRuns(claimed);
+        int kept = unfetched == null ? count : (int) (unfetched.key().index() - plannedPage);
+        block.subList(kept, count).forEach(Ahead::drop);
+        for (Ahead page : block.subList(0, kept)) {
+            ahead.add(page);
+            aheadBytes += page.length();
+        }
+        plannedPage += kept;
+        if (kept > 0) {
+            shortage.end();
+            return true;
+        }
+        if (ahead.isEmpty()) {
+            waitForMemory();
+        }
+        return false;
+    }
+
+    private int pagesToPlan() {
+        long lastPage = pageOf(request.to() - 1);
+        int perRun = table.pagesPerRun();
+        boolean tooFar = plannedPage / perRun > pageOf(position) / perRun + 1;
+        if (plannedPage > lastPage || tooFar) {
+            return 0;
+        }
+        long wanted = Math.min((plannedPage / perRun + 1) * perRun, lastPage + 1) - plannedPage;
+        long held = aheadBytes + outstandingBytes.get();
+        long room = (windowBytes - held) / table.pageBytes();
+        if (room >= wanted) {
+            return (int) wanted;
+        }
+        return held > 0 ? 0 : (int) Math.max(1, room);
+    }
+
+    /** Fetches claimed pages in runs of adjacent ones; the first that had to be given back. */
+    private @Nullable Claim fetchRuns(List<Claim> claimed) {
+        int from = 0;
+        while (from < claimed.size()) {
+            int to = from + 1;
+            while (to < claimed.size() && claimed.get(to).key().index() == claimed.get(to - 1)
+                    .key()
+                    .index() + 1) {
+                to++;
+            }
+            int fetched = fetchRun(claimed.subList(from, to));
+            if (fetched < to - from) {
+                List<Claim> rest = claimed.subList(from + fetched, claimed.size());
+                table.abandon(rest);
+                return rest.getFirst();
+            }
+            from = to;
+        }
+        return null;
+    }
+
+    /** How many of the run's pages found memory; less than all only next in line. */
+    private int fetchRun(List<Claim> run) {
+        int fetched = fetchFrom(run, Pool.CACHE);
+        boolean nextInLine = run.getFirst().key().index() == pageOf(position);
+        if (fetched == 0 && nextInLine && mayUseReserve()) {
+            fetched = fetchFrom(run, Pool.RESERVE);
+        }
+        return fetched;
+    }
+
+    private int fetchFrom(List<Claim> run, Pool pool) {
+        boolean nextInLine = run.getFirst().key().index() == pageOf(position);
+        for (int count = run.size(); count > 0; count = nextInLine ? count / 2 : 0) {
+            if (table.tryFetch(run.subList(0, count), source, pool)) {
+                return count;
+            }
+        }
+        return 0;
+    }
+
+    private boolean mayUseReserve() {
+        return request.fallback() == Pool.RESERVE && outstandingBytes.get() == 0
+                && shortage.isOver();
+    }
+
+    private void waitForMemory() {
+        table.shortages.increment();
+        if (outstandingBytes.get() > 0) {
+            // Its own receiver holds memory: the next slice that closes moves it on.
+            return;
+        }
+        if (shortage.isOver()) {
+            fail(new FillException(Reason.NO_MEMORY, "no memory for a page", null));
+        } else {
+            shortage.await(table.memory());
+        }
+    }
+
+    private long pageOf(long offset) {
+        return offset / table.pageBytes();
+    }
+}
