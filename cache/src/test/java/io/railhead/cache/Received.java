@@ -34,15 +34,19 @@ final class Received implements RangeReader.Sink {
 
     @Override
     public void slice(PageSlice ownedSlice) {
-        for (ByteBuffer buffer : ownedSlice.buffers()) {
-            byte[] copy = new byte[buffer.remaining()];
-            buffer.get(copy);
-            bytes.writeBytes(copy);
-        }
+        append(ownedSlice, bytes);
         if (closing) {
             ownedSlice.close();
         } else {
             kept.add(ownedSlice);
+        }
+    }
+
+    private static void append(PageSlice slice, ByteArrayOutputStream to) {
+        for (ByteBuffer buffer : slice.buffers()) {
+            byte[] copy = new byte[buffer.remaining()];
+            buffer.get(copy);
+            to.writeBytes(copy);
         }
     }
 
@@ -58,6 +62,13 @@ final class Received implements RangeReader.Sink {
 
     List<PageSlice> kept() {
         return kept;
+    }
+
+    /** What the kept slices hold now. */
+    byte[] bytesOfKept() {
+        ByteArrayOutputStream now = new ByteArrayOutputStream();
+        kept.forEach(slice -> append(slice, now));
+        return now.toByteArray();
     }
 
     void closeKept() {
