@@ -22,6 +22,7 @@ final class Shortage {
     private final Runnable wake;
     private final AtomicBoolean registered = new AtomicBoolean();
     private boolean waiting;
+    private boolean over;
     private long sinceNanos;
 
     Shortage(Clock clock, Runnable wake) {
@@ -29,17 +30,25 @@ final class Shortage {
         this.wake = wake;
     }
 
-    /** Whether it has been waited for long enough; the first call starts the wait. */
-    boolean isOver() {
+    /** Looks at the clock: whether it has been waited for long enough; the first look starts it. */
+    boolean look() {
+        long now = clock.nanos().getAsLong();
         if (!waiting) {
             waiting = true;
-            sinceNanos = clock.nanos().getAsLong();
+            sinceNanos = now;
         }
-        return clock.nanos().getAsLong() - sinceNanos >= clock.waitNanos();
+        over = now - sinceNanos >= clock.waitNanos();
+        return over;
+    }
+
+    /** As of the last look: what was decided on it must not change before it is acted on. */
+    boolean isOver() {
+        return over;
     }
 
     void end() {
         waiting = false;
+        over = false;
     }
 
     void await(PageMemory memory) {

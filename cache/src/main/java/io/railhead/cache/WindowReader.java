@@ -284,8 +284,7 @@ final class WindowReader implements RangeReader {
     }
 
     private boolean mayUseReserve() {
-        return request.fallback() == Pool.RESERVE && outstandingBytes.get() == 0
-                && shortage.isOver();
+        return outstandingBytes.get() == 0 && shortage.look() && request.fallback() == Pool.RESERVE;
     }
 
     private void waitForMemory() {

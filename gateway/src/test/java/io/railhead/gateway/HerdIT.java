@@ -56,7 +56,7 @@ class HerdIT {
     }
 
     private static long rangesOf(FakeStore store) {
-        return store.requests().stream().filter(request -> request.startsWith("GET"))
+        return store.requests().stream().filter(request -> request.startsWith("GET /b/cold"))
                 .map(request -> request.replaceAll(".*bytes=", "").split("-", 2))
                 .mapToLong(range -> Long.parseLong(range[1]) + 1 - Long.parseLong(range[0])).sum();
     }

@@ -1,0 +1,136 @@
+package io.railhead.cache;
+
+import static io.railhead.cache.CacheRig.RUN;
+import static io.railhead.cache.CacheRig.id;
+import static io.railhead.cache.CacheRig.random;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.cache.memory.LeakCheck;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+final class WriteRaceTest {
+    private static final ObjectId ID = id("written");
+    private static final byte[] OLD = random(1, RUN);
+    private static final byte[] NEW = random(2, RUN);
+
+    @RegisterExtension
+    final LeakCheck leaks = new LeakCheck();
+
+    private CacheRig rig;
+    private ObjectVersion old;
+
+    @BeforeEach
+    void anObject() {
+        rig = CacheRig.of(leaks, 64);
+        old = rig.source.put(ID, OLD, "old");
+    }
+
+    private ObjectMetadata head() {
+        return requireNonNull(
+                rig.source.head(ID, rig.cache.generation(ID), System.nanoTime()));
+    }
+
+    private void cacheIt() {
+        assertThat(rig.cache.learn(head())).isTrue();
+        assertThat(rig.readAll(old).awaitBytes()).isEqualTo(OLD);
+        CacheRig.await(() -> rig.cache.stats().pages() == RUN / CacheRig.PAGE);
+    }
+
+    @Test
+    void aWriteForgetsWhatWasHeldAtItsStart() {
+        cacheIt();
+        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        assertThat(rig.cache.find(ID)).isNull();
+        assertThat(rig.cache.stats().pages()).isZero();
+        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        write.end(WriteOutcome.DONE);
+        assertThat(rig.cache.isBeingWritten(ID)).isFalse();
+        assertThatThrownBy(() -> write.end(WriteOutcome.DONE))
+                .isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void aPutThatStartsDuringDiscoveryLeavesNothingIndexed() {
+        rig.source.hold();
+        CompletionStage<ObjectCache.Discovery> stage = rig.cache.discover(ID,
+                rig.source.discovering(rig.cache, ID, RUN));
+        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        rig.source.release();
+        ObjectMetadata known = requireNonNull(stage.toCompletableFuture().join().metadata());
+        assertThat(rig.readAll(known.version()).awaitBytes()).isEqualTo(OLD);
+        assertThat(rig.cache.find(ID)).isNull();
+        assertThat(rig.cache.stats().pages()).isZero();
+        write.end(WriteOutcome.DONE);
+    }
+
+    @Test
+    void aPutThatEndsDuringAFillLeavesNoneOfItsPagesIndexed() {
+        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        rig.source.hold();
+        Received reader = rig.readAll(old);
+        CacheRig.await(() -> rig.source.fetches().size() == 1);
+        write.end(WriteOutcome.DONE);
+        rig.source.release();
+        assertThat(reader.awaitBytes()).isEqualTo(OLD);
+        CacheRig.await(() -> rig.memory.stats().usedBytes() == 0);
+        assertThat(rig.cache.stats().pages()).isZero();
+    }
+
+    @Test
+    void twoOverlappingPutsKeepTheKeyOutUntilBothHaveEnded() {
+        ObjectCache.Write first = rig.cache.beginWrite(ID);
+        ObjectCache.Write second = rig.cache.beginWrite(ID);
+        first.end(WriteOutcome.DONE);
+        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        ObjectMetadata between = head();
+        assertThat(rig.cache.learn(between)).isFalse();
+        second.end(WriteOutcome.DONE);
+        assertThat(rig.cache.learn(between)).isFalse();
+        assertThat(rig.cache.find(ID)).isNull();
+        assertThat(rig.cache.learn(head())).isTrue();
+    }
+
+    @Test
+    void anUnknownOutcomeInvalidates() {
+        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        ObjectMetadata before = head();
+        write.end(WriteOutcome.UNKNOWN);
+        assertThat(rig.cache.learn(before)).isFalse();
+        assertThat(rig.cache.find(ID)).isNull();
+        assertThat(rig.cache.isBeingWritten(ID)).isFalse();
+    }
+
+    @Test
+    void metadataLearntUnderAnOldGenerationIsNotIndexed() {
+        ObjectMetadata before = head();
+        rig.cache.beginWrite(ID).end(WriteOutcome.REFUSED);
+        assertThat(rig.cache.learn(before)).isFalse();
+        assertThat(rig.cache.find(ID)).isNull();
+    }
+
+    @Test
+    void aNewVersionCondemnsTheOldOnesPagesAndTheSameVersionKeepsThem() {
+        cacheIt();
+        assertThat(rig.cache.learn(head())).isTrue();
+        assertThat(rig.cache.stats().pages()).isEqualTo(RUN / CacheRig.PAGE);
+        ObjectVersion replaced = rig.source.put(ID, NEW, "new");
+        assertThat(rig.cache.learn(head())).isTrue();
+        assertThat(rig.cache.stats().pages()).isZero();
+        assertThat(rig.readAll(replaced).awaitBytes()).isEqualTo(NEW);
+    }
+
+    @Test
+    void anAnswerToAnEarlierRequestDoesNotReplaceALaterOne() {
+        ObjectMetadata earlier = head();
+        rig.source.put(ID, NEW, "new");
+        ObjectMetadata later = head();
+        assertThat(rig.cache.learn(later)).isTrue();
+        assertThat(rig.cache.learn(earlier)).isFalse();
+        assertThat(rig.cache.find(ID)).isEqualTo(later);
+    }
+}
