@@ -137,7 +137,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
             end();
             return;
         }
-        if (contentLength(response) < 0 && !isChunked(response)) {
+        if (response.isSuccessful() && contentLength(response) < 0 && !isChunked(response)) {
             BodyReader.discard(stream);
             abort(new BackendException("answer does not say how long it is", false, null));
             return;
