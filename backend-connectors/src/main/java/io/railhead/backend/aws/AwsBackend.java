@@ -102,7 +102,7 @@ public final class AwsBackend implements Backend {
         var late = transport.timer()
                 .schedule(
                         () -> exchange.abort(Failures.late("probe unanswered")),
-                        config.answerTimeout().toNanos(), TimeUnit.NANOSECONDS);
+                        config.connectTimeout().multipliedBy(2).toNanos(), TimeUnit.NANOSECONDS);
         var _ = exchange.finished().thenRun(() -> late.cancel(false));
         exchange.start(route.wire().write(request, endpoint.uri(), Wire.TrailerUse.DROP));
         return exchange.answer().thenApply(response -> {

@@ -7,12 +7,16 @@ import io.railhead.backend.Headers;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
 import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.http.async.SdkAsyncHttpResponseHandler;
+import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /**
  * One attempt at one endpoint, from the request to the last byte of its answer. The client calls
@@ -29,6 +33,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
     private final AtomicReference<@Nullable BackendException> aborted = new AtomicReference<>();
     private volatile @Nullable CompletableFuture<Void> execution;
     private volatile @Nullable StreamBody requestBody;
+    private volatile boolean connected;
     private @Nullable SdkHttpResponse head;
     private @Nullable ResponseBody responseBody;
 
@@ -47,6 +52,35 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
     /** Completes, never exceptionally, when the connection is free or gone. */
     CompletableFuture<@Nullable Void> finished() {
         return finished;
+    }
+
+    /** The same body, whose being asked for shows that there is a connection. */
+    SdkHttpContentPublisher noticing(SdkHttpContentPublisher body) {
+        return new SdkHttpContentPublisher() {
+            @Override
+            public Optional<Long> contentLength() {
+                return body.contentLength();
+            }
+
+            @Override
+            public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
+                connected = true;
+                body.subscribe(subscriber);
+            }
+        };
+    }
+
+    /**
+     * Gives up if there is no connection by then. The client's pool can lose a request for one when
+     * the first connection to an address is refused, and would let it wait for ever.
+     */
+    void watchConnecting(Duration patience) {
+        var watch = transport.timer().schedule(() -> {
+            if (!connected) {
+                abort(Failures.late("no connection in time"));
+            }
+        }, patience.toNanos(), TimeUnit.NANOSECONDS);
+        var _ = finished.thenRun(() -> watch.cancel(false));
     }
 
     void start(Wire.Message message) {
@@ -103,7 +137,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
             end();
             return;
         }
-        if (contentLength(response) < 0 && !isChunked(response)) {
+        if (response.isSuccessful() && contentLength(response) < 0 && !isChunked(response)) {
             BodyDrain.discard(stream);
             abort(new BackendException("answer does not say how long it is", false, null));
             return;

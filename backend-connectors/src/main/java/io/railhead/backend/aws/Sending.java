@@ -87,6 +87,9 @@ final class Sending implements Transport.Abortable {
                 .whenComplete(
                         (response, failure) -> attempted(endpoint, response, failure));
         next.start(message);
+        if (message.stream() == null && !next.answer().isDone()) {
+            next.watchConnecting(route.config().connectTimeout().multipliedBy(2));
+        }
     }
 
     private void attempted(Endpoint endpoint, @Nullable BackendResponse response,

@@ -93,7 +93,7 @@ final class Transport implements AutoCloseable {
         }
         return client.execute(AsyncExecuteRequest.builder()
                 .request(message.request())
-                .requestContentPublisher(message.body())
+                .requestContentPublisher(exchange.noticing(message.body()))
                 .responseHandler(exchange)
                 .build());
     }

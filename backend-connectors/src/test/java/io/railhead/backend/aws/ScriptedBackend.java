@@ -54,7 +54,7 @@ final class ScriptedBackend {
         Tuning tuning = new Tuning(BackoffStrategy.fixedDelayWithoutJitter(Duration.ofMillis(5)),
                 3, BackoffStrategy.fixedDelayWithoutJitter(Duration.ofMillis(20)));
         BackendConfig config = new BackendConfig("scripted", List.of(endpoints), "eu-test-1",
-                options.ca(), options.pathStyle(), Duration.ofSeconds(10),
+                options.ca(), options.pathStyle(), Duration.ofSeconds(1),
                 options.answerTimeout(), options.idleTimeout(), 4, options.maxAttempts());
         return new AwsBackend(config, tuning,
                 Clock.fixed(Instant.parse("2026-11-20T12:00:00Z"), ZoneOffset.UTC));
