@@ -83,9 +83,18 @@ final class FillTable {
 
     /** Finds each seeker of one block its page, a claim to wait for, or a claim of its own. */
     List<Claim> claimMissing(List<? extends Seeker> seekers) {
+        List<Seeker> missing = new ArrayList<>();
+        for (Seeker seeker : seekers) {
+            if (!tryHit(seeker)) {
+                missing.add(seeker);
+            }
+        }
+        if (missing.isEmpty()) {
+            return List.of();
+        }
         List<Claim> claimed = new ArrayList<>();
-        synchronized (lockOf(seekers.getFirst().key())) {
-            for (Seeker seeker : seekers) {
+        synchronized (lockOf(missing.getFirst().key())) {
+            for (Seeker seeker : missing) {
                 Claim mine = find(seeker);
                 if (mine != null) {
                     claimed.add(mine);
@@ -93,6 +102,16 @@ final class FillTable {
             }
         }
         return claimed;
+    }
+
+    /** What the index holds is good whatever else happens: hits take no lock. */
+    private boolean tryHit(Seeker seeker) {
+        Page page = index.get(seeker.key());
+        if (page == null || !seeker.tryHold(page)) {
+            return false;
+        }
+        hits.increment();
+        return true;
     }
 
     private @Nullable Claim find(Seeker seeker) {
@@ -103,9 +122,7 @@ final class FillTable {
             seeker.join(flying, Fetcher.OTHER);
             return null;
         }
-        Page page = index.get(key);
-        if (page != null && seeker.tryHold(page)) {
-            hits.increment();
+        if (tryHit(seeker)) {
             return null;
         }
         misses.increment();

@@ -76,15 +76,14 @@ public final class ObjectCache implements AutoCloseable {
         if (!generations.holds(id, metadata.generation())) {
             return false;
         }
+        boolean[] overtaken = {false};
         ObjectMetadata[] replaced = new ObjectMetadata[1];
-        ObjectMetadata kept = objects.asMap().compute(id, (key, held) -> {
-            if (held != null && held.learntAtNanos() - metadata.learntAtNanos() > 0) {
-                return held;
-            }
+        objects.asMap().compute(id, (key, held) -> {
+            overtaken[0] = held != null && held.learntAtNanos() - metadata.learntAtNanos() > 0;
             replaced[0] = held;
-            return metadata;
+            return overtaken[0] ? held : metadata;
         });
-        if (kept != metadata) {
+        if (overtaken[0]) {
             return false;
         }
         if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {

@@ -1,6 +1,7 @@
 package io.railhead.cache;
 
 import io.railhead.cache.memory.PageMemory;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +50,7 @@ final class Shortage {
             });
         }
         try {
-            clock.timer()
+            Future<?> _ = clock.timer()
                     .schedule(wake, Math.min(RETRY_NANOS, clock.waitNanos()),
                             TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException closed) {

@@ -174,10 +174,13 @@ final class WindowReader implements RangeReader {
         };
         if (fatal) {
             fail(cause);
-        } else if (cause.reason() == Reason.NO_MEMORY) {
-            return waitForMemory();
+            return false;
         }
-        return !fatal;
+        if (cause.reason() == Reason.NO_MEMORY && !mayUseReserve()) {
+            waitForMemory();
+            return false;
+        }
+        return true;
     }
 
     private void fail(FillException cause) {
@@ -217,7 +220,10 @@ final class WindowReader implements RangeReader {
             shortage.end();
             return true;
         }
-        return ahead.isEmpty() && waitForMemory();
+        if (ahead.isEmpty()) {
+            waitForMemory();
+        }
+        return false;
     }
 
     private int pagesToPlan() {
@@ -261,8 +267,7 @@ final class WindowReader implements RangeReader {
     private int fetchRun(List<Claim> run) {
         int fetched = fetchFrom(run, Pool.CACHE);
         boolean nextInLine = run.getFirst().key().index() == pageOf(position);
-        if (fetched == 0 && nextInLine && outstandingBytes.get() == 0
-                && request.fallback() == Pool.RESERVE && shortage.isOver()) {
+        if (fetched == 0 && nextInLine && mayUseReserve()) {
             fetched = fetchFrom(run, Pool.RESERVE);
         }
         return fetched;
@@ -278,19 +283,22 @@ final class WindowReader implements RangeReader {
         return 0;
     }
 
-    /** True if the reader should look again at once, false if it waits or has failed. */
-    private boolean waitForMemory() {
+    private boolean mayUseReserve() {
+        return request.fallback() == Pool.RESERVE && outstandingBytes.get() == 0
+                && shortage.isOver();
+    }
+
+    private void waitForMemory() {
         table.shortages.increment();
         if (outstandingBytes.get() > 0) {
             // Its own receiver holds memory: the next slice that closes moves it on.
-            return false;
+            return;
         }
         if (shortage.isOver()) {
             fail(new FillException(Reason.NO_MEMORY, "no memory for a page", null));
-            return false;
+        } else {
+            shortage.await(table.memory());
         }
-        shortage.await(table.memory());
-        return false;
     }
 
     private long pageOf(long offset) {

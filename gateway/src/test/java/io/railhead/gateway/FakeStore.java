@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.function.BiPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A small S3 store whose objects, permissions and faults a test controls: GET with one range and
@@ -74,7 +75,7 @@ final class FakeStore implements AutoCloseable {
         return requests.stream().filter(request -> request.startsWith(prefix)).count();
     }
 
-    byte[] object(String path) {
+    byte @Nullable [] object(String path) {
         return objects.get(path);
     }
 

@@ -65,6 +65,20 @@ final class TestClient {
         return http.sendAsync(signed(method, path, body, headers), BodyHandlers.ofByteArray());
     }
 
+    HttpResponse<byte[]> send(HttpRequest request) {
+        return http.sendAsync(request, BodyHandlers.ofByteArray()).join();
+    }
+
+    /** A signed GET whose body goes where {@code handler} says. */
+    <T> CompletableFuture<T> sendAsync(String path, HttpResponse.BodyHandler<T> handler) {
+        return http.sendAsync(signed("GET", path, new byte[0]), handler).thenApply(answer -> {
+            if (answer.statusCode() != 200) {
+                throw new IllegalStateException("status " + answer.statusCode());
+            }
+            return answer.body();
+        });
+    }
+
     HttpRequest signed(String method, String path, byte[] body, String... headers) {
         URI uri = URI.create(endpoint + path);
         SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder().method(SdkHttpMethod.fromValue(method)).uri(uri);

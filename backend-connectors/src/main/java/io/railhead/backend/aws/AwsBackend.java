@@ -5,7 +5,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BackendStats;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
 import io.railhead.backend.Headers;
@@ -106,7 +106,7 @@ public final class AwsBackend implements Backend {
         var _ = exchange.finished().thenRun(() -> late.cancel(false));
         exchange.start(route.wire().write(request, endpoint.uri(), Wire.TrailerUse.DROP));
         return exchange.answer().thenApply(response -> {
-            BodyReader.discard(response.body());
+            BodyDrain.discard(response.body());
             return response.status() < 500;
         });
     }

@@ -3,7 +3,7 @@ package io.railhead.backend.aws;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
 import io.railhead.backend.ContentRange;
@@ -173,7 +173,7 @@ final class CapabilityProbe {
 
     private Answer exchange(BackendRequest request) {
         BackendResponse response = send.apply(request).toCompletableFuture().join();
-        byte[] body = BodyReader.collect(response.body(), MAX_LISTING_BYTES)
+        byte[] body = BodyDrain.collect(response.body(), MAX_LISTING_BYTES)
                 .toCompletableFuture()
                 .join();
         return new Answer(response.status(), response.headers(), ByteBuffer.wrap(body));

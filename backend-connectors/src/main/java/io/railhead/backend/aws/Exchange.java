@@ -2,10 +2,11 @@ package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ import software.amazon.awssdk.http.async.SdkAsyncHttpResponseHandler;
  * the handler's methods on the connection's event loop, one at a time, and every failure of a body
  * comes by that way too, so that its subscriber hears one signal at a time.
  */
-final class Exchange implements SdkAsyncHttpResponseHandler {
+final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable {
     private final String method;
     private final Duration idleTimeout;
     private final Transport transport;
@@ -50,6 +51,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
 
     void start(Wire.Message message) {
         requestBody = message.stream();
+        transport.began(this);
         try {
             execution = transport.execute(message, this);
         } catch (RuntimeException e) {
@@ -62,7 +64,8 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
     }
 
     /** Closes the connection, whatever is happening on it. Any thread. */
-    void abort(BackendException cause) {
+    @Override
+    public void abort(BackendException cause) {
         if (aborted.compareAndSet(null, cause)) {
             cut(cause);
         }
@@ -78,7 +81,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
             running.completeExceptionally(cause);
         }
         if (answer.completeExceptionally(cause)) {
-            finished.complete(null);
+            end();
         }
     }
 
@@ -95,16 +98,21 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
             return;
         }
         if (isWithoutBody(response)) {
-            BodyReader.discard(stream);
+            BodyDrain.discard(stream);
             answer.complete(answer(response, FixedBody.empty()));
-            finished.complete(null);
+            end();
+            return;
+        }
+        if (contentLength(response) < 0 && !isChunked(response)) {
+            BodyDrain.discard(stream);
+            abort(new BackendException("answer does not say how long it is", false, null));
             return;
         }
         ResponseBody body = new ResponseBody(stream, contentLength(response), this, transport,
                 idleTimeout, counters);
         responseBody = body;
         if (!answer.complete(answer(response, body))) {
-            BodyReader.discard(body);
+            BodyDrain.discard(body);
         }
     }
 
@@ -116,11 +124,13 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
             body.fail(failure);
         } else {
             answer.completeExceptionally(failure);
-            finished.complete(null);
+            end();
         }
     }
 
-    void bodyEnded() {
+    /** The connection is free or gone. */
+    void end() {
+        transport.ended(this);
         finished.complete(null);
     }
 
@@ -136,6 +146,13 @@ final class Exchange implements SdkAsyncHttpResponseHandler {
         int status = response.statusCode();
         return method.equals("HEAD") || status == 204 || status == 304
                 || contentLength(response) == 0;
+    }
+
+    private static boolean isChunked(SdkHttpResponse response) {
+        return response.firstMatchingHeader("Transfer-Encoding")
+                .orElse("")
+                .toLowerCase(Locale.ROOT)
+                .endsWith("chunked");
     }
 
     private static long contentLength(SdkHttpResponse response) {

@@ -178,7 +178,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         if (watching != null) {
             watching.cancel(false);
         }
-        exchange.bodyEnded();
+        exchange.end();
         return true;
     }
 

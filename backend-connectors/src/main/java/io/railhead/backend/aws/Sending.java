@@ -4,7 +4,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * another, so their state needs no lock; the deadline may strike at any time and wins by completing
  * the answer.
  */
-final class Sending {
+final class Sending implements Transport.Abortable {
 
     /** What every request to one store shares. */
     record Route(BackendConfig config, Transport transport, Endpoints endpoints, Wire wire,
@@ -45,14 +45,16 @@ final class Sending {
 
     CompletableFuture<BackendResponse> start() {
         var _ = answer.whenComplete((response, failure) -> {
+            route.transport().ended(this);
             ScheduledFuture<?> pending = deadline;
             if (pending != null) {
                 pending.cancel(false);
             }
             if (failure instanceof CancellationException) {
-                abort(new BackendException("cancelled", false, failure));
+                cut(new BackendException("cancelled", false, failure));
             }
         });
+        route.transport().began(this);
         watch();
         attempt(null);
         return answer;
@@ -75,6 +77,9 @@ final class Sending {
         Exchange next = new Exchange(request.method(), route.config().idleTimeout(),
                 route.transport(), route.counters());
         exchange = next;
+        if (answer.isDone()) {
+            return; // called off meanwhile
+        }
         endpoint.claim();
         route.counters().sent(request, attempts);
         var _ = next.finished().thenRun(endpoint::release);
@@ -89,7 +94,8 @@ final class Sending {
         if (failure != null || response == null) {
             BackendException cause = Failures.translate(
                     failure == null ? new IllegalStateException("no answer") : failure);
-            if (!answer.isDone()) {
+            StreamBody flowing = body;
+            if (flowing == null || !flowing.isSendersFault()) {
                 route.endpoints().failed(endpoint);
             }
             if (!retry(endpoint)) {
@@ -100,14 +106,14 @@ final class Sending {
         if (isStoreFailure(response.status())) {
             route.endpoints().failed(endpoint);
             if (retry(endpoint)) {
-                BodyReader.discard(response.body());
+                BodyDrain.discard(response.body());
                 return;
             }
         } else {
             route.endpoints().succeeded(endpoint);
         }
         if (!answer.complete(response)) {
-            BodyReader.discard(response.body());
+            BodyDrain.discard(response.body());
         }
     }
 
@@ -158,13 +164,7 @@ final class Sending {
         BackendException late = new BackendException(
                 flowing == null || flowing.isSent() ? "no answer in time" : "request body stalled",
                 true, null);
-        Exchange current = exchange;
-        if (current != null && current.answer().isDone()) {
-            fail(late); // between two attempts
-        } else {
-            abort(late);
-            fail(late);
-        }
+        abort(late);
     }
 
     private void scheduleWatch(long nanos) {
@@ -178,7 +178,14 @@ final class Sending {
         }
     }
 
-    private void abort(BackendException cause) {
+    /** Fails the answer, and cuts the attempt under way if there is one. Any thread. */
+    @Override
+    public void abort(BackendException cause) {
+        fail(cause);
+        cut(cause);
+    }
+
+    private void cut(BackendException cause) {
         Exchange current = exchange;
         if (current != null) {
             current.abort(cause);

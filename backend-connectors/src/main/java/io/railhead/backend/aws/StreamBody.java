@@ -55,12 +55,18 @@ final class StreamBody implements SdkHttpContentPublisher {
         return sent;
     }
 
+    /** Whether the store could do nothing about it: the body failed, or is being waited for. */
+    boolean isSendersFault() {
+        Flow running = flow;
+        return running != null && !sent && (running.sourceFailed || running.demand.get() > 0);
+    }
+
     /** Stops the body where it is. */
     void abort(Throwable cause) {
         aborted = cause;
         Flow running = flow;
         if (running != null) {
-            running.onError(cause);
+            running.stop(cause);
         }
     }
 
@@ -73,7 +79,7 @@ final class StreamBody implements SdkHttpContentPublisher {
         flow = started;
         Throwable cause = aborted;
         if (cause != null) {
-            started.onError(cause);
+            started.stop(cause);
         }
         payload.body().subscribe(started);
     }
@@ -87,6 +93,7 @@ final class StreamBody implements SdkHttpContentPublisher {
         private final ArrayDeque<ByteBuffer> framed = new ArrayDeque<>();
         private final AtomicBoolean failed = new AtomicBoolean();
         private volatile @Nullable Throwable failure;
+        private volatile boolean sourceFailed;
         private volatile boolean completed;
         private volatile boolean cancelled;
         private volatile @Nullable Subscription upstream;
@@ -118,6 +125,11 @@ final class StreamBody implements SdkHttpContentPublisher {
 
         @Override
         public void onError(Throwable cause) {
+            sourceFailed = true;
+            stop(cause);
+        }
+
+        void stop(Throwable cause) {
             fail(cause);
             drain();
         }
@@ -242,6 +254,7 @@ final class StreamBody implements SdkHttpContentPublisher {
         }
 
         private IllegalStateException wrongLength(String how) {
+            sourceFailed = true;
             return new IllegalStateException(
                     "body is " + how + " than " + payload.lengthBytes() + " bytes");
         }

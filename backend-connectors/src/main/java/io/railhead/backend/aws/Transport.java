@@ -28,12 +28,12 @@ final class Transport implements AutoCloseable {
 
     private final SdkEventLoopGroup loops;
     private final SdkAsyncHttpClient client;
-    private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
+    private final Set<Abortable> running = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     Transport(BackendConfig config) {
         AtomicInteger number = new AtomicInteger();
-        loops = SdkEventLoopGroup.builder()
+        SdkEventLoopGroup plain = SdkEventLoopGroup.builder()
                 .numberOfThreads(Math.clamp(Runtime.getRuntime().availableProcessors(), 1,
                         MAX_THREADS))
                 .threadFactory(task -> Thread.ofPlatform()
@@ -41,6 +41,7 @@ final class Transport implements AutoCloseable {
                         .name("backend-" + config.name() + "-" + number.getAndIncrement())
                         .unstarted(task))
                 .build();
+        loops = SdkEventLoopGroup.create(plain.eventLoopGroup(), AnswerGuard::guardedChannel);
         client = client(config);
     }
 
@@ -69,11 +70,26 @@ final class Transport implements AutoCloseable {
         return loops.eventLoopGroup();
     }
 
-    CompletableFuture<Void> execute(Wire.Message message, Exchange exchange) {
-        running.add(exchange);
-        var _ = exchange.finished().whenComplete((done, failure) -> running.remove(exchange));
+    /** Whoever waits for a store and has to hear when there is no more point in it. */
+    interface Abortable {
+        void abort(BackendException cause);
+    }
+
+    /** Paired with {@link #ended}. */
+    void began(Abortable work) {
+        running.add(work);
         if (closed) {
-            throw new BackendException("backend is closed", false, null);
+            work.abort(closedException());
+        }
+    }
+
+    void ended(Abortable work) {
+        running.remove(work);
+    }
+
+    CompletableFuture<Void> execute(Wire.Message message, Exchange exchange) {
+        if (closed) {
+            throw closedException();
         }
         return client.execute(AsyncExecuteRequest.builder()
                 .request(message.request())
@@ -89,11 +105,14 @@ final class Transport implements AutoCloseable {
             return;
         }
         closed = true;
-        running.forEach(
-                exchange -> exchange.abort(new BackendException("backend closed", false, null)));
+        running.forEach(work -> work.abort(closedException()));
         client.close();
         loops.eventLoopGroup()
                 .shutdownGracefully(0, 2, TimeUnit.SECONDS)
                 .awaitUninterruptibly(5, TimeUnit.SECONDS);
+    }
+
+    private static BackendException closedException() {
+        return new BackendException("backend is closed", false, null);
     }
 }

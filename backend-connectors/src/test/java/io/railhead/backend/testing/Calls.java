@@ -3,7 +3,7 @@ package io.railhead.backend.testing;
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyReader;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
@@ -98,7 +98,7 @@ public record Calls(Backend backend, @Nullable String bucket, Caller caller) {
     public Reply send(BackendRequest request) {
         BackendResponse response = await(backend.send(request));
         return new Reply(response.status(), response.headers(),
-                await(BodyReader.collect(response.body(), MAX_BYTES)));
+                await(BodyDrain.collect(response.body(), MAX_BYTES)));
     }
 
     /** Waits, and throws what the stage failed with. */

@@ -27,7 +27,7 @@ public final class HealthListener {
     }
 
     private void handle(HttpServerRequest request) {
-        switch (request.path()) {
+        switch (String.valueOf(request.path())) {
             case "/livez" -> text(request, 200, "ok\n");
             case "/readyz" -> ready(request);
             case "/metrics" -> scrape(request);

@@ -1,10 +1,28 @@
 package io.railhead.gateway.auth;
 
-import java.time.Instant;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-/** Verifies SigV4 by header and by query. Any thread, never blocks. */
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Verifies SigV4 by header and by query. Any thread, never blocks.
+ *
+ * <p>
+ * The region in a scope is the client's to choose, since the gateway stands for stores of many
+ * regions; it is bound by the signature. See "Authenticating Requests (AWS Signature Version 4)" in
+ * the Amazon S3 API reference.
+ */
 public final class Authenticator {
+    private static final Duration MAX_SKEW = Duration.ofMinutes(15);
+
     private final CredentialStore credentials;
+    private final SigningKeys signingKeys = new SigningKeys();
 
     public Authenticator(CredentialStore credentials) {
         this.credentials = credentials;
@@ -12,6 +30,123 @@ public final class Authenticator {
 
     /** Who sent it; throws {@code S3Exception} with AWS's code if the claim does not hold. */
     public Authentication authenticate(RequestHead head, Instant now) {
-        throw new UnsupportedOperationException(credentials.hashCode() + head.method() + now);
+        QueryParameters query = QueryParameters.parse(head.rawQuery());
+        Claim claim = claim(head, query);
+        if (claim == null) {
+            return new Authentication.Anonymous();
+        }
+        Identity identity = credentials.find(claim.accessKeyId());
+        if (identity == null) {
+            throw new S3Exception(S3Error.INVALID_ACCESS_KEY_ID);
+        }
+        requireToken(identity.key(), claim.sessionToken());
+        requireInTime(claim, now);
+        SigningKey key = signingKeys.get(identity.key(), claim.scope());
+        requireSignature(head, query, claim, key);
+        return new Authentication.Signed(identity.principal(), identity.key(), claim.scope(),
+                claim.signature(), Set.copyOf(claim.signedHeaders()), claim.presigned(),
+                claim.signedAt(), claim.payload(), key);
+    }
+
+    private static @Nullable Claim claim(RequestHead head, QueryParameters query) {
+        String authorization = authorization(head);
+        boolean inQuery = query.contains(PresignedQuery.ALGORITHM)
+                || query.contains(PresignedQuery.SIGNATURE);
+        boolean sigV2 = query.contains("Signature") && query.contains("AWSAccessKeyId");
+        if (authorization != null && (inQuery || sigV2)) {
+            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                    "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter,"
+                            + " Signature query string parameter or the Authorization header"
+                            + " should be specified");
+        }
+        if (sigV2) {
+            throw unsupportedMechanism();
+        }
+        if (authorization != null) {
+            return AuthorizationHeader.parse(authorization, head.headers());
+        }
+        return inQuery ? PresignedQuery.parse(query, head.headers()) : null;
+    }
+
+    private static @Nullable String authorization(RequestHead head) {
+        String[] found = new String[1];
+        head.headers().forEach((name, value) -> {
+            if (name.equalsIgnoreCase("authorization")) {
+                if (found[0] != null) {
+                    throw new S3Exception(S3Error.AUTHORIZATION_HEADER_MALFORMED,
+                            "The authorization header must not appear twice.");
+                }
+                found[0] = value;
+            }
+        });
+        return found[0];
+    }
+
+    private static void requireToken(AccessKey key, @Nullable String given) {
+        Secret token = key.sessionToken();
+        if (token == null ? given != null : given == null || !token.matches(given)) {
+            throw new S3Exception(S3Error.INVALID_TOKEN);
+        }
+    }
+
+    private static void requireInTime(Claim claim, Instant now) {
+        boolean tooNew = claim.signedAt().isAfter(now.plus(MAX_SKEW));
+        if (!claim.presigned()) {
+            if (tooNew || claim.signedAt().isBefore(now.minus(MAX_SKEW))) {
+                throw new S3Exception(S3Error.REQUEST_TIME_TOO_SKEWED);
+            }
+            return;
+        }
+        if (tooNew) {
+            throw new S3Exception(S3Error.ACCESS_DENIED, "Request is not valid yet");
+        }
+        if (now.isAfter(claim.signedAt().plusSeconds(claim.expiresSeconds()))) {
+            throw new S3Exception(S3Error.ACCESS_DENIED, "Request has expired");
+        }
+    }
+
+    /**
+     * Some clients sign the path as they send it, in another than the canonical spelling: what was
+     * signed then is exactly what arrived, so that holds too.
+     */
+    private static void requireSignature(RequestHead head, QueryParameters query, Claim claim,
+            SigningKey key) {
+        String canonicalPath = UriEncoding.path(head.rawPath());
+        String afterPath = '\n' + query.canonical() + '\n'
+                + SignedFields.canonical(claim, head.headers()) + '\n'
+                + String.join(";", claim.signedHeaders()) + '\n' + claim.payload().headerValue();
+        String beforePath = head.method() + '\n';
+        if (!holds(claim, beforePath + canonicalPath + afterPath, key)
+                && (canonicalPath.equals(head.rawPath())
+                        || !holds(claim, beforePath + head.rawPath() + afterPath, key))) {
+            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        }
+    }
+
+    private static boolean holds(Claim claim, String canonicalRequest, SigningKey key) {
+        String expected = Hex.of(key.sign(stringToSign(claim, canonicalRequest)));
+        return MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
+                claim.signature().getBytes(ISO_8859_1));
+    }
+
+    private static String stringToSign(Claim claim, String canonicalRequest) {
+        return Claim.ALGORITHM + '\n' + SigningTime.format(claim.signedAt()) + '\n' + claim.scope()
+                + '\n' + Hex.of(Digests.sha256().digest(bytes(canonicalRequest)));
+    }
+
+    /** Each char is one byte as it came; another char could pass for a question mark here. */
+    private static byte[] bytes(String canonicalRequest) {
+        for (int i = 0; i < canonicalRequest.length(); i++) {
+            if (canonicalRequest.charAt(i) > 0xFF) {
+                throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            }
+        }
+        return canonicalRequest.getBytes(ISO_8859_1);
+    }
+
+    static S3Exception unsupportedMechanism() {
+        return new S3Exception(S3Error.INVALID_REQUEST,
+                "The authorization mechanism you have provided is not supported."
+                        + " Please use AWS4-HMAC-SHA256.");
     }
 }

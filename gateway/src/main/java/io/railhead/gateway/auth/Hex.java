@@ -13,6 +13,11 @@ final class Hex {
         return FORMAT.formatHex(bytes);
     }
 
+    /** The digit's value in either case, or -1; of ASCII only. */
+    static int digit(char c) {
+        return c < 0x80 ? Character.digit(c, 16) : -1;
+    }
+
     /** Upper case is not a digest: the signature covers the text, not the number. */
     static boolean isSha256(String text) {
         if (text.length() != SHA256_CHARS) {

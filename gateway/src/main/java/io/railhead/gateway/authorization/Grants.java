@@ -27,7 +27,11 @@ public final class Grants {
         return grantedAt != null && nanoClock.getAsLong() - grantedAt < remember.toNanos();
     }
 
-    /** @param askedAtNanos when the backend was asked */
+    /**
+     * Remembers that the backend allowed it.
+     *
+     * @param askedAtNanos when the backend was asked
+     */
     public void grant(Grant grant, long askedAtNanos) {
         grants.put(grant, askedAtNanos);
     }

@@ -21,7 +21,7 @@ public final class Replays {
 
     /** False if this signature came with this token before. */
     public boolean tryUse(String signature, String token) {
-        AtomicBoolean first = used.get(signature + token, unused -> new AtomicBoolean(true));
+        AtomicBoolean first = used.get(signature + token, _ -> new AtomicBoolean(true));
         return first.getAndSet(false);
     }
 }

@@ -1,13 +1,167 @@
 package io.railhead.gateway.config;
 
-import java.nio.file.Path;
+import static java.util.Objects.requireNonNullElse;
 
-/** Reads {@code railhead.yaml}. */
+import io.railhead.gateway.config.GatewayConfig.Admin;
+import io.railhead.gateway.config.GatewayConfig.AuthMode;
+import io.railhead.gateway.config.GatewayConfig.Cache;
+import io.railhead.gateway.config.GatewayConfig.Gateway;
+import io.railhead.gateway.config.GatewayConfig.Loopback;
+import io.railhead.gateway.config.GatewayConfig.PutDecline;
+import io.railhead.gateway.config.GatewayConfig.Rdma;
+import io.railhead.gateway.config.GatewayConfig.Store;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader} and in
+ * {@link RuleLoader}; relative paths start at the file's folder.
+ */
 public final class ConfigLoader {
-    private ConfigLoader() {}
+    private static final long MIN_PAGE_BYTES = 64 << 10;
+    private static final long MAX_PAGE_BYTES = 1 << 20;
+    private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
+            "verify", AuthMode.VERIFY,
+            "pass-through", AuthMode.PASS_THROUGH,
+            "trusted-network", AuthMode.TRUSTED_NETWORK));
+    private static final Map<String, PutDecline> PUT_DECLINES = new TreeMap<>(Map.of(
+            "fail-closed", PutDecline.FAIL_CLOSED,
+            "spec", PutDecline.SPEC));
+
+    private final Path folder;
+
+    private ConfigLoader(Path folder) {
+        this.folder = folder;
+    }
 
     /** Reads and checks the file; what is understood but not served yet is refused too. */
     public static GatewayConfig load(Path file) throws ConfigException {
-        throw new UnsupportedOperationException(file.toString());
+        Path folder = requireNonNullElse(file.toAbsolutePath().getParent(), file);
+        return new ConfigLoader(folder).load(YamlFile.read(file));
+    }
+
+    private GatewayConfig load(Section root) throws ConfigException {
+        Gateway gateway = gateway(root.section("gateway"));
+        Cache cache = cache(root.section("cache"));
+        Map<String, Store> stores = new StoreLoader(folder).load(root);
+        Rules rules = new RuleLoader(stores.keySet()).load(root);
+        Rdma rdma = rdma(root.section("rdma"));
+        Admin admin = admin(root.section("admin"));
+        root.close();
+        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin);
+    }
+
+    private Gateway gateway(Section section) throws ConfigException {
+        Gateway gateway = new Gateway(
+                section.value("listen", "0.0.0.0:9000", ListenAddress::parse),
+                section.value("health", "0.0.0.0:9901", ListenAddress::parse),
+                existing(folder, section, "credentials",
+                        section.text("credentials", "/etc/railhead/credentials.yaml")),
+                domains(section),
+                section.duration("drain", "30s"),
+                section.bytes("max_header", "64KiB"),
+                section.timeout("header_timeout", "10s"),
+                section.timeout("idle_timeout", "60s"),
+                eventLoops(section),
+                section.choice("mode", "verify", MODES));
+        section.close();
+        if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
+            throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
+        }
+        if (gateway.mode() != AuthMode.VERIFY) {
+            throw section.problem("mode", "only verify is served as yet; set it to verify");
+        }
+        return gateway;
+    }
+
+    private static List<String> domains(Section section) throws ConfigException {
+        List<String> domains = section.texts("domains")
+                .stream()
+                .map(domain -> domain.toLowerCase(Locale.ROOT))
+                .toList();
+        for (String domain : domains) {
+            if (domain.isEmpty() || domain.startsWith(".") || domain.indexOf(':') >= 0) {
+                throw section.problem("domains",
+                        "'" + domain + "' is not a host name such as s3.rack1.example");
+            }
+        }
+        return domains;
+    }
+
+    private static int eventLoops(Section section) throws ConfigException {
+        int loops = section.count("event_loops", 0, 0, 1024);
+        return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
+    }
+
+    private static Cache cache(Section section) throws ConfigException {
+        Cache cache = new Cache(
+                section.bytes("memory", "4GiB"),
+                section.bytes("page", "256KiB"),
+                section.value("reserve", "5%", Quantity::percent),
+                section.flag("lock", false),
+                section.bytes("window", "16MiB"),
+                section.bytes("run", "8MiB"),
+                section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE));
+        section.close();
+        long page = cache.page().bytes();
+        if (Long.bitCount(page) != 1 || page < MIN_PAGE_BYTES || page > MAX_PAGE_BYTES) {
+            throw section.problem("page", "must be 64KiB, 128KiB, 256KiB, 512KiB or 1MiB: "
+                    + cache.page());
+        }
+        if (cache.reserve().value() > 50) {
+            throw section.problem("reserve", "must be at most 50%");
+        }
+        if (cache.run().bytes() < page) {
+            throw section.problem("run", "must hold at least one cache.page of " + cache.page());
+        }
+        if (cache.window().bytes() < cache.run().bytes()) {
+            throw section.problem("window", "must hold at least one cache.run of " + cache.run());
+        }
+        if (cache.memory().bytes() < 2 * cache.window().bytes()) {
+            throw section.problem("memory",
+                    "must hold at least two of cache.window, " + cache.window());
+        }
+        return cache;
+    }
+
+    private Rdma rdma(Section section) throws ConfigException {
+        Section loopback = section.section("loopback");
+        Rdma rdma = new Rdma(
+                new Loopback(loopback.flag("enabled", true),
+                        folder.resolve(loopback.text("socket", "/run/railhead/loopback.sock"))),
+                section.timeout("decide_timeout", "2s"),
+                section.timeout("fence_timeout", "7s"),
+                section.choice("put_decline", "fail-closed", PUT_DECLINES),
+                section.count("max_sessions_per_principal", 64, 1, 65_536),
+                section.timeout("token_age", "60s"));
+        loopback.close();
+        section.close();
+        if (rdma.fenceTimeout().compareTo(rdma.decideTimeout()) <= 0) {
+            throw section.problem("fence_timeout", "must be longer than rdma.decide_timeout");
+        }
+        return rdma;
+    }
+
+    private static Admin admin(Section section) throws ConfigException {
+        Admin admin = new Admin(section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
+        section.close();
+        return admin;
+    }
+
+    /** A file that must be there. */
+    static Path existing(Path folder, Section section, String key, String name)
+            throws ConfigException {
+        Path path = folder.resolve(name);
+        if (!Files.isRegularFile(path)) {
+            throw section.problem(key, "no such file: " + path);
+        }
+        if (!Files.isReadable(path)) {
+            throw section.problem(key, "may not be read by this user: " + path);
+        }
+        return path;
     }
 }

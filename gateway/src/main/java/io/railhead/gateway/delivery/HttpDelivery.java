@@ -36,7 +36,11 @@ public final class HttpDelivery implements RangeReader.Sink {
         void at(FillException cause, long atOffset, @Nullable HttpServerResponse response);
     }
 
-    /** @param head writes the head when the first bytes are there */
+    /**
+     * A body of {@code length} bytes.
+     *
+     * @param head writes the head when the first bytes are there
+     */
     public HttpDelivery(Exchange exchange, long length, Supplier<HttpServerResponse> head, Broken broken) {
         this.exchange = exchange;
         this.remaining = length;

@@ -2,7 +2,7 @@ package io.railhead.gateway.fill;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.ContentRange;
 import io.railhead.backend.Requests;
@@ -46,7 +46,7 @@ public final class BackendPageSource implements PageSource {
             }
             FillException mismatch = check(answer, version, offset, length);
             if (mismatch != null) {
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
                 sink.fail(mismatch);
             } else {
                 pour(answer.body(), sink);
@@ -74,8 +74,7 @@ public final class BackendPageSource implements PageSource {
     private static @Nullable FillException checkPartial(BackendResponse answer, ObjectVersion version, long offset,
             long length) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
-        boolean asAsked = range != null && range.first() == offset && range.last() == offset + length - 1;
-        if (!asAsked) {
+        if (range == null || range.first() != offset || range.last() != offset + length - 1) {
             return new FillException(Reason.BACKEND_FAILED, "the backend sent another range", null);
         }
         String versionId = answer.headers().get("x-amz-version-id");

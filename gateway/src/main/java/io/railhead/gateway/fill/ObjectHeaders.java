@@ -78,7 +78,8 @@ public final class ObjectHeaders {
     public static void forEach(ObjectMetadata metadata, Checksums checksums,
             java.util.function.BiConsumer<String, String> visitor) {
         metadata.headers().forEach((name, value) -> {
-            boolean hidden = name.startsWith(":") || checksums == Checksums.HIDDEN && name.startsWith("x-amz-checksum-");
+            boolean hidden = name.startsWith(":")
+                    || (checksums == Checksums.HIDDEN && name.startsWith("x-amz-checksum-"));
             if (!hidden) {
                 visitor.accept(name, value);
             }

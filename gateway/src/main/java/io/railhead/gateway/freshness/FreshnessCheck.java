@@ -9,7 +9,11 @@ public final class FreshnessCheck {
     private FreshnessCheck() {
     }
 
-    /** @param beingWritten a key that is being written is served as {@code strong} */
+    /**
+     * Whether the rule's promise holds without asking the backend.
+     *
+     * @param beingWritten a key that is being written is served as {@code strong}
+     */
     public static boolean isFresh(Freshness freshness, ObjectMetadata held, long nowNanos, boolean beingWritten) {
         if (beingWritten) {
             return false;

@@ -37,7 +37,11 @@ public final class Revalidations {
         private @Nullable Supplier<CompletionStage<Probe>> nextSender;
     }
 
-    /** @param sender sends the probe; called at most once, now or when the one under way has ended */
+    /**
+     * Takes part in a probe that is sent after this call.
+     *
+     * @param sender sends the probe; called at most once, now or when the one under way has ended
+     */
     public CompletionStage<Probe> join(Grant key, Supplier<CompletionStage<Probe>> sender) {
         Stripe stripe = stripes[Math.floorMod(key.hashCode(), STRIPES)];
         CompletableFuture<Probe> result;

@@ -120,7 +120,7 @@ public final class Exchange {
         HttpServerResponse answer = answer(error.status());
         error.headers().forEach(answer::putHeader);
         answer.putHeader("content-type", "application/xml");
-        if (request.method() == HttpMethod.HEAD) {
+        if (request.method().equals(HttpMethod.HEAD)) {
             answer.end();
         } else {
             answer.end(Buffer.buffer(document));

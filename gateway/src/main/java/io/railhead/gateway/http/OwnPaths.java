@@ -9,6 +9,10 @@ public interface OwnPaths {
     /** No bucket can be named so: bucket names begin with a letter or digit. */
     String PREFIX = "/.railhead/";
 
-    /** @param path what follows the prefix */
+    /**
+     * Answers a request that its caller has signed.
+     *
+     * @param path what follows the prefix
+     */
     void handle(Exchange exchange, Authentication.Signed caller, String path, Query query);
 }

@@ -6,7 +6,7 @@ import io.railhead.backend.Requests;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.Grant;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.S3Request;
@@ -41,7 +41,7 @@ final class Backing {
     }
 
     private Probe read(BackendResponse answer, ObjectId id, Grant grant, ObjectHeaders.Moment sent) {
-        Bodies.discard(answer.body());
+        BodyDrain.discard(answer.body());
         if (answer.status() >= 500) {
             return new Probe.Unanswered("the backend answered " + answer.status());
         }

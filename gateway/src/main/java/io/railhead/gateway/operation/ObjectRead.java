@@ -19,7 +19,7 @@ import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.RdmaDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
@@ -126,8 +126,7 @@ final class ObjectRead {
     private void answeredDiscovery(DiscoverySource.Flight flight, BackendResponse answer, DiscoveryRange asked,
             ObjectHeaders.Moment sent) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
-        boolean partial = answer.status() == 206 && range != null && range.first() == asked.offset();
-        if (!partial) {
+        if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
             flight.failed();
             exchange.executor().execute(() -> discoveryRefused(answer));
             return;
@@ -136,14 +135,14 @@ final class ObjectRead {
                 ObjectHeaders.Source.RANGED_GET);
         if (metadata == null || range.size() > rule.maxObject().bytes()) {
             flight.failed();
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
             exchange.executor().execute(this::relay);
             return;
         }
         services.grants().grant(grant, sent.nanos());
         PageSource.Sink sink = flight.found(metadata, range.first(), range.last() + 1 - range.first());
         if (sink == null) {
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
         } else {
             BackendPageSource.pour(answer.body(), sink);
         }
@@ -153,11 +152,11 @@ final class ObjectRead {
         switch (answer.status()) {
             case 200 -> {
                 // Ranges are not served by this store, or not for this object.
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
                 relay();
             }
             case 416 -> {
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
                 ask(null);
             }
             default -> {
@@ -222,7 +221,8 @@ final class ObjectRead {
             return;
         }
         String ifMatch = request.header("if-match");
-        if (ifMatch != null && !ifMatch.equals(metadata.version().etag()) || metadata.version().sizeBytes() > rule.maxObject().bytes()) {
+        if ((ifMatch != null && !ifMatch.equals(metadata.version().etag()))
+                || metadata.version().sizeBytes() > rule.maxObject().bytes()) {
             relay();
             return;
         }
@@ -274,7 +274,7 @@ final class ObjectRead {
             cacheResult = "MISS";
         }
         services.metrics().cacheResults.labels(cacheResult.toLowerCase(Locale.ROOT)).inc();
-        services.metrics().deliveredBytes.labels(transport).inc(plan.length());
+        services.metrics().deliveredBytes.labels(transport).inc((double) plan.length());
     }
 
     private void bodyBroken(ReadPlan plan, FillException cause, long atOffset, @Nullable HttpServerResponse response) {
@@ -320,7 +320,7 @@ final class ObjectRead {
             transfer = services.fabric().begin(memory.buffer());
         } catch (TransferException e) {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
-                decline(memory, "fabric");
+                decline("fabric");
             } else {
                 exchange.fail(RdmaErrors.of(e));
             }
@@ -348,7 +348,7 @@ final class ObjectRead {
 
         @Override
         public void declined(String reason) {
-            decline(memory, reason);
+            ObjectRead.this.decline(reason);
         }
 
         @Override
@@ -377,7 +377,7 @@ final class ObjectRead {
         response.end();
     }
 
-    private void decline(Destination.Memory memory, String reason) {
+    private void decline(String reason) {
         services.metrics().rdmaDeclined.labels(reason).inc();
         if (exchange.isOver()) {
             return;

@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.auth.Authentication;
@@ -74,7 +74,7 @@ final class PutObject implements Operation {
                 .whenComplete((fenced, unfenced) -> exchange.executor().execute(() -> {
                     services.vertx().cancelTimer(timer);
                     onStatus.accept(failure == null ? answer.status() : 599);
-                    answered(exchange, request, memory, body, answer, failure);
+                    answered(exchange, memory, body, answer, failure);
                 })));
     }
 
@@ -101,11 +101,11 @@ final class PutObject implements Operation {
         return status -> write.end(ObjectWrite.outcomeOf(status));
     }
 
-    private void answered(Exchange exchange, S3Request request, Destination.Memory memory, PulledBody body,
+    private void answered(Exchange exchange, Destination.Memory memory, PulledBody body,
             @Nullable BackendResponse answer, @Nullable Throwable failure) {
         if (answer == null || body.failure() != null || exchange.isOver()) {
             if (answer != null) {
-                Bodies.discard(answer.body());
+                BodyDrain.discard(answer.body());
             }
             services.metrics().rdmaRequests.labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "broken").inc();
             exchange.fail(cause(body, failure));
@@ -115,7 +115,7 @@ final class PutObject implements Operation {
             Relay.pass(exchange, "PUT", answer);
             return;
         }
-        Bodies.discard(answer.body());
+        BodyDrain.discard(answer.body());
         services.metrics().rdmaRequests.labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "received").inc();
         HttpServerResponse response = exchange.answer(answer.status());
         ForwardedHeaders.toClient(answer.headers(), response);

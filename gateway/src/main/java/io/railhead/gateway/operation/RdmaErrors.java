@@ -16,7 +16,8 @@ final class RdmaErrors {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause()
                 : failure;
         return switch (cause) {
-            case TransferException transfer -> new S3Exception(error(transfer.reason()), transfer.getMessage());
+            case TransferException transfer -> new S3Exception(error(transfer.reason()),
+                    String.valueOf(transfer.getMessage()));
             case FillException fill -> new S3Exception(S3Error.SERVICE_UNAVAILABLE,
                     "The store behind the gateway failed: " + fill.getMessage());
             default -> new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));

@@ -7,7 +7,7 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.BodyReader;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.RequestBody;
@@ -105,11 +105,11 @@ public final class Relay implements Operation {
 
     private void pass(Exchange exchange, S3Request request, BackendResponse answer, @Nullable RequestBody body) {
         if (exchange.isOver() || exchange.isAnswered()) {
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
             return;
         }
         if (body != null && body.failure() != null) {
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
             exchange.fail(body.failure());
             return;
         }

@@ -3,7 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Requests;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.backend.Bodies;
+import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
@@ -44,7 +44,7 @@ final class UncachedBody {
         boolean same = answer.status() == 206
                 && plan.metadata().version().etag().equals(answer.headers().get("etag"));
         if (!same || exchange.isOver()) {
-            Bodies.discard(answer.body());
+            BodyDrain.discard(answer.body());
             exchange.cut("version");
             return;
         }

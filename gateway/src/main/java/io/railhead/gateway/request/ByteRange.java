@@ -22,7 +22,8 @@ public record ByteRange(long first, long last) {
         }
         long first = dash == 0 ? -1 : number(spec.substring(0, dash));
         long last = dash == spec.length() - 1 ? Long.MAX_VALUE : number(spec.substring(dash + 1));
-        boolean malformed = first == -2 || last == -2 || first > last || first == -1 && last == Long.MAX_VALUE;
+        boolean malformed = first == -2 || last == -2 || first > last
+                || (first == -1 && last == Long.MAX_VALUE);
         return malformed ? null : new ByteRange(first, last);
     }
 

@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketReadMode;
 import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.PeerCredentials;
 import io.netty.util.concurrent.Future;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Bye;
@@ -149,8 +150,9 @@ final class LoopbackConnection extends MessageHandler {
         peers.proved();
         buffers = new PeerBuffers(peers, session);
         stage = Stage.READY;
-        log.info("loopback session {} open: principal {}, {}", session.number(),
-                session.principal(), channel.peerCredentials());
+        PeerCredentials process = channel.peerCredentials();
+        log.info("loopback session {} open: principal {}, uid {}, pid {}", session.number(),
+                session.principal(), process.uid(), process.pid());
         session.onEnd(() -> channel.eventLoop().execute(this::closeWhenUntouched));
         send(context, new Welcome(
                 session.serverProof(handshake.clientNonce(), handshake.serverNonce()),

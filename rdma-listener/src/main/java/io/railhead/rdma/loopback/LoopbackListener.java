@@ -10,8 +10,9 @@ import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
-import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 /** The listening socket and the one thread that serves it and all its connections. */
 final class LoopbackListener implements AutoCloseable {
     private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
-            new DefaultThreadFactory("fabric-loopback", true), EpollIoHandler.newFactory());
+            LoopbackListener::thread, EpollIoHandler.newFactory());
     private final LoopbackPeers peers;
     private final Channel server;
     private final SocketFile file;
@@ -28,9 +29,9 @@ final class LoopbackListener implements AutoCloseable {
         this.peers = peers;
         boolean listening = false;
         try {
-            SocketFile.clear(config.socket());
-            server = bind(config);
-            file = SocketFile.bound(config.socket());
+            Path draft = SocketFile.draft(config.socket());
+            server = bind(config, draft);
+            file = SocketFile.publish(draft, config.socket());
             listening = true;
         } finally {
             if (!listening) {
@@ -39,7 +40,7 @@ final class LoopbackListener implements AutoCloseable {
         }
     }
 
-    private Channel bind(LoopbackConfig config) throws IOException {
+    private Channel bind(LoopbackConfig config, Path draft) throws IOException {
         ChannelFuture bound = new ServerBootstrap().group(group)
                 .channel(EpollServerDomainSocketChannel.class)
                 .childHandler(new ChannelInitializer<EpollDomainSocketChannel>() {
@@ -48,13 +49,19 @@ final class LoopbackListener implements AutoCloseable {
                         channel.pipeline().addLast(new LoopbackConnection(peers, channel));
                     }
                 })
-                .bind(new DomainSocketAddress(config.socket().toString()))
+                .bind(new DomainSocketAddress(draft.toString()))
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException("loopback socket " + config.socket() + " cannot be bound",
                     bound.cause());
         }
         return bound.channel();
+    }
+
+    private static Thread thread(Runnable task) {
+        Thread thread = new FastThreadLocalThread(task, "fabric-loopback");
+        thread.setDaemon(true);
+        return thread;
     }
 
     boolean isListening() {

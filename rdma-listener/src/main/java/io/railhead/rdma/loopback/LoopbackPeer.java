@@ -191,6 +191,15 @@ public final class LoopbackPeer implements AutoCloseable {
         }
     }
 
+    void sendUnasked(int descriptor) {
+        write(new FileDescriptor(descriptor));
+    }
+
+    /** Goes away without a word, as a killed process does. */
+    void drop() {
+        shutDown();
+    }
+
     private <M extends Message> M ask(Message request, Class<M> answerType) throws IOException {
         turn.lock();
         try {

@@ -37,7 +37,16 @@ final class LoopbackTransfer implements Transfer {
 
     @Override
     public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
-        return start(Direction.TO_PEER, ownedSlice, bufferOffset).thenAccept(_ -> {});
+        CompletableFuture<Void> written = new CompletableFuture<>();
+        // Not a dependent stage: that would wrap the failure.
+        var _ = start(Direction.TO_PEER, ownedSlice, bufferOffset).whenComplete((_, failure) -> {
+            if (failure == null) {
+                written.complete(null);
+            } else {
+                written.completeExceptionally(failure);
+            }
+        });
+        return written;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Objects;
@@ -15,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The socket's name in the file system. One left behind by a dead process is replaced; one that
  * answers, or that is no socket, is left alone and is an error.
+ *
+ * <p>
+ * The socket is bound under a name of its own and then moved: whoever finds it can connect to it,
+ * and Netty, which deletes what it has bound, cannot delete another's.
  *
  * <p>
  * Everyone may connect, as peers run under users of their own in other containers: it is the proof
@@ -29,8 +34,23 @@ final class SocketFile {
         this.identity = identity;
     }
 
-    /** Makes way for a bind. */
-    static void clear(Path path) throws IOException {
+    /** Where to bind what is to be published as {@code path}, which must be free. */
+    static Path draft(Path path) throws IOException {
+        requireFree(path);
+        Path draft = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid());
+        Files.deleteIfExists(draft);
+        return draft;
+    }
+
+    /** Gives what was bound its name. */
+    static SocketFile publish(Path draft, Path path) throws IOException {
+        Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rw-rw-rw-"));
+        Object identity = attributes(draft).fileKey();
+        Files.move(draft, path, StandardCopyOption.ATOMIC_MOVE);
+        return new SocketFile(path, identity);
+    }
+
+    private static void requireFree(Path path) throws IOException {
         if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
@@ -40,13 +60,6 @@ final class SocketFile {
         if (answers(path)) {
             throw new IOException("loopback socket " + path + " is in use by a running process");
         }
-        Files.delete(path);
-    }
-
-    /** What was bound just now. */
-    static SocketFile bound(Path path) throws IOException {
-        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw-rw-"));
-        return new SocketFile(path, attributes(path).fileKey());
     }
 
     /** Removes the name, if it is still this socket's. */

@@ -13,7 +13,7 @@ import org.reactivestreams.Subscription;
  * Takes a small body whole, or throws it away; a body over the limit is cancelled, which closes its
  * connection. Its methods run on the publisher's thread.
  */
-public final class BodyReader implements Subscriber<ByteBuffer> {
+public final class BodyDrain implements Subscriber<ByteBuffer> {
     private static final long DISCARD_LIMIT_BYTES = 64 * 1024;
 
     private final CompletableFuture<byte[]> result = new CompletableFuture<>();
@@ -22,21 +22,21 @@ public final class BodyReader implements Subscriber<ByteBuffer> {
     private @Nullable Subscription subscription;
     private long received;
 
-    private BodyReader(long limitBytes, @Nullable ByteArrayOutputStream kept) {
+    private BodyDrain(long limitBytes, @Nullable ByteArrayOutputStream kept) {
         this.limitBytes = limitBytes;
         this.kept = kept;
     }
 
     /** Fails with {@link BackendException} if the body is longer than the limit. */
     public static CompletionStage<byte[]> collect(Publisher<ByteBuffer> body, int limitBytes) {
-        BodyReader reader = new BodyReader(limitBytes, new ByteArrayOutputStream());
+        BodyDrain reader = new BodyDrain(limitBytes, new ByteArrayOutputStream());
         body.subscribe(reader);
         return reader.result;
     }
 
     /** Reads what little is left, so that the connection can be used again. */
     public static void discard(Publisher<ByteBuffer> body) {
-        body.subscribe(new BodyReader(DISCARD_LIMIT_BYTES, null));
+        body.subscribe(new BodyDrain(DISCARD_LIMIT_BYTES, null));
     }
 
     @Override

@@ -1,0 +1,119 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
+
+/** What a body's bytes can be checked by. */
+enum BodyChecksum {
+    CRC32(4), CRC32C(4), CRC64NVME(8), SHA1(20), SHA256(32), MD5(16);
+
+    private static final String PREFIX = "x-amz-checksum-";
+
+    private final int lengthBytes;
+
+    BodyChecksum(int lengthBytes) {
+        this.lengthBytes = lengthBytes;
+    }
+
+    /** One sum in progress; single-threaded. */
+    interface Running {
+        /** Adds the remaining bytes and leaves the buffer's position alone. */
+        void add(ByteBuffer bytes);
+
+        /** The sum; only once. */
+        byte[] finish();
+    }
+
+    /** By header or trailer name in lower case, or null. */
+    static @Nullable BodyChecksum named(String header) {
+        return switch (header) {
+            case PREFIX + "crc32" -> CRC32;
+            case PREFIX + "crc32c" -> CRC32C;
+            case PREFIX + "crc64nvme" -> CRC64NVME;
+            case PREFIX + "sha1" -> SHA1;
+            case PREFIX + "sha256" -> SHA256;
+            default -> null;
+        };
+    }
+
+    String header() {
+        return this == MD5 ? "content-md5" : PREFIX + name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The declared value, or S3's refusal of it. */
+    byte[] parse(String base64) {
+        try {
+            byte[] value = Base64.getDecoder().decode(base64.strip());
+            if (value.length == lengthBytes) {
+                return value;
+            }
+        } catch (IllegalArgumentException e) {
+            throw invalid();
+        }
+        throw invalid();
+    }
+
+    private S3Exception invalid() {
+        return this == MD5
+                ? new S3Exception(S3Error.INVALID_DIGEST)
+                : new S3Exception(S3Error.INVALID_REQUEST,
+                        "Value for " + header() + " header is invalid.");
+    }
+
+    S3Exception mismatch() {
+        return new S3Exception(S3Error.BAD_DIGEST, this == MD5
+                ? "The Content-MD5 you specified did not match what we received."
+                : "The " + name() + " you specified did not match the calculated checksum.");
+    }
+
+    Running start() {
+        return switch (this) {
+            case CRC32 -> running(new CRC32());
+            case CRC32C -> running(new CRC32C());
+            case CRC64NVME -> running(new Crc64Nvme());
+            case SHA1 -> running(Digests.of("SHA-1"));
+            case SHA256 -> running(Digests.sha256());
+            case MD5 -> running(Digests.of("MD5"));
+        };
+    }
+
+    private Running running(Checksum sum) {
+        return new Running() {
+            @Override
+            public void add(ByteBuffer bytes) {
+                sum.update(bytes.duplicate());
+            }
+
+            @Override
+            public byte[] finish() {
+                byte[] value = new byte[lengthBytes];
+                for (int i = 0; i < lengthBytes; i++) {
+                    value[lengthBytes - 1 - i] = (byte) (sum.getValue() >>> (8 * i));
+                }
+                return value;
+            }
+        };
+    }
+
+    private static Running running(MessageDigest digest) {
+        return new Running() {
+            @Override
+            public void add(ByteBuffer bytes) {
+                digest.update(bytes.duplicate());
+            }
+
+            @Override
+            public byte[] finish() {
+                return digest.digest();
+            }
+        };
+    }
+}

@@ -1,0 +1,53 @@
+package io.railhead.gateway.auth;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+
+/**
+ * The chain of chunk signatures, each over the one before; the first over the request's own.
+ * Single-threaded.
+ */
+final class ChunkSignatures {
+    private static final String EMPTY_SHA256 = Hex.of(Digests.sha256().digest());
+
+    private final SigningKey key;
+    private final String dateAndScope;
+    private final MessageDigest chunk = Digests.sha256();
+    private String previous;
+
+    ChunkSignatures(Authentication.Signed seed) {
+        this.key = seed.signingKey();
+        this.dateAndScope = SigningTime.format(seed.signedAt()) + '\n' + seed.scope();
+        this.previous = seed.signature();
+    }
+
+    /** Adds bytes of the chunk under way. */
+    void add(ByteBuffer bytes) {
+        chunk.update(bytes.duplicate());
+    }
+
+    /** Ends the chunk under way. */
+    void verifyChunk(String signature) {
+        verify(signature, "AWS4-HMAC-SHA256-PAYLOAD\n" + dateAndScope + '\n' + previous + '\n'
+                + EMPTY_SHA256 + '\n' + Hex.of(chunk.digest()));
+    }
+
+    /** Ends the body. */
+    void verifyTrailer(String signature, String canonicalTrailer) {
+        verify(signature, "AWS4-HMAC-SHA256-TRAILER\n" + dateAndScope + '\n' + previous + '\n'
+                + Hex.of(Digests.sha256().digest(canonicalTrailer.getBytes(ISO_8859_1))));
+    }
+
+    private void verify(String signature, String stringToSign) {
+        String expected = Hex.of(key.sign(stringToSign));
+        if (!MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
+                signature.getBytes(ISO_8859_1))) {
+            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        }
+        previous = expected;
+    }
+}

@@ -1,0 +1,148 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.Section;
+import io.railhead.gateway.config.YamlFile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** One reading of {@code credentials.yaml}. Immutable. */
+final class Credentials {
+    private final Map<String, Principal> byName;
+    private final Map<String, Identity> byAccessKey;
+
+    private Credentials(Map<String, Principal> byName, Map<String, Identity> byAccessKey) {
+        this.byName = Collections.unmodifiableMap(byName);
+        this.byAccessKey = Map.copyOf(byAccessKey);
+    }
+
+    static Credentials parse(Path file, byte[] content) throws ConfigException {
+        Section root = YamlFile.parse(file, content);
+        Map<String, Principal> byName = new LinkedHashMap<>();
+        Map<String, Identity> byAccessKey = new HashMap<>();
+        for (Section section : root.list("principals")) {
+            Principal principal = principal(section);
+            if (byName.putIfAbsent(principal.name(), principal) != null) {
+                throw section.problem("name", "'" + principal.name() + "' appears twice");
+            }
+            for (AccessKey key : principal.keys()) {
+                if (byAccessKey.putIfAbsent(key.id(), new Identity(principal, key)) != null) {
+                    throw section.problem("keys",
+                            "the access_key '" + key.id() + "' appears twice in this file");
+                }
+            }
+        }
+        root.close();
+        if (byName.isEmpty()) {
+            throw root.problem("principals", "is missing; name at least one");
+        }
+        return new Credentials(byName, byAccessKey);
+    }
+
+    private static Principal principal(Section section) throws ConfigException {
+        String name = section.requireText("name");
+        String tenant = section.text("tenant", "default");
+        List<AccessKey> keys = new ArrayList<>();
+        for (Section key : section.list("keys")) {
+            keys.add(accessKey(key));
+            key.close();
+        }
+        if (keys.isEmpty()) {
+            throw section.problem("keys", "needs at least one access_key and secret_key");
+        }
+        Principal principal = new Principal(name, tenant, keys, backend(section), gids(section),
+                section.flag("rdma_get", true), section.flag("rdma_put", false),
+                section.flag("admin", false));
+        section.close();
+        return principal;
+    }
+
+    private static Set<String> gids(Section section) throws ConfigException {
+        Set<String> gids = new HashSet<>();
+        for (String gid : section.texts("gids")) {
+            gids.add(gid.toLowerCase(Locale.ROOT));
+        }
+        return gids;
+    }
+
+    private static AccessKey accessKey(Section section) throws ConfigException {
+        String id = section.requireText("access_key");
+        if (id.indexOf('/') >= 0 || id.indexOf(',') >= 0 || !id.strip().equals(id)) {
+            throw section.problem("access_key", "must not hold '/', ',' or outer blanks");
+        }
+        String token = section.text("session_token");
+        return new AccessKey(id, new Secret(section.requireText("secret_key")),
+                token == null ? null : new Secret(token));
+    }
+
+    private static @Nullable BackendCredential backend(Section section) throws ConfigException {
+        Section backend = section.section("backend_credential");
+        if (!section.has("backend_credential")) {
+            return null;
+        }
+        BackendCredential credential = new BackendCredential(backend.text("account"),
+                accessKey(backend));
+        backend.close();
+        return credential;
+    }
+
+    @Nullable
+    Identity find(String accessKeyId) {
+        return byAccessKey.get(accessKeyId);
+    }
+
+    List<Principal> principals() {
+        return List.copyOf(byName.values());
+    }
+
+    /** What holders of earlier grants lose when this is followed by another reading. */
+    CredentialChange until(Credentials next) {
+        Set<String> vanished = new HashSet<>();
+        Set<String> changed = new HashSet<>();
+        byName.forEach((name, before) -> {
+            Principal after = next.byName.get(name);
+            if (after == null) {
+                vanished.add(name);
+            } else if (!after.equals(before)) {
+                changed.add(name);
+            }
+        });
+        return new CredentialChange(vanished, changed);
+    }
+
+    /** Principals that the store cannot tell apart. */
+    List<String> warnings() {
+        Map<String, Set<String>> users = new LinkedHashMap<>();
+        for (Principal principal : byName.values()) {
+            BackendCredential backend = principal.backend();
+            if (backend != null) {
+                users.computeIfAbsent(backend.key().id(), k -> new LinkedHashSet<>())
+                        .add(principal.name());
+            } else {
+                principal.keys()
+                        .forEach(key -> users
+                                .computeIfAbsent(key.id(), k -> new LinkedHashSet<>())
+                                .add(principal.name()));
+            }
+        }
+        List<String> warnings = new ArrayList<>();
+        users.forEach((key, names) -> {
+            if (names.size() > 1) {
+                warnings.add("principals " + String.join(", ", names)
+                        + " share the backend credential " + key
+                        + ": only a static policy can tell them apart");
+            }
+        });
+        return warnings;
+    }
+}

@@ -1,0 +1,93 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a claim from the query of a presigned request. */
+final class PresignedQuery {
+    static final String ALGORITHM = "X-Amz-Algorithm";
+    static final String SIGNATURE = "X-Amz-Signature";
+    private static final String CONTENT_SHA256 = "x-amz-content-sha256";
+    private static final S3Error MALFORMED = S3Error.AUTHORIZATION_QUERY_PARAMETERS_ERROR;
+    private static final long MAX_EXPIRES_SECONDS = 604_800;
+
+    private PresignedQuery() {}
+
+    static Claim parse(QueryParameters query, Headers headers) {
+        String algorithm = required(query, ALGORITHM);
+        if (algorithm.equals("AWS4-ECDSA-P256-SHA256")) {
+            throw Authenticator.unsupportedMechanism();
+        }
+        if (!algorithm.equals(Claim.ALGORITHM)) {
+            throw new S3Exception(MALFORMED,
+                    "X-Amz-Algorithm only supports \"" + Claim.ALGORITHM + "\"");
+        }
+        Claim.Credential who = Claim.Credential.parse(required(query, "X-Amz-Credential"),
+                MALFORMED);
+        List<String> names = Claim.signedHeaders(required(query, "X-Amz-SignedHeaders"),
+                MALFORMED);
+        String signature = Claim.signature(required(query, SIGNATURE), MALFORMED);
+        Instant signedAt = SigningTime.parse(required(query, "X-Amz-Date"));
+        if (signedAt == null) {
+            throw new S3Exception(MALFORMED,
+                    "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+        }
+        Claim.requireSameDay(who.scope(), signedAt, MALFORMED);
+        return new Claim(who.accessKeyId(), who.scope(), names, signature, signedAt,
+                expires(required(query, "X-Amz-Expires")), token(query, headers),
+                payload(query, headers, names), true);
+    }
+
+    private static String required(QueryParameters query, String name) {
+        String value = query.single(name);
+        if (value == null) {
+            throw new S3Exception(MALFORMED, "Query-string authentication version 4 requires the"
+                    + " X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date,"
+                    + " X-Amz-SignedHeaders, and X-Amz-Expires parameters.");
+        }
+        return value;
+    }
+
+    private static long expires(String text) {
+        long seconds;
+        try {
+            seconds = Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new S3Exception(MALFORMED, "X-Amz-Expires should be a number");
+        }
+        if (seconds < 0) {
+            throw new S3Exception(MALFORMED, "X-Amz-Expires must be non-negative");
+        }
+        if (seconds > MAX_EXPIRES_SECONDS) {
+            throw new S3Exception(MALFORMED, "X-Amz-Expires must be less than a week (in seconds);"
+                    + " that is, the given X-Amz-Expires must be less than "
+                    + MAX_EXPIRES_SECONDS + " seconds");
+        }
+        return seconds;
+    }
+
+    private static @Nullable String token(QueryParameters query, Headers headers) {
+        String inQuery = query.single("X-Amz-Security-Token");
+        String inHeader = headers.get("x-amz-security-token");
+        if (inQuery != null && inHeader != null) {
+            throw new S3Exception(MALFORMED, "X-Amz-Security-Token must appear only once.");
+        }
+        return inQuery != null ? inQuery : inHeader;
+    }
+
+    private static PayloadSigning payload(QueryParameters query, Headers headers,
+            List<String> signed) {
+        String inQuery = query.single("X-Amz-Content-Sha256");
+        if (inQuery != null) {
+            return PayloadSigning.parse(inQuery);
+        }
+        String inHeader = headers.get(CONTENT_SHA256);
+        return inHeader != null && signed.contains(CONTENT_SHA256)
+                ? PayloadSigning.parse(inHeader.strip())
+                : new PayloadSigning.Unsigned();
+    }
+}

@@ -1,0 +1,94 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A query, its names and values in SigV4's spelling, in the order of arrival. */
+final class QueryParameters {
+    private static final QueryParameters NONE = new QueryParameters(List.of());
+    private static final int MAX = 512;
+
+    private final List<Parameter> parameters;
+
+    private record Parameter(String name, String value, String raw) {}
+
+    private QueryParameters(List<Parameter> parameters) {
+        this.parameters = parameters;
+    }
+
+    static QueryParameters parse(@Nullable String rawQuery) {
+        if (rawQuery == null || rawQuery.isEmpty()) {
+            return NONE;
+        }
+        List<Parameter> parameters = new ArrayList<>();
+        int start = 0;
+        while (start <= rawQuery.length()) {
+            int end = rawQuery.indexOf('&', start);
+            end = end < 0 ? rawQuery.length() : end;
+            if (end > start) {
+                parameters.add(parameter(rawQuery.substring(start, end)));
+            }
+            if (parameters.size() > MAX) {
+                throw new S3Exception(S3Error.INVALID_URI, "The query has too many parameters.");
+            }
+            start = end + 1;
+        }
+        return new QueryParameters(parameters);
+    }
+
+    private static Parameter parameter(String raw) {
+        int equals = raw.indexOf('=');
+        String name = equals < 0 ? raw : raw.substring(0, equals);
+        String value = equals < 0 ? "" : raw.substring(equals + 1);
+        return new Parameter(UriEncoding.queryPart(name), UriEncoding.queryPart(value), value);
+    }
+
+    boolean contains(String name) {
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The decoded value, or null; twice is refused, for nobody knows which one was meant. */
+    @Nullable
+    String single(String name) {
+        String found = null;
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                if (found != null) {
+                    throw new S3Exception(S3Error.AUTHORIZATION_QUERY_PARAMETERS_ERROR,
+                            name + " must not appear more than once.");
+                }
+                found = UriEncoding.decodeQueryPart(parameter.raw);
+            }
+        }
+        return found;
+    }
+
+    /** Sorted by name, then value, but for the signature itself. */
+    String canonical() {
+        if (parameters.isEmpty()) {
+            return "";
+        }
+        String[] pairs = parameters.stream()
+                .filter(p -> !p.name.equals(PresignedQuery.SIGNATURE))
+                // A blank sorts before every character that may stand in a name.
+                .map(p -> p.name + ' ' + p.value)
+                .toArray(String[]::new);
+        Arrays.sort(pairs);
+        StringBuilder canonical = new StringBuilder();
+        for (String pair : pairs) {
+            int blank = pair.indexOf(' ');
+            canonical.append(canonical.isEmpty() ? "" : "&");
+            canonical.append(pair, 0, blank).append('=').append(pair, blank + 1, pair.length());
+        }
+        return canonical.toString();
+    }
+}

@@ -1,0 +1,17 @@
+package io.railhead.gateway.auth;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+
+/** Derived keys, each good for a day. Keyed by the whole pair, so a changed secret misses. */
+final class SigningKeys {
+    private static final int MAX = 4096;
+
+    private final Cache<Key, SigningKey> keys = Caffeine.newBuilder().maximumSize(MAX).build();
+
+    private record Key(AccessKey key, SignatureScope scope) {}
+
+    SigningKey get(AccessKey key, SignatureScope scope) {
+        return keys.get(new Key(key, scope), k -> SigningKey.derive(k.key.secret(), k.scope));
+    }
+}

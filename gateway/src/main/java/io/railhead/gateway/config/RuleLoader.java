@@ -1,0 +1,119 @@
+package io.railhead.gateway.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code rules:}, and adds the one that matches everything. */
+final class RuleLoader {
+    private static final Map<String, Freshness> WORDS = words();
+    private static final Map<String, CacheMode> CACHE_MODES = cacheModes();
+
+    private final Set<String> stores;
+
+    RuleLoader(Set<String> stores) {
+        this.stores = stores;
+    }
+
+    private static Map<String, Freshness> words() {
+        Map<String, Freshness> words = new LinkedHashMap<>();
+        words.put("strong", new Freshness.Strong());
+        words.put("immutable", new Freshness.Immutable());
+        return words;
+    }
+
+    private static Map<String, CacheMode> cacheModes() {
+        Map<String, CacheMode> modes = new LinkedHashMap<>();
+        modes.put("off", CacheMode.OFF);
+        modes.put("reads", CacheMode.READS);
+        modes.put("reads+writes", CacheMode.READS_AND_WRITES);
+        return modes;
+    }
+
+    Rules load(Section root) throws ConfigException {
+        List<Rules.Entry> entries = new ArrayList<>();
+        for (Section section : root.list("rules")) {
+            if (!entries.isEmpty() && entries.getLast().match().isAny()) {
+                throw root.problem("rules[" + entries.size() + "]",
+                        "is never reached: the rule before it matches everything");
+            }
+            entries.add(entry(section));
+        }
+        if (entries.isEmpty() || !entries.getLast().match().isAny()) {
+            if (stores.size() > 1) {
+                throw root.problem("rules", "with several backends the last rule must have no"
+                        + " bucket, prefix or tenant, to say where everything else goes");
+            }
+            Section none = Section.root("", null);
+            entries.add(new Rules.Entry(new Match(null, null, null), rule(none)));
+        }
+        return new Rules(entries);
+    }
+
+    private Rules.Entry entry(Section section) throws ConfigException {
+        Match condition = new Match(section.text("bucket"), section.text("prefix"),
+                section.text("tenant"));
+        Rule rule = rule(section);
+        section.close();
+        return new Rules.Entry(condition, rule);
+    }
+
+    private Rule rule(Section section) throws ConfigException {
+        Section authorization = section.section("authorization");
+        Rule rule = new Rule(
+                backend(section, section.text("backend")),
+                freshness(section),
+                authorization.duration("remember", "60s"),
+                section.choice("cache", "reads", CACHE_MODES),
+                section.flag("rdma", true),
+                section.value("max_object", "unlimited", RuleLoader::maxObject),
+                section.flag("shared", false),
+                section.flag("stale_if_error", false));
+        authorization.close();
+        if (rule.cache() == CacheMode.READS_AND_WRITES) {
+            throw section.problem("cache", "reads+writes is not served yet; use reads");
+        }
+        return rule;
+    }
+
+    private static ByteCount maxObject(String text) {
+        return text.equals("unlimited") ? ByteCount.UNLIMITED : ByteCount.parse(text);
+    }
+
+    private String backend(Section section, @Nullable String name) throws ConfigException {
+        if (name == null) {
+            if (stores.size() > 1) {
+                throw section.problem("backend", "is missing; one of " + String.join(", ", stores));
+            }
+            return stores.iterator().next();
+        }
+        if (!stores.contains(name)) {
+            String nearest = Spelling.nearest(name, stores);
+            throw section.problem("backend", "there is no '" + name + "' under backends"
+                    + (nearest == null ? "" : "; did you mean " + nearest + "?"));
+        }
+        return name;
+    }
+
+    private static Freshness freshness(Section section) throws ConfigException {
+        if (!section.isSection("freshness")) {
+            return section.choice("freshness", "strong", WORDS);
+        }
+        Section modes = section.section("freshness");
+        if (modes.has("bounded") == modes.has("exclusive")) {
+            throw section.problem("freshness",
+                    "must be strong, immutable, {bounded: 30s} or {exclusive: 1h}");
+        }
+        Freshness freshness = modes.has("bounded")
+                ? new Freshness.Bounded(modes.timeout("bounded", ""))
+                : new Freshness.Exclusive(modes.timeout("exclusive", ""));
+        modes.close();
+        if (freshness instanceof Freshness.Exclusive) {
+            throw section.problem("freshness", "exclusive is not served yet; use bounded");
+        }
+        return freshness;
+    }
+}

@@ -1,0 +1,234 @@
+package io.railhead.gateway.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mapping in a YAML file, asked for key by key. Each refusal is one line: file, key, what is
+ * wrong, the mend. {@link #close} refuses whatever was not asked for. Single-threaded.
+ */
+public final class Section {
+    private final String file;
+    private final String path;
+    private final @Nullable JsonNode node;
+    private final Set<String> asked = new LinkedHashSet<>();
+
+    private Section(String file, String path, @Nullable JsonNode node) throws ConfigException {
+        this.file = file;
+        this.path = path;
+        this.node = isNothing(node) ? null : node;
+        if (this.node != null && !this.node.isObject()) {
+            throw new ConfigException(file + (path.isEmpty() ? "" : ": " + path)
+                    + ": must be a mapping of keys to values");
+        }
+    }
+
+    static Section root(String file, @Nullable JsonNode node) throws ConfigException {
+        return new Section(file, "", node);
+    }
+
+    /** An absent one is empty. */
+    public Section section(String key) throws ConfigException {
+        return new Section(file, at(key), take(key));
+    }
+
+    /** The mapping below a key, each value a section of its own, in file order. */
+    public Map<String, Section> sections(String key) throws ConfigException {
+        JsonNode map = take(key);
+        Map<String, Section> found = new LinkedHashMap<>();
+        Section names = new Section(file, at(key), map);
+        if (names.node != null) {
+            for (Iterator<String> it = names.node.fieldNames(); it.hasNext();) {
+                String name = it.next();
+                found.put(name, names.section(name));
+            }
+        }
+        return found;
+    }
+
+    /** The list of mappings below a key; an absent one is empty. */
+    public List<Section> list(String key) throws ConfigException {
+        List<Section> found = new ArrayList<>();
+        for (JsonNode element : elements(key)) {
+            found.add(new Section(file, at(key) + "[" + found.size() + "]", element));
+        }
+        return found;
+    }
+
+    /** The list of texts below a key; an absent one is empty. */
+    public List<String> texts(String key) throws ConfigException {
+        List<String> found = new ArrayList<>();
+        for (JsonNode element : elements(key)) {
+            if (!element.isTextual()) {
+                throw problem(key, "must be a list of texts; put each in quotes");
+            }
+            found.add(element.textValue());
+        }
+        return found;
+    }
+
+    private Iterable<JsonNode> elements(String key) throws ConfigException {
+        JsonNode list = take(key);
+        if (list == null || isNothing(list)) {
+            return List.of();
+        }
+        if (!list.isArray()) {
+            throw problem(key, "must be a list");
+        }
+        return list;
+    }
+
+    public boolean has(String key) {
+        return node != null && node.hasNonNull(key);
+    }
+
+    /** Whether the value is a mapping and not a scalar. */
+    boolean isSection(String key) {
+        return node != null && node.path(key).isObject();
+    }
+
+    /** Null if absent. */
+    public @Nullable String text(String key) throws ConfigException {
+        JsonNode value = take(key);
+        if (value == null) {
+            return null;
+        }
+        if (!value.isTextual()) {
+            throw problem(key, value.isValueNode()
+                    ? "must be text; put it in quotes"
+                    : "must be text");
+        }
+        if (value.textValue().isBlank()) {
+            throw problem(key, "must not be empty");
+        }
+        return value.textValue();
+    }
+
+    public String text(String key, String otherwise) throws ConfigException {
+        String value = text(key);
+        return value == null ? otherwise : value;
+    }
+
+    public String requireText(String key) throws ConfigException {
+        String value = text(key);
+        if (value == null) {
+            throw problem(key, "is missing");
+        }
+        return value;
+    }
+
+    /** A number, word or text, as it was written; YAML's on and off arrive as booleans. */
+    private String scalar(String key, String otherwise) throws ConfigException {
+        JsonNode value = take(key);
+        if (value == null) {
+            return otherwise;
+        }
+        if (!value.isValueNode()) {
+            throw problem(key, "must be a single value such as " + otherwise);
+        }
+        return value.isBoolean() ? (value.booleanValue() ? "on" : "off") : value.asText();
+    }
+
+    <T> T value(String key, String otherwise, Function<String, T> parser) throws ConfigException {
+        String text = scalar(key, otherwise);
+        try {
+            return parser.apply(text);
+        } catch (IllegalArgumentException e) {
+            throw problem(key, String.valueOf(e.getMessage()));
+        }
+    }
+
+    Duration duration(String key, String otherwise) throws ConfigException {
+        return value(key, otherwise, Quantity::duration);
+    }
+
+    /** A duration that may not be zero. */
+    Duration timeout(String key, String otherwise) throws ConfigException {
+        Duration value = duration(key, otherwise);
+        if (value.isZero()) {
+            throw problem(key, "must be longer than 0");
+        }
+        return value;
+    }
+
+    ByteCount bytes(String key, String otherwise) throws ConfigException {
+        return value(key, otherwise, ByteCount::parse);
+    }
+
+    public boolean flag(String key, boolean otherwise) throws ConfigException {
+        String text = scalar(key, otherwise ? "on" : "off");
+        return switch (text) {
+            case "on", "yes", "true" -> true;
+            case "off", "no", "false" -> false;
+            default -> throw problem(key, "'" + text + "' is neither true nor false");
+        };
+    }
+
+    int count(String key, int otherwise, int min, int max) throws ConfigException {
+        String text = scalar(key, Integer.toString(otherwise));
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= min && value <= max) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            throw problem(key, "'" + text + "' is not a whole number");
+        }
+        throw problem(key, "must be " + min + " to " + max + ": " + text);
+    }
+
+    /** One of the words, by the value it stands for. */
+    <T> T choice(String key, String otherwise, Map<String, T> words) throws ConfigException {
+        String text = scalar(key, otherwise);
+        T value = words.get(text);
+        if (value == null) {
+            throw problem(key, "'" + text + "' is not one of " + String.join(", ", words.keySet()));
+        }
+        return value;
+    }
+
+    /** Refuses keys that nobody asked for. */
+    public void close() throws ConfigException {
+        if (node == null) {
+            return;
+        }
+        for (Iterator<String> it = node.fieldNames(); it.hasNext();) {
+            String key = it.next();
+            if (!asked.contains(key)) {
+                String nearest = Spelling.nearest(key, asked);
+                throw problem(key, nearest == null
+                        ? "unknown key; known here: " + String.join(", ", asked)
+                        : "unknown key; did you mean " + at(nearest) + "?");
+            }
+        }
+    }
+
+    /** A refusal of a key's value. */
+    public ConfigException problem(String key, String what) {
+        return new ConfigException(file + ": " + at(key) + ": " + what);
+    }
+
+    /** A key whose lines below it are all commented out has an empty text for its value. */
+    private static boolean isNothing(@Nullable JsonNode node) {
+        return node == null || node.isNull() || (node.isTextual() && node.textValue().isEmpty());
+    }
+
+    private @Nullable JsonNode take(String key) {
+        asked.add(key);
+        JsonNode value = node == null ? null : node.get(key);
+        return value == null || value.isNull() ? null : value;
+    }
+
+    private String at(String key) {
+        return path.isEmpty() ? key : path + "." + key;
+    }
+}

@@ -1,0 +1,90 @@
+package io.railhead.gateway.config;
+
+import io.railhead.backend.BackendConfig;
+import io.railhead.gateway.config.GatewayConfig.Store;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads {@code backends:}. */
+final class StoreLoader {
+    private static final Map<String, Boolean> PATH_STYLE = new LinkedHashMap<>(Map.of(
+            "path", true,
+            "virtual", false));
+
+    private final Path folder;
+
+    StoreLoader(Path folder) {
+        this.folder = folder;
+    }
+
+    Map<String, Store> load(Section root) throws ConfigException {
+        Map<String, Store> stores = new LinkedHashMap<>();
+        for (Map.Entry<String, Section> entry : root.sections("backends").entrySet()) {
+            stores.put(entry.getKey(), store(entry.getKey(), entry.getValue()));
+        }
+        if (stores.isEmpty()) {
+            throw root.problem("backends", "is missing; name at least one store");
+        }
+        return stores;
+    }
+
+    private Store store(String name, Section section) throws ConfigException {
+        String ca = section.text("ca");
+        BackendConfig backend = new BackendConfig(
+                name,
+                endpoints(section),
+                section.text("region", "us-east-1"),
+                ca == null ? null : ConfigLoader.existing(folder, section, "ca", ca),
+                section.choice("addressing", "path", PATH_STYLE),
+                section.timeout("connect_timeout", "3s"),
+                section.timeout("answer_timeout", "30s"),
+                section.timeout("idle_timeout", "10s"),
+                section.count("max_connections", 256, 1, 65_536),
+                section.count("max_attempts", 3, 1, 10));
+        Store store = new Store(backend, section.text("probe_bucket"));
+        section.close();
+        return store;
+    }
+
+    private static List<URI> endpoints(Section section) throws ConfigException {
+        List<URI> endpoints = new ArrayList<>();
+        for (String text : section.texts("endpoints")) {
+            URI endpoint = endpoint(section, text);
+            if (endpoints.contains(endpoint)) {
+                throw section.problem("endpoints", "'" + text + "' appears twice");
+            }
+            endpoints.add(endpoint);
+        }
+        if (endpoints.isEmpty()) {
+            throw section.problem("endpoints", "needs at least one, such as http://10.0.0.5:8080");
+        }
+        return endpoints;
+    }
+
+    private static URI endpoint(Section section, String text) throws ConfigException {
+        try {
+            URI uri = new URI(text);
+            String path = uri.getPath();
+            boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            if (http && uri.getHost() != null && uri.getUserInfo() == null
+                    && uri.getQuery() == null && uri.getFragment() == null && path != null
+                    && (path.isEmpty() || path.equals("/"))) {
+                return new URI(uri.getScheme(), null, uri.getHost(), uri.getPort(), null, null,
+                        null);
+            }
+        } catch (URISyntaxException e) {
+            throw notAnEndpoint(section, text);
+        }
+        throw notAnEndpoint(section, text);
+    }
+
+    private static ConfigException notAnEndpoint(Section section, String text) {
+        return section.problem("endpoints", "'" + text
+                + "' is not scheme, host and port, such as http://10.0.0.5:8080");
+    }
+}

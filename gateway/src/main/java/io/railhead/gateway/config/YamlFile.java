@@ -1,0 +1,72 @@
+package io.railhead.gateway.config;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonPointer;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a YAML file as one {@link Section}; no key may appear twice. */
+public final class YamlFile {
+    private static final YAMLMapper MAPPER = new YAMLMapper(YAMLFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build());
+
+    private YamlFile() {}
+
+    public static Section read(Path file) throws ConfigException {
+        try {
+            return parse(file, Files.readAllBytes(file));
+        } catch (NoSuchFileException e) {
+            throw new ConfigException(file + ": no such file");
+        } catch (IOException e) {
+            throw new ConfigException(file + ": cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** The file's content, when it has been read already; the path is for messages. */
+    public static Section parse(Path file, byte[] content) throws ConfigException {
+        String name = file.getFileName() == null ? file.toString() : file.getFileName().toString();
+        try (JsonParser parser = MAPPER.createParser(content)) {
+            JsonNode root = parser.nextToken() == null ? null : MAPPER.readTree(parser);
+            if (parser.nextToken() != null) {
+                throw new ConfigException(name + ": holds more than one document");
+            }
+            return Section.root(name, root);
+        } catch (JsonProcessingException e) {
+            throw new ConfigException(name + where(e.getLocation()) + ": " + key(e)
+                    + withoutExcerpt(e.getOriginalMessage()));
+        } catch (IOException e) {
+            throw new ConfigException(name + ": cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** The parser quotes the file in indented lines: it may be the file with the secrets. */
+    private static String withoutExcerpt(String message) {
+        return message.lines()
+                .filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String where(@Nullable JsonLocation location) {
+        return location == null ? "" : ":" + location.getLineNr();
+    }
+
+    private static String key(JsonProcessingException e) {
+        if (!(e.getProcessor() instanceof JsonParser parser)) {
+            return "";
+        }
+        JsonPointer pointer = parser.getParsingContext().pathAsPointer();
+        String path = pointer.toString();
+        return path.isEmpty() ? "" : path.substring(1).replace('/', '.') + ": ";
+    }
+}

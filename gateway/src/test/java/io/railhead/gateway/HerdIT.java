@@ -1,0 +1,63 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Many clients at once for one cold object. */
+class HerdIT {
+
+    @Test
+    void twoHundredClientsMoveAColdObjectOnce() {
+        byte[] object = new byte[64 << 20];
+        new Random(64).nextBytes(object);
+        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
+                cache:
+                  memory: 512MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """)) {
+            store.put("/b/cold", object);
+            TestClient client = gateway.client("AK", "SK");
+
+            List<CompletableFuture<Integer>> answers = IntStream.range(0, 200)
+                    .mapToObj(i -> client.sendAsync("/b/cold", comparing(object)))
+                    .toList();
+
+            assertThat(answers.stream().map(CompletableFuture::join)).containsOnly(object.length);
+            assertThat(store.count("GET /b/cold")).isLessThanOrEqualTo(64 / 8 + 1);
+            assertThat(rangesOf(store)).isEqualTo(object.length);
+            gateway.assertNoLease();
+        }
+    }
+
+    /** Compares as bytes arrive, so that 200 bodies are not held at once; the body is the count. */
+    private static BodyHandler<Integer> comparing(byte[] object) {
+        return info -> {
+            AtomicInteger at = new AtomicInteger();
+            return BodySubscribers.mapping(BodySubscribers.ofByteArrayConsumer(piece -> piece.ifPresent(bytes -> {
+                int from = at.getAndAdd(bytes.length);
+                assertThat(Arrays.equals(object, from, from + bytes.length, bytes, 0, bytes.length)).isTrue();
+            })), ignored -> at.get());
+        };
+    }
+
+    private static long rangesOf(FakeStore store) {
+        return store.requests().stream().filter(request -> request.startsWith("GET"))
+                .map(request -> request.replaceAll(".*bytes=", "").split("-", 2))
+                .mapToLong(range -> Long.parseLong(range[1]) + 1 - Long.parseLong(range[0])).sum();
+    }
+}

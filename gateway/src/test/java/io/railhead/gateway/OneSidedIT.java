@@ -1,0 +1,258 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.rdma.dialect.Token;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Objects into and out of a client's own memory, and every way to be refused. */
+class OneSidedIT {
+    private static final int BUFFER = 24 << 20;
+    private static final byte[] OBJECT = random(10_000_000);
+
+    private FakeStore store;
+    private TestGateway gateway;
+    private TestClient client;
+    private TestPeer peer;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 128MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - bucket: held
+                    freshness: immutable
+                  - bucket: plain
+                    rdma: off
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                    rdma_put: true
+                  - name: other
+                    keys: [{access_key: OTHER, secret_key: other-secret}]
+                """);
+        client = gateway.client("AK", "SK");
+        peer = new TestPeer(client, "SK", BUFFER);
+        store.put("/held/object", OBJECT);
+        store.put("/b/object", OBJECT);
+        store.put("/plain/object", OBJECT);
+    }
+
+    @AfterEach
+    void stop() {
+        peer.close();
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    private static byte[] random(int bytes) {
+        byte[] object = new byte[bytes];
+        new Random(bytes).nextBytes(object);
+        return object;
+    }
+
+    private static void assertDelivered(HttpResponse<byte[]> answer, int status, long bytes) {
+        assertThat(answer.statusCode()).as("%s", new String(answer.body())).isEqualTo(status);
+        assertThat(answer.headers().firstValue("x-amz-rdma-reply")).contains(Integer.toString(status));
+        assertThat(answer.headers().firstValue("x-amz-rdma-bytes-transferred")).contains(Long.toString(bytes));
+        assertThat(answer.body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/held/object", "/b/object"})
+    void anObjectLandsInTheBufferColdAndHeld(String path) {
+        for (int round = 0; round < 3; round++) {
+            peer.fill(round);
+            assertDelivered(client.get(path, peer.headers(100, BUFFER - 100)), 200, OBJECT.length);
+            assertThat(peer.bytes(100, OBJECT.length)).isEqualTo(OBJECT);
+            assertThat(peer.bytes(0, 100)).containsOnly(round);
+            assertThat(peer.bytes(100 + OBJECT.length, 100)).containsOnly(round);
+        }
+    }
+
+    @Test
+    void aRangeIsAPartialAnswerEvenIfItIsAll() {
+        HttpResponse<byte[]> some = client.get("/held/object", peer.headers(0, BUFFER, "Range", "bytes=7-1000006"));
+        assertDelivered(some, 206, 1_000_000);
+        assertThat(some.headers().firstValue("content-range")).contains("bytes 7-1000006/10000000");
+        assertThat(peer.bytes(0, 1_000_000)).isEqualTo(Arrays.copyOfRange(OBJECT, 7, 1_000_007));
+        assertDelivered(client.get("/held/object", peer.headers(0, BUFFER, "Range", "bytes=0-9999999")), 206,
+                OBJECT.length);
+    }
+
+    @Test
+    void anObjectLargerThanTheWindowIsClipped() {
+        peer.fill(9);
+        HttpResponse<byte[]> clipped = client.get("/held/object", peer.headers(0, 65_536));
+        assertDelivered(clipped, 206, 65_536);
+        assertThat(clipped.headers().firstValue("content-range")).contains("bytes 0-65535/10000000");
+        assertThat(peer.bytes(0, 65_536)).isEqualTo(Arrays.copyOf(OBJECT, 65_536));
+        assertThat(peer.bytes(65_536, 1000)).containsOnly(9);
+    }
+
+    @Test
+    void anEmptyObjectMovesNothing() {
+        store.put("/b/empty", new byte[0]);
+        assertDelivered(client.get("/b/empty", peer.headers(0, 1000)), 200, 0);
+    }
+
+    @Test
+    void anUploadIsReadOutOfTheBuffer() {
+        byte[] upload = random(9_000_001);
+        peer.set(50, upload);
+        HttpResponse<byte[]> answer = client.put("/b/uploaded", new byte[0],
+                peer.headers(50, upload.length, "x-amz-checksum-crc32", crc32(upload)));
+        assertDelivered(answer, 200, upload.length);
+        assertThat(answer.headers().firstValue("etag")).contains(FakeStore.etag(upload));
+        assertThat(store.object("/b/uploaded")).isEqualTo(upload);
+    }
+
+    @Test
+    void anUploadWhoseChecksumIsWrongCommitsNothing() {
+        peer.set(0, random(300_000));
+        HttpResponse<byte[]> answer = client.put("/b/wrong", new byte[0],
+                peer.headers(0, 300_000, "x-amz-checksum-crc32", "AAAAAA=="));
+        assertRefused(answer, 400, "BadDigest");
+        assertThat(store.object("/b/wrong")).isNull();
+    }
+
+    private static String crc32(byte[] bytes) {
+        CRC32 crc = new CRC32();
+        crc.update(bytes);
+        return java.util.Base64.getEncoder()
+                .encodeToString(java.nio.ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
+    }
+
+    private static void assertRefused(HttpResponse<byte[]> answer, int status, String code) {
+        assertThat(new String(answer.body())).contains("<Code>" + code + "</Code>");
+        assertThat(answer.statusCode()).isEqualTo(status);
+        assertThat(answer.headers().firstValue("x-amz-rdma-reply").filter("200"::equals)).isEmpty();
+    }
+
+    @Test
+    void whatATokenMayNotNameIsRefusedAndNoByteMoves() {
+        peer.fill(5);
+        Token good = peer.token(0, 1000);
+        List<Refusal> refusals = List.of(
+                new Refusal(peer.token(-1, 1000), 400, "RDMAOutOfBounds"),
+                new Refusal(peer.token(BUFFER - 999, 1000), 400, "RDMAOutOfBounds"),
+                new Refusal(peer.token(0, BUFFER + 1), 400, "RDMAOutOfBounds"),
+                new Refusal(new Token(good.address(), 1000, good.key() + 1, 0, good.session(), good.gid()), 403,
+                        "RDMAUnknownKey"),
+                new Refusal(new Token(good.address(), 1000, good.key(), 0, good.session() ^ 1, good.gid()), 403,
+                        "RDMAUnknownSession"));
+        for (Refusal refusal : refusals) {
+            assertRefused(client.get("/held/object", TestPeer.headers(refusal.token)), refusal.status, refusal.code);
+        }
+        assertRefused(gateway.client("OTHER", "other-secret").get("/held/object", peer.headers(0, 1000)), 403,
+                "RDMAForeignSession");
+        assertRefused(client.get("/held/object", "x-amz-rdma-token", "not a token"), 400, "InvalidRDMAToken");
+        assertThat(peer.isAll(5)).isTrue();
+    }
+
+    private record Refusal(Token token, int status, String code) {
+    }
+
+    @Test
+    void anUnsignedTokenAReplayAndAnOldSignatureAreRefused() throws Exception {
+        HttpRequest without = client.signed("GET", "/held/object", new byte[0]);
+        HttpRequest added = HttpRequest.newBuilder(without, (name, value) -> true)
+                .header("x-amz-rdma-token", peer.token(0, 1000).format()).build();
+        HttpResponse<String> unsigned = HttpClient.newHttpClient().send(added, HttpResponse.BodyHandlers.ofString());
+        assertThat(unsigned.statusCode()).isEqualTo(403);
+
+        HttpRequest once = client.signed("GET", "/held/object", new byte[0], peer.headers(0, BUFFER));
+        assertThat(client.send(once).statusCode()).isEqualTo(200);
+        peer.fill(3);
+        assertRefused(client.send(once), 403, "RDMATokenReplayed");
+
+        Clock twoMinutesAgo = Clock.offset(Clock.systemUTC(), Duration.ofMinutes(-2));
+        assertRefused(client.at(twoMinutesAgo).get("/held/object", peer.headers(0, BUFFER)), 403, "RDMATokenStale");
+        assertThat(peer.isAll(3)).isTrue();
+    }
+
+    @Test
+    void aPeerThatHasGoneIsAnUnknownSession() {
+        String[] headers = peer.headers(0, 1000);
+        peer.close();
+        TestGateway.await(() -> new String(client.get("/held/object", fresh(headers)).body())
+                .contains("RDMAUnknownSession"));
+        peer = new TestPeer(client, "SK", BUFFER);
+    }
+
+    private static String[] fresh(String[] headers) {
+        String[] again = headers.clone();
+        again[3] = java.util.UUID.randomUUID().toString();
+        return again;
+    }
+
+    @Test
+    void aReadThatIsNotServedByRdmaComesInTheBodyWithTheReason() {
+        peer.fill(1);
+        HttpResponse<byte[]> byRule = client.get("/plain/object", peer.headers(0, BUFFER));
+        assertThat(byRule.statusCode()).isEqualTo(200);
+        assertThat(byRule.body()).isEqualTo(OBJECT);
+        assertThat(byRule.headers().firstValue("x-amz-rdma-reply")).isEmpty();
+        assertThat(byRule.headers().firstValue("x-railhead-rdma-declined")).contains("rule");
+        assertThat(peer.isAll(1)).isTrue();
+    }
+
+    @Test
+    void everyKnownTokenHeaderIsRecognisedAndNoneStoresAnEmptyObject() {
+        String dc = "0102030405060708:01020304:01020304:0102:010203:1:0102030405060708090a0b0c0d0e0f10";
+        for (String header : List.of("x-amz-rdma-token", "x-rdma-info", "x-cuobj-rdma-descr", "x-scal-rdma",
+                "x-amz-meta-rdma-token")) {
+            HttpResponse<byte[]> put = client.put("/b/never", new byte[0], header, dc);
+            assertThat(put.statusCode()).as(header).isEqualTo(501);
+            assertThat(put.headers().firstValue("etag")).isEmpty();
+            assertThat(store.object("/b/never")).isNull();
+        }
+        HttpResponse<byte[]> inline = client.get("/b/object", "x-amz-rdma-token", dc);
+        assertThat(inline.statusCode()).isEqualTo(200);
+        assertThat(inline.body()).isEqualTo(OBJECT);
+        assertThat(client.get("/b/object", "x-rdma-info", dc).statusCode()).isEqualTo(501);
+    }
+
+    @Test
+    void aHeadWithATokenIsAPlainHead() {
+        HttpResponse<byte[]> head = client.head("/held/object", peer.headers(0, 1000));
+        assertThat(head.statusCode()).isEqualTo(200);
+        assertThat(head.headers().firstValue("content-length")).contains(Integer.toString(OBJECT.length));
+    }
+
+    @Test
+    void anUploadWithoutPermissionIsDeclined() {
+        TestClient other = gateway.client("OTHER", "other-secret");
+        try (TestPeer others = new TestPeer(other, "other-secret", 4096)) {
+            HttpResponse<byte[]> answer = other.put("/b/forbidden", new byte[0], others.headers(0, 4096));
+            assertThat(answer.statusCode()).isEqualTo(501);
+            assertThat(answer.headers().firstValue("x-amz-rdma-reply")).contains("501");
+            assertThat(store.object("/b/forbidden")).isNull();
+        }
+    }
+
+    @Test
+    void anUnsignedOpenIsRefused() {
+        assertThat(client.anonymous("POST", "/.railhead/sessions?fabric=loopback").statusCode()).isEqualTo(403);
+    }
+}

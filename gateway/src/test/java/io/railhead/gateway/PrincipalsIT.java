@@ -1,0 +1,148 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.time.Clock;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who may read what is held. */
+class PrincipalsIT {
+    private static final byte[] OBJECT = "the same bytes in both stores".getBytes();
+
+    private FakeStore one;
+    private FakeStore two;
+    private TestGateway gateway;
+
+    @BeforeEach
+    void start() {
+        one = new FakeStore();
+        two = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 64MiB
+                backends:
+                  one:
+                    endpoints: [%s]
+                  two:
+                    endpoints: [%s]
+                rules:
+                  - tenant: second
+                    backend: two
+                    freshness: immutable
+                  - bucket: remembered
+                    backend: one
+                    freshness: immutable
+                  - bucket: shared
+                    backend: one
+                    freshness: immutable
+                    shared: true
+                    authorization: {remember: 0s}
+                  - backend: one
+                """.formatted(one.endpoint(), two.endpoint()), """
+                principals:
+                  - name: alice
+                    keys: [{access_key: ALICE, secret_key: alice-secret}]
+                  - name: bob
+                    keys: [{access_key: BOB, secret_key: bob-secret}]
+                  - name: carol
+                    tenant: second
+                    keys: [{access_key: CAROL, secret_key: carol-secret}]
+                """);
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.assertNoLease();
+        gateway.close();
+        one.close();
+        two.close();
+    }
+
+    private TestClient alice() {
+        return gateway.client("ALICE", "alice-secret");
+    }
+
+    private TestClient bob() {
+        return gateway.client("BOB", "bob-secret");
+    }
+
+    private static void assertError(HttpResponse<byte[]> answer, int status, String code) {
+        assertThat(answer.statusCode()).isEqualTo(status);
+        assertThat(new String(answer.body())).contains("<Code>" + code + "</Code>");
+    }
+
+    @Test
+    void whatOneMayReadAnotherWhoMayNotIsRefused() {
+        one.put("/shared/key", OBJECT);
+        assertThat(alice().get("/shared/key").body()).isEqualTo(OBJECT);
+        assertThat(bob().get("/shared/key").body()).isEqualTo(OBJECT);
+        one.deny("BOB");
+        assertError(bob().get("/shared/key"), 403, "AccessDenied");
+        assertThat(alice().get("/shared/key").body()).isEqualTo(OBJECT);
+    }
+
+    @Test
+    void equalNamesAndETagsInTwoStoresNeverMeet() {
+        one.put("/b/key", OBJECT);
+        two.put("/b/key", OBJECT);
+        assertThat(alice().get("/b/key").body()).isEqualTo(OBJECT);
+        two.deny("CAROL");
+        assertError(gateway.client("CAROL", "carol-secret").get("/b/key"), 403, "AccessDenied");
+        assertThat(two.count("GET")).isPositive();
+    }
+
+    @Test
+    void aSharedObjectIsHeldOnceForAll() {
+        one.put("/shared/once", OBJECT);
+        alice().get("/shared/once");
+        bob().get("/shared/once");
+        assertThat(one.count("GET")).isEqualTo(1);
+    }
+
+    @Test
+    void aRememberedGrantAsksNobody() {
+        one.put("/remembered/key", OBJECT);
+        alice().get("/remembered/key");
+        int before = one.requests().size();
+        assertThat(alice().get("/remembered/key").body()).isEqualTo(OBJECT);
+        assertThat(one.requests()).hasSize(before);
+    }
+
+    @Test
+    void aWrongSecretAnUnknownKeyAndAnOldSignatureAreRefusedBeforeAnyLookup() {
+        one.put("/b/key", OBJECT);
+        alice().get("/b/key");
+        int before = one.requests().size();
+        assertError(gateway.client("ALICE", "wrong").get("/b/key"), 403, "SignatureDoesNotMatch");
+        assertError(gateway.client("NOBODY", "wrong").get("/b/key"), 403, "InvalidAccessKeyId");
+        Clock anHourAgo = Clock.offset(Clock.systemUTC(), Duration.ofHours(-1));
+        assertError(alice().at(anHourAgo).get("/b/key"), 403, "RequestTimeTooSkewed");
+        assertThat(one.requests()).hasSize(before);
+    }
+
+    @Test
+    void anAnonymousReaderIsJudgedByTheStore() {
+        one.put("/b/public", OBJECT);
+        assertThat(alice().get("/b/public").body()).isEqualTo(OBJECT);
+        assertThat(alice().anonymous("GET", "/b/public").body()).isEqualTo(OBJECT);
+        one.deny("");
+        assertError(alice().anonymous("GET", "/b/public"), 403, "AccessDenied");
+    }
+
+    @Test
+    void aWithdrawnPrincipalIsRefusedAtOnce() throws Exception {
+        one.put("/remembered/key", OBJECT);
+        alice().get("/remembered/key");
+        java.nio.file.Files.writeString(gateway.directory().resolve("credentials.yaml"), """
+                principals:
+                  - name: bob
+                    keys: [{access_key: BOB, secret_key: bob-secret}]
+                """);
+        gateway.credentials().reload();
+        assertError(alice().get("/remembered/key"), 403, "InvalidAccessKeyId");
+    }
+}

@@ -1,0 +1,112 @@
+package io.railhead.gateway;
+
+import io.railhead.os.Mapping;
+import io.railhead.os.MemoryFile;
+import io.railhead.rdma.dialect.Token;
+import io.railhead.rdma.loopback.LoopbackPeer;
+import io.railhead.rdma.session.SessionKey;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.UUID;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/** A process's side of a loopback session: one registered buffer, and tokens for parts of it. */
+final class TestPeer implements AutoCloseable {
+    private final MemoryFile file;
+    private final Mapping mapping;
+    private final LoopbackPeer peer;
+    private final int key;
+
+    TestPeer(TestClient client, String secretKey, long bytes) {
+        HttpRequest open = client.signed("POST", "/.railhead/sessions?fabric=loopback", new byte[0]);
+        HttpResponse<byte[]> answer = client.send(open);
+        if (answer.statusCode() != 200) {
+            throw new IllegalStateException(new String(answer.body(), StandardCharsets.UTF_8));
+        }
+        JsonObject session = new JsonObject(new String(answer.body(), StandardCharsets.UTF_8));
+        String authorization = open.headers().firstValue("Authorization").orElseThrow();
+        String[] scope = authorization.replaceAll(".*Credential=[^/]+/([^,]+),.*", "$1").split("/");
+        String signature = authorization.replaceAll(".*Signature=([0-9a-f]+).*", "$1");
+        byte[] sessionKey = SessionKey.derive(signingKey(secretKey, scope), signature, session.getString("session"));
+        file = MemoryFile.create("test-peer", bytes);
+        mapping = file.map();
+        try {
+            peer = LoopbackPeer.connect(Path.of(session.getString("socket")), session.getString("session"), sessionKey,
+                    Duration.ofSeconds(10));
+            key = peer.register(file, mapping.segment().address());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] signingKey(String secretKey, String[] scope) {
+        byte[] key = ("AWS4" + secretKey).getBytes(StandardCharsets.UTF_8);
+        try {
+            for (String part : scope) {
+                Mac mac = Mac.getInstance("HmacSHA256");
+                mac.init(new SecretKeySpec(key, "HmacSHA256"));
+                key = mac.doFinal(part.getBytes(StandardCharsets.UTF_8));
+            }
+            return key;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    Token token(long offset, long length) {
+        return Token.loopback(mapping.segment().address() + offset, length, key, peer.sessionNumber());
+    }
+
+    /** Headers of a request that offers part of the buffer, different each time. */
+    String[] headers(long offset, long length, String... more) {
+        return headers(token(offset, length), more);
+    }
+
+    static String[] headers(Token token, String... more) {
+        String[] headers = new String[more.length + 4];
+        headers[0] = "x-amz-rdma-token";
+        headers[1] = token.format();
+        headers[2] = "x-railhead-request-id";
+        headers[3] = UUID.randomUUID().toString();
+        System.arraycopy(more, 0, headers, 4, more.length);
+        return headers;
+    }
+
+    byte[] bytes(long offset, int length) {
+        return mapping.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    void set(long offset, byte[] bytes) {
+        MemorySegment.copy(bytes, 0, mapping.segment(), ValueLayout.JAVA_BYTE, offset, bytes.length);
+    }
+
+    void fill(int value) {
+        mapping.segment().fill((byte) value);
+    }
+
+    boolean isAll(int value) {
+        for (long i = 0; i < mapping.segment().byteSize(); i++) {
+            if (mapping.segment().get(ValueLayout.JAVA_BYTE, i) != (byte) value) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void close() {
+        peer.close();
+        mapping.close();
+        file.close();
+    }
+}

@@ -1,0 +1,150 @@
+package io.railhead.rdma.loopback;
+
+import static java.util.Objects.requireNonNull;
+
+import io.railhead.os.Mapping;
+import io.railhead.os.MemoryFile;
+import io.railhead.rdma.FabricRig;
+import io.railhead.rdma.FabricStats;
+import io.railhead.rdma.TestBuffer;
+import io.railhead.rdma.TestPeer;
+import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A loopback fabric with peers in this process. */
+final class LoopbackRig implements FabricRig {
+    static final byte[] KEY = "a session key of thirty-two byte".getBytes(
+            java.nio.charset.StandardCharsets.US_ASCII);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final LoopbackConfig config;
+    private final Sessions sessions;
+    private final LoopbackFabric fabric;
+    private final List<Mapping> mappings = new ArrayList<>();
+    private final List<LoopbackPeer> peers = new ArrayList<>();
+
+    LoopbackRig(LoopbackConfig config, Sessions sessions) {
+        this.config = config;
+        this.sessions = sessions;
+        this.fabric = new LoopbackFabric(config, sessions);
+    }
+
+    static LoopbackRig in(Path folder) {
+        return new LoopbackRig(config(folder), freshSessions());
+    }
+
+    static LoopbackConfig config(Path folder) {
+        return new LoopbackConfig(folder.resolve("loopback.sock"), 2, 2, 64 << 10, PATIENCE, 16,
+                1024);
+    }
+
+    static Sessions freshSessions() {
+        return new Sessions(PATIENCE, 100, 100);
+    }
+
+    @Override
+    public LoopbackFabric fabric() {
+        return fabric;
+    }
+
+    @Override
+    public Sessions sessions() {
+        return sessions;
+    }
+
+    @Override
+    public FabricStats stats() {
+        return fabric.stats();
+    }
+
+    Path socket() {
+        return config.socket();
+    }
+
+    Session open(String principal) {
+        return requireNonNull(sessions.open(principal, _ -> KEY));
+    }
+
+    LoopbackPeer peer(String principal) throws IOException {
+        LoopbackPeer peer = LoopbackPeer.connect(socket(), open(principal).id(), KEY, PATIENCE);
+        peers.add(peer);
+        return peer;
+    }
+
+    @Override
+    public TestPeer connect(String principal) throws IOException {
+        return new Peer(peer(principal));
+    }
+
+    @Override
+    public void close() {
+        fabric.close();
+        peers.forEach(LoopbackPeer::close);
+        mappings.forEach(Mapping::close);
+        mappings.clear();
+    }
+
+    private final class Peer implements TestPeer {
+        private final LoopbackPeer peer;
+        private final List<Mapping> own = new ArrayList<>();
+
+        Peer(LoopbackPeer peer) {
+            this.peer = peer;
+        }
+
+        @Override
+        public int sessionNumber() {
+            return peer.sessionNumber();
+        }
+
+        @Override
+        public TestBuffer register(long bytes) throws IOException {
+            try (MemoryFile file = MemoryFile.create("test", bytes)) {
+                Mapping mapping = file.map();
+                mappings.add(mapping);
+                own.add(mapping);
+                long address = mapping.segment().address();
+                return new Buffer(peer, peer.register(file, address), mapping.segment());
+            }
+        }
+
+        @Override
+        public void die() {
+            peer.drop();
+        }
+
+        @Override
+        public boolean heardEnd() {
+            return !peer.isOpen();
+        }
+
+        @Override
+        public void close() {
+            peer.close();
+            peers.remove(peer);
+            own.forEach(Mapping::close);
+            mappings.removeAll(own);
+            own.clear();
+        }
+    }
+
+    private record Buffer(LoopbackPeer peer, int key,
+            MemorySegment memory) implements TestBuffer {
+
+        @Override
+        public long address() {
+            return memory.address();
+        }
+
+        @Override
+        public void deregister() throws IOException {
+            peer.deregister(key);
+        }
+    }
+}
