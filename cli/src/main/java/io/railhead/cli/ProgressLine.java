@@ -1,9 +1,9 @@
 package io.railhead.cli;
 
 import io.railhead.client.Progress;
+import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Locale;
-import java.util.Objects;
 
 /**
  * One line that is rewritten while bytes move. Any thread. Nothing is printed unless a person is
@@ -26,8 +26,11 @@ final class ProgressLine implements Progress, AutoCloseable {
         this.watched = watched;
     }
 
+    /** JDK 25 gives no console again where the streams are redirected, whatever 22 to 24 did. */
+    @SuppressWarnings("SystemConsoleNull")
     static boolean isTerminal() {
-        return Objects.requireNonNull(System.console()).isTerminal();
+        Console console = System.console();
+        return console != null && console.isTerminal();
     }
 
     @Override

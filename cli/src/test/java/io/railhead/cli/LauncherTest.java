@@ -30,7 +30,8 @@ class LauncherTest {
         Files.copy(LAUNCHER, home.resolve("railhead"), StandardCopyOption.COPY_ATTRIBUTES);
         Files.createDirectories(home.resolve("cli/target/lib"));
         Files.write(home.resolve("cli/target/cli-1.jar"), new byte[0]);
-        jdk = Files.createDirectories(folder.resolve("jdk/bin")).getParent();
+        jdk = folder.resolve("jdk");
+        Files.createDirectories(jdk.resolve("bin"));
         Path java = Files.writeString(jdk.resolve("bin/java"),
                 "#!/bin/sh\nfor a; do echo \"$a\"; done\n");
         assertThat(java.toFile().setExecutable(true)).isTrue();

@@ -15,16 +15,16 @@ record DemoFiles(List<DemoFile> files, long bytes) {
     /** A file and the key that it is stored under. */
     record DemoFile(String key, Path file) {}
 
-    /** The JDK's largest file and the jars that this program runs from. */
+    /** The jars that this program runs from, then the JDK's largest file, which may be cut. */
     static List<Path> standard(Path home) throws IOException {
         List<Path> files = new ArrayList<>();
-        Path modules = Path.of(System.getProperty("java.home"), "lib", "modules");
-        if (Files.isReadable(modules)) {
-            files.add(modules);
-        }
         Path jars = home.resolve("cli/target/lib");
         if (Files.isDirectory(jars)) {
             files.addAll(under(jars));
+        }
+        Path modules = Path.of(System.getProperty("java.home"), "lib", "modules");
+        if (Files.isReadable(modules)) {
+            files.add(modules);
         }
         return files;
     }

@@ -1,8 +1,11 @@
 package io.railhead.cli.demo;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+
 /** One line of the table and of the JSON. */
 record Row(String path, String fabric, String freshness, long bytes, double mibPerS, double p50Us,
-        double p99Us, double gatewayCpuSPerGib, double clientCpuSPerGib, long backendRequests) {
+        double p99Us, @JsonProperty("gateway_cpu_s_per_gib") double gatewayCpuSPerGib,
+        @JsonProperty("client_cpu_s_per_gib") double clientCpuSPerGib, long backendRequests) {
     private static final double MIB = 1 << 20;
     private static final double GIB = 1 << 30;
 

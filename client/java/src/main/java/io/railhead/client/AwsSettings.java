@@ -60,7 +60,8 @@ public final class AwsSettings {
     private static String region(String profileName) {
         try {
             Region region = new AwsRegionProviderChain(new SystemSettingsRegionProvider(),
-                    new AwsProfileRegionProvider(null, profileName)).getRegion();
+                    new AwsProfileRegionProvider(ProfileFile::defaultProfileFile, profileName))
+                    .getRegion();
             return region == null ? DEFAULT_REGION : region.id();
         } catch (SdkException e) {
             return DEFAULT_REGION;

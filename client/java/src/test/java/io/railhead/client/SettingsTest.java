@@ -23,6 +23,12 @@ class SettingsTest {
     }
 
     @Test
+    void aRegionIsAlwaysFound() {
+        assertThat(new AwsSettings(Map.of()).resolve("http://arg", null, null).region())
+                .isNotEmpty();
+    }
+
+    @Test
     void noEndpointAnywhereIsSaid() {
         assertThatThrownBy(() -> new AwsSettings(Map.of()).resolve(null, "no-such-profile", null))
                 .isInstanceOf(IllegalArgumentException.class)
