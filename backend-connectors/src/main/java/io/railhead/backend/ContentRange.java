@@ -7,10 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a 206 answer says it carries: {@code bytes first-last/size}.
  *
- * @param last
- *            inclusive
- * @param size
- *            of the whole object
+ * @param last inclusive
+ * @param size of the whole object
  */
 public record ContentRange(long first, long last, long size) {
     private static final Pattern SYNTAX = Pattern

@@ -13,9 +13,8 @@ public final class Requests {
     /**
      * A GET of some bytes, of one version if it is known.
      *
-     * @param ifMatch
-     *            the version that the bytes must belong to, as the store spelt its ETag; null for
-     *            whatever is there now
+     * @param ifMatch the version that the bytes must belong to, as the store spelt its ETag; null
+     *            for whatever is there now
      */
     public static BackendRequest rangedGet(Target target, Caller caller, long offset, long length,
             @Nullable String ifMatch) {

@@ -15,7 +15,10 @@ final class Ahead implements FillTable.Seeker, Claim.Waiter, Runnable {
     sealed interface State {}
 
     enum Without implements State {
-        WAITING, EVICTED, DROPPED, HANDED_OVER
+        WAITING,
+        EVICTED,
+        DROPPED,
+        HANDED_OVER
     }
 
     record Held(Lease lease) implements State {}

@@ -39,8 +39,7 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
     private final CompletableFuture<Discovery> outcome = new CompletableFuture<>();
 
     /**
-     * @param landed
-     *            takes the flight out of the table of flights
+     * @param landed takes the flight out of the table of flights
      */
     DiscoveryFlight(FillTable table, ObjectCache cache, Runnable landed) {
         this.table = table;

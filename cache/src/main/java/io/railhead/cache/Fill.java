@@ -24,8 +24,7 @@ final class Fill implements PageSource.Sink {
     private boolean ended;
 
     /**
-     * @param ignoredTail
-     *            bytes of the body beyond the last whole page
+     * @param ignoredTail bytes of the body beyond the last whole page
      */
     Fill(FillTable table, List<Part> parts, long ignoredTail) {
         this.table = table;

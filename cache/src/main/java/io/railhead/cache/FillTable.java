@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The pages in flight: each is fetched by one fill for all who wait.
  *
- * <p>
- * The protocol. Pages of one block are claimed under one short striped lock, so that the first
+ * <p> The protocol. Pages of one block are claimed under one short striped lock, so that the first
  * reader that comes takes all missing pages of it as one run. Within the lock one looks here first,
  * then in the index; a fill puts its page into the index before it leaves this table: so a page
  * that is in neither is nobody's. Settling takes no lock. A failed claim leaves the table before
@@ -37,7 +36,8 @@ final class FillTable {
     }
 
     enum Fetcher {
-        SELF, OTHER
+        SELF,
+        OTHER
     }
 
     final LongAdder hits = new LongAdder();

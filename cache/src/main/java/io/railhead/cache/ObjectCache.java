@@ -31,8 +31,7 @@ public final class ObjectCache implements AutoCloseable {
     /**
      * A cache over {@code memory}, which it does not close.
      *
-     * @param nanoClock
-     *            monotonic, as {@link System#nanoTime}
+     * @param nanoClock monotonic, as {@link System#nanoTime}
      */
     public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock) {
         this.memory = memory;
@@ -165,10 +164,8 @@ public final class ObjectCache implements AutoCloseable {
     /**
      * How a discovery ended for one who took part.
      *
-     * @param metadata
-     *            null if it failed
-     * @param own
-     *            whether it was started by this call: then the answer is as new as the call
+     * @param metadata null if it failed
+     * @param own whether it was started by this call: then the answer is as new as the call
      */
     public record Discovery(@Nullable ObjectMetadata metadata, boolean own) {}
 

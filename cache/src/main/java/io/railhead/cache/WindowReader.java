@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  * until no news is left. So nothing recurses, however often a receiver closes in mid-call. A loss
  * is looked at only when it is next in line; then the plan is dropped and made again.
  *
- * <p>
- * While it waits for memory it holds no claim and nothing ahead: whoever has memory can finish.
+ * <p> While it waits for memory it holds no claim and nothing ahead: whoever has memory can finish.
  */
 final class WindowReader implements RangeReader {
     /** Losses of others' fills on one page before the backend is taken to be down. */

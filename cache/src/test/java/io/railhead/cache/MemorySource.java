@@ -24,7 +24,13 @@ public final class MemorySource implements PageSource, AutoCloseable {
 
     /** What goes wrong with one fetch. */
     public enum Fault {
-        NONE, REFUSED, BACKEND_FAILED, NOT_FOUND, TRUNCATED, OVERLONG, THROWS
+        NONE,
+        REFUSED,
+        BACKEND_FAILED,
+        NOT_FOUND,
+        TRUNCATED,
+        OVERLONG,
+        THROWS
     }
 
     /** One ranged GET as it was asked for. */

@@ -75,9 +75,12 @@ public final class Gateway implements AutoCloseable {
             started.push(() -> await(vertx.close()));
             health = await(new HealthListener(vertx, metrics, this::reasonNotReady)
                     .listen(config.gateway().health().host(), config.gateway().health().port()));
-            memory = opened(PageMemory.open(memoryConfig(), slab -> LOG.debug("slab {} joined", slab.id())));
+            memory = opened(PageMemory.open(memoryConfig(),
+                    slab -> LOG.debug("slab {} joined", slab.id())));
             cache = opened(new ObjectCache(memory, cacheConfig(), System::nanoTime));
-            config.backends().forEach((name, store) -> backends.put(name, opened(new AwsBackend(store.backend()))));
+            config.backends()
+                    .forEach((name, store) -> backends.put(name,
+                            opened(new AwsBackend(store.backend()))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
@@ -86,9 +89,11 @@ public final class Gateway implements AutoCloseable {
             credentials.onChange(change -> revoke(change, grants, sessions));
             listener = new S3Listener(vertx, frontDoor(credentials, sessions, fabric, grants),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().idleTimeout());
-            await(listener.listen(config.gateway().listen().host(), config.gateway().listen().port(),
+            await(listener.listen(config.gateway().listen().host(),
+                    config.gateway().listen().port(),
                     config.gateway().eventLoops()));
-            started.push(() -> await(listener.drain(config.gateway().drain()), config.gateway().drain().plus(STEP)));
+            started.push(() -> await(listener.drain(config.gateway().drain()),
+                    config.gateway().drain().plus(STEP)));
         } catch (RuntimeException e) {
             stop(e);
             throw e;
@@ -109,28 +114,38 @@ public final class Gateway implements AutoCloseable {
 
     private Fabric openFabric(Sessions sessions) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
-        return loopback.enabled() ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions) : new NoFabric();
+        return loopback.enabled()
+                ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions)
+                : new NoFabric();
     }
 
     private MemoryConfig memoryConfig() {
         GatewayConfig.Cache settings = config.cache();
-        return new MemoryConfig(settings.memory().bytes(), (int) settings.page().bytes(), settings.reserve().value() / 100.0,
+        return new MemoryConfig(settings.memory().bytes(), (int) settings.page().bytes(),
+                settings.reserve().value() / 100.0,
                 settings.lock());
     }
 
     private CacheConfig cacheConfig() {
         GatewayConfig.Cache settings = config.cache();
-        return new CacheConfig(settings.window().bytes(), settings.run().bytes(), CacheConfig.DEFAULT.shortageWait(),
+        return new CacheConfig(settings.window().bytes(), settings.run().bytes(),
+                CacheConfig.DEFAULT.shortageWait(),
                 settings.metadataEntries());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric, Grants grants) {
-        RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(), config.rdma().fenceTimeout());
-        ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(), new Relay(metrics), fabric,
-                deadlines, System::nanoTime, metrics, config.cache().page().bytes(), config.cache().run().bytes());
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric,
+            Grants grants) {
+        RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
+                config.rdma().fenceTimeout());
+        ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(),
+                new Relay(metrics), fabric,
+                deadlines, System::nanoTime, metrics, config.cache().page().bytes(),
+                config.cache().run().bytes());
         Router router = Operations.router(services, sessions, config.rdma());
-        return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends), router,
-                new SessionOpening(sessions, fabric, config.rdma().loopback().socket()), config.gateway().domains(),
+        return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends),
+                router,
+                new SessionOpening(sessions, fabric, config.rdma().loopback().socket()),
+                config.gateway().domains(),
                 Clock.systemUTC(), metrics);
     }
 
@@ -151,8 +166,12 @@ public final class Gateway implements AutoCloseable {
         config.backends().forEach((name, store) -> {
             Backend backend = backends.get(name);
             if (backend != null) {
-                backend.probe(store.probeBucket(), caller).whenComplete((found, failure) -> LOG
-                        .info("backend {}: {}", name, failure == null ? found : "not probed: " + failure.getMessage()));
+                backend.probe(store.probeBucket(), caller)
+                        .whenComplete((found, failure) -> LOG
+                                .info("backend {}: {}", name,
+                                        failure == null
+                                                ? found
+                                                : "not probed: " + failure.getMessage()));
             }
         });
     }
@@ -161,7 +180,9 @@ public final class Gateway implements AutoCloseable {
         if (!serving) {
             return "starting or draining";
         }
-        return backends.values().stream().anyMatch(Backend::isReachable) ? "" : "no backend can be reached";
+        return backends.values().stream().anyMatch(Backend::isReachable)
+                ? ""
+                : "no backend can be reached";
     }
 
     public int port() {
@@ -205,7 +226,8 @@ public final class Gateway implements AutoCloseable {
         try {
             return future.await(atMost.toMillis(), TimeUnit.MILLISECONDS);
         } catch (java.util.concurrent.TimeoutException e) {
-            throw new IllegalStateException("a step of starting or stopping took more than " + atMost, e);
+            throw new IllegalStateException(
+                    "a step of starting or stopping took more than " + atMost, e);
         }
     }
 }

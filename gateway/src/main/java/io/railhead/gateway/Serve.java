@@ -22,11 +22,15 @@ public final class Serve {
         this.err = err;
     }
 
-    /** Validates the whole configuration; 0 if it would start, else 1 with one line that says why not. */
+    /**
+     * Validates the whole configuration; 0 if it would start, else 1 with one line that says why
+     * not.
+     */
     public int check(Path config) {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
-            try (CredentialStore credentials = CredentialStore.load(checked.gateway().credentials())) {
+            try (CredentialStore credentials = CredentialStore
+                    .load(checked.gateway().credentials())) {
                 credentials.warnings().forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
                         + credentials.principals().size() + " principal(s)");
@@ -49,9 +53,12 @@ public final class Serve {
             credentials.warnings().forEach(warning -> LOG.warn("{}", warning));
             Gateway gateway = Gateway.start(loaded, credentials);
             credentials.watch();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
-            out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":" + gateway.port()
-                    + ", health and metrics on " + loaded.gateway().health().host() + ":" + gateway.healthPort());
+            Runtime.getRuntime()
+                    .addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
+            out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":"
+                    + gateway.port()
+                    + ", health and metrics on " + loaded.gateway().health().host() + ":"
+                    + gateway.healthPort());
             new CountDownLatch(1).await();
             return 0;
         } catch (ConfigException | IllegalArgumentException e) {

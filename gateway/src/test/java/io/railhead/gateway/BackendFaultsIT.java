@@ -59,11 +59,15 @@ class BackendFaultsIT {
     /** Answers a ranged GET with fewer bytes than it announces. */
     private static boolean truncate(HttpExchange exchange, byte[] object) {
         try {
-            String[] range = exchange.getRequestHeaders().getFirst("Range").replace("bytes=", "").split("-", 2);
+            String[] range = exchange.getRequestHeaders()
+                    .getFirst("Range")
+                    .replace("bytes=", "")
+                    .split("-", 2);
             int first = Integer.parseInt(range[0]);
             int last = Math.min(object.length - 1, Integer.parseInt(range[1]));
             exchange.getResponseHeaders().set("ETag", FakeStore.etag(object));
-            exchange.getResponseHeaders().set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
+            exchange.getResponseHeaders()
+                    .set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
             exchange.sendResponseHeaders(206, last + 1 - first);
             exchange.getResponseBody().write(object, first, (last + 1 - first) / 2);
             exchange.getResponseBody().flush();
@@ -79,7 +83,8 @@ class BackendFaultsIT {
         byte[] object = random(1, 3_000_000);
         store.put("/b/cut", object);
         AtomicInteger cuts = new AtomicInteger();
-        store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("GET") && cuts.getAndIncrement() == 0
+        store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("GET")
+                && cuts.getAndIncrement() == 0
                 && truncate(exchange, bytes));
         assertThat(client.get("/b/cut").body()).isEqualTo(object);
         assertThat(cuts.get()).isGreaterThan(1);
@@ -89,7 +94,8 @@ class BackendFaultsIT {
     void aStoreThatAlwaysCutsNeverYieldsAShortSuccess() {
         byte[] object = random(2, 3_000_000);
         store.put("/b/always", object);
-        store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("GET") && truncate(exchange, bytes));
+        store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("GET")
+                && truncate(exchange, bytes));
         assertNoSuccess("/b/always");
         store.fault((exchange, bytes) -> false);
         assertThat(client.get("/b/always").body()).isEqualTo(object);
@@ -159,7 +165,8 @@ class BackendFaultsIT {
     @Test
     void aChecksumThatDoesNotMatchCommitsNothing() {
         byte[] body = random(7, 100_000);
-        HttpResponse<byte[]> answer = client.put("/b/bad", body, "x-amz-checksum-crc32", "AAAAAA==");
+        HttpResponse<byte[]> answer = client.put("/b/bad", body, "x-amz-checksum-crc32",
+                "AAAAAA==");
         assertThat(answer.statusCode()).isEqualTo(400);
         assertThat(new String(answer.body())).contains("<Code>BadDigest</Code>");
         assertThat(store.object("/b/bad")).isNull();
@@ -169,9 +176,11 @@ class BackendFaultsIT {
     void aBodyThatIsNotWhatWasSignedCommitsNothing() throws Exception {
         var signed = client.signed("PUT", "/b/forged", random(8, 1000));
         var forged = java.net.http.HttpRequest.newBuilder(signed, (name, value) -> true)
-                .PUT(java.net.http.HttpRequest.BodyPublishers.ofByteArray(random(9, 1000))).build();
-        var answer = java.net.http.HttpClient.newHttpClient().send(forged,
-                HttpResponse.BodyHandlers.ofString());
+                .PUT(java.net.http.HttpRequest.BodyPublishers.ofByteArray(random(9, 1000)))
+                .build();
+        var answer = java.net.http.HttpClient.newHttpClient()
+                .send(forged,
+                        HttpResponse.BodyHandlers.ofString());
         assertThat(answer.statusCode()).isEqualTo(400);
         assertThat(answer.body()).contains("<Code>XAmzContentSHA256Mismatch</Code>");
         assertThat(store.object("/b/forged")).isNull();

@@ -40,7 +40,8 @@ final class FakeStore implements AutoCloseable {
 
     FakeStore() {
         try {
-            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    0);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -86,7 +87,8 @@ final class FakeStore implements AutoCloseable {
 
     static String etag(byte[] object) {
         try {
-            return "\"" + HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(object)) + "\"";
+            return "\"" + HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(object))
+                    + "\"";
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }
@@ -96,7 +98,8 @@ final class FakeStore implements AutoCloseable {
         try (exchange) {
             String path = exchange.getRequestURI().getRawPath();
             String range = exchange.getRequestHeaders().getFirst("Range");
-            requests.add(exchange.getRequestMethod() + " " + path + " " + (range == null ? "-" : range));
+            requests.add(
+                    exchange.getRequestMethod() + " " + path + " " + (range == null ? "-" : range));
             if (isDenied(exchange)) {
                 answer(exchange, 403, "<Error><Code>AccessDenied</Code></Error>".getBytes());
                 return;
@@ -156,7 +159,8 @@ final class FakeStore implements AutoCloseable {
             answer(exchange, 416, "<Error><Code>InvalidRange</Code></Error>".getBytes());
             return;
         }
-        exchange.getResponseHeaders().set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
+        exchange.getResponseHeaders()
+                .set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
         answer(exchange, 206, java.util.Arrays.copyOfRange(object, first, last + 1));
     }
 

@@ -48,16 +48,21 @@ class HerdIT {
     private static BodyHandler<Integer> comparing(byte[] object) {
         return info -> {
             AtomicInteger at = new AtomicInteger();
-            return BodySubscribers.mapping(BodySubscribers.ofByteArrayConsumer(piece -> piece.ifPresent(bytes -> {
-                int from = at.getAndAdd(bytes.length);
-                assertThat(Arrays.equals(object, from, from + bytes.length, bytes, 0, bytes.length)).isTrue();
-            })), ignored -> at.get());
+            return BodySubscribers
+                    .mapping(BodySubscribers.ofByteArrayConsumer(piece -> piece.ifPresent(bytes -> {
+                        int from = at.getAndAdd(bytes.length);
+                        assertThat(Arrays.equals(object, from, from + bytes.length, bytes, 0,
+                                bytes.length)).isTrue();
+                    })), ignored -> at.get());
         };
     }
 
     private static long rangesOf(FakeStore store) {
-        return store.requests().stream().filter(request -> request.startsWith("GET /b/cold"))
+        return store.requests()
+                .stream()
+                .filter(request -> request.startsWith("GET /b/cold"))
                 .map(request -> request.replaceAll(".*bytes=", "").split("-", 2))
-                .mapToLong(range -> Long.parseLong(range[1]) + 1 - Long.parseLong(range[0])).sum();
+                .mapToLong(range -> Long.parseLong(range[1]) + 1 - Long.parseLong(range[0]))
+                .sum();
     }
 }

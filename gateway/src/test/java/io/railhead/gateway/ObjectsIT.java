@@ -62,7 +62,8 @@ class ObjectsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 1, 4095, 4096, 4097, 65_537, 262_144, 262_145, 8 << 20, (8 << 20) + 1, 20_000_001})
+    @ValueSource(ints = {0, 1, 4095, 4096, 4097, 65_537, 262_144, 262_145, 8 << 20, (8 << 20) + 1,
+            20_000_001})
     void anObjectComesBackAsItWasPutColdAndHeld(int bytes) {
         String path = "/data/size-" + bytes;
         byte[] object = random(bytes);
@@ -87,7 +88,8 @@ class ObjectsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bytes=0-0", "bytes=5-9", "bytes=262143-262145", "bytes=299990-", "bytes=-7",
+    @ValueSource(strings = {"bytes=0-0", "bytes=5-9", "bytes=262143-262145", "bytes=299990-",
+            "bytes=-7",
             "bytes=0-9999999", "bytes=-9999999"})
     void aRangeIsCutOutOfTheObject(String range) {
         byte[] object = random(300_000);
@@ -137,7 +139,8 @@ class ObjectsIT {
 
     @Test
     void headersAndMetadataOfTheObjectAreKept() {
-        client.put("/data/described", random(10), "Content-Type", "text/x-model", "x-amz-meta-epoch", "7");
+        client.put("/data/described", random(10), "Content-Type", "text/x-model",
+                "x-amz-meta-epoch", "7");
         for (int round = 0; round < 3; round++) {
             HttpResponse<byte[]> answer = client.get("/data/described");
             assertThat(answer.headers().firstValue("content-type")).contains("text/x-model");
@@ -156,12 +159,15 @@ class ObjectsIT {
         client.put("/data/conditional", random(10));
         String etag = client.get("/data/conditional").headers().firstValue("etag").orElseThrow();
         assertThat(client.get("/data/conditional", "If-Match", etag).statusCode()).isEqualTo(200);
-        assertThat(client.get("/data/conditional", "If-Match", "\"other\"").statusCode()).isEqualTo(412);
-        assertThat(client.get("/data/conditional", "If-None-Match", etag).statusCode()).isEqualTo(304);
+        assertThat(client.get("/data/conditional", "If-Match", "\"other\"").statusCode())
+                .isEqualTo(412);
+        assertThat(client.get("/data/conditional", "If-None-Match", etag).statusCode())
+                .isEqualTo(304);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"a%20b", "a+b", "%E2%82%AC", "x/%2F/y", "semi;colon", "q%3Fmark", "tilde~", "per%25cent"})
+    @ValueSource(strings = {"a%20b", "a+b", "%E2%82%AC", "x/%2F/y", "semi;colon", "q%3Fmark",
+            "tilde~", "per%25cent"})
     void aKeyIsTakenByteForByte(String rawKey) {
         assertThat(client.put("/data/" + rawKey, random(33)).statusCode()).isEqualTo(200);
         for (int round = 0; round < 2; round++) {
@@ -188,13 +194,18 @@ class ObjectsIT {
         StringBuilder complete = new StringBuilder("<CompleteMultipartUpload>");
         int number = 1;
         for (byte[] part : new byte[][]{first, second}) {
-            HttpResponse<byte[]> answer = client.put("/data/parts?partNumber=" + number + "&uploadId=" + uploadId, part);
+            HttpResponse<byte[]> answer = client
+                    .put("/data/parts?partNumber=" + number + "&uploadId=" + uploadId, part);
             assertThat(answer.statusCode()).isEqualTo(200);
-            complete.append("<Part><PartNumber>").append(number++).append("</PartNumber><ETag>")
-                    .append(answer.headers().firstValue("etag").orElseThrow()).append("</ETag></Part>");
+            complete.append("<Part><PartNumber>")
+                    .append(number++)
+                    .append("</PartNumber><ETag>")
+                    .append(answer.headers().firstValue("etag").orElseThrow())
+                    .append("</ETag></Part>");
         }
         byte[] document = complete.append("</CompleteMultipartUpload>").toString().getBytes();
-        assertThat(client.send("POST", "/data/parts?uploadId=" + uploadId, document).statusCode()).isEqualTo(200);
+        assertThat(client.send("POST", "/data/parts?uploadId=" + uploadId, document).statusCode())
+                .isEqualTo(200);
 
         byte[] whole = client.get("/data/parts").body();
 
@@ -207,7 +218,8 @@ class ObjectsIT {
         client.put("/data/many1", random(10));
         client.get("/data/many1");
         byte[] document = "<Delete><Object><Key>many1</Key></Object></Delete>".getBytes();
-        HttpResponse<byte[]> deleted = client.send("POST", "/data?delete", document, "Content-MD5", md5(document));
+        HttpResponse<byte[]> deleted = client.send("POST", "/data?delete", document, "Content-MD5",
+                md5(document));
         assertThat(deleted.statusCode()).isEqualTo(200);
         assertThat(client.get("/data/many1").statusCode()).isEqualTo(404);
     }
@@ -215,7 +227,8 @@ class ObjectsIT {
     private static String md5(byte[] document) {
         try {
             return java.util.Base64.getEncoder()
-                    .encodeToString(java.security.MessageDigest.getInstance("MD5").digest(document));
+                    .encodeToString(
+                            java.security.MessageDigest.getInstance("MD5").digest(document));
         } catch (java.security.NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

@@ -73,8 +73,10 @@ class OneSidedIT {
 
     private static void assertDelivered(HttpResponse<byte[]> answer, int status, long bytes) {
         assertThat(answer.statusCode()).as("%s", new String(answer.body())).isEqualTo(status);
-        assertThat(answer.headers().firstValue("x-amz-rdma-reply")).contains(Integer.toString(status));
-        assertThat(answer.headers().firstValue("x-amz-rdma-bytes-transferred")).contains(Long.toString(bytes));
+        assertThat(answer.headers().firstValue("x-amz-rdma-reply"))
+                .contains(Integer.toString(status));
+        assertThat(answer.headers().firstValue("x-amz-rdma-bytes-transferred"))
+                .contains(Long.toString(bytes));
         assertThat(answer.body()).isEmpty();
     }
 
@@ -92,11 +94,14 @@ class OneSidedIT {
 
     @Test
     void aRangeIsAPartialAnswerEvenIfItIsAll() {
-        HttpResponse<byte[]> some = client.get("/held/object", peer.headers(0, BUFFER, "Range", "bytes=7-1000006"));
+        HttpResponse<byte[]> some = client.get("/held/object",
+                peer.headers(0, BUFFER, "Range", "bytes=7-1000006"));
         assertDelivered(some, 206, 1_000_000);
         assertThat(some.headers().firstValue("content-range")).contains("bytes 7-1000006/10000000");
         assertThat(peer.bytes(0, 1_000_000)).isEqualTo(Arrays.copyOfRange(OBJECT, 7, 1_000_007));
-        assertDelivered(client.get("/held/object", peer.headers(0, BUFFER, "Range", "bytes=0-9999999")), 206,
+        assertDelivered(
+                client.get("/held/object", peer.headers(0, BUFFER, "Range", "bytes=0-9999999")),
+                206,
                 OBJECT.length);
     }
 
@@ -105,7 +110,8 @@ class OneSidedIT {
         peer.fill(9);
         HttpResponse<byte[]> clipped = client.get("/held/object", peer.headers(0, 65_536));
         assertDelivered(clipped, 206, 65_536);
-        assertThat(clipped.headers().firstValue("content-range")).contains("bytes 0-65535/10000000");
+        assertThat(clipped.headers().firstValue("content-range"))
+                .contains("bytes 0-65535/10000000");
         assertThat(peer.bytes(0, 65_536)).isEqualTo(Arrays.copyOf(OBJECT, 65_536));
         assertThat(peer.bytes(65_536, 1000)).containsOnly(9);
     }
@@ -140,7 +146,8 @@ class OneSidedIT {
         CRC32 crc = new CRC32();
         crc.update(bytes);
         return java.util.Base64.getEncoder()
-                .encodeToString(java.nio.ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
+                .encodeToString(
+                        java.nio.ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
     }
 
     private static void assertRefused(HttpResponse<byte[]> answer, int status, String code) {
@@ -157,37 +164,50 @@ class OneSidedIT {
                 new Refusal(peer.token(-1, 1000), 400, "RDMAOutOfBounds"),
                 new Refusal(peer.token(BUFFER - 999, 1000), 400, "RDMAOutOfBounds"),
                 new Refusal(peer.token(0, BUFFER + 1), 400, "RDMAOutOfBounds"),
-                new Refusal(new Token(good.address(), 1000, good.key() + 1, 0, good.session(), good.gid()), 403,
+                new Refusal(
+                        new Token(good.address(), 1000, good.key() + 1, 0, good.session(),
+                                good.gid()),
+                        403,
                         "RDMAUnknownKey"),
-                new Refusal(new Token(good.address(), 1000, good.key(), 0, good.session() ^ 1, good.gid()), 403,
+                new Refusal(
+                        new Token(good.address(), 1000, good.key(), 0, good.session() ^ 1,
+                                good.gid()),
+                        403,
                         "RDMAUnknownSession"));
         for (Refusal refusal : refusals) {
-            assertRefused(client.get("/held/object", TestPeer.headers(refusal.token)), refusal.status, refusal.code);
+            assertRefused(client.get("/held/object", TestPeer.headers(refusal.token)),
+                    refusal.status, refusal.code);
         }
-        assertRefused(gateway.client("OTHER", "other-secret").get("/held/object", peer.headers(0, 1000)), 403,
+        assertRefused(
+                gateway.client("OTHER", "other-secret").get("/held/object", peer.headers(0, 1000)),
+                403,
                 "RDMAForeignSession");
-        assertRefused(client.get("/held/object", "x-amz-rdma-token", "not a token"), 400, "InvalidRDMAToken");
+        assertRefused(client.get("/held/object", "x-amz-rdma-token", "not a token"), 400,
+                "InvalidRDMAToken");
         assertThat(peer.isAll(5)).isTrue();
     }
 
-    private record Refusal(Token token, int status, String code) {
-    }
+    private record Refusal(Token token, int status, String code) {}
 
     @Test
     void anUnsignedTokenAReplayAndAnOldSignatureAreRefused() throws Exception {
         HttpRequest without = client.signed("GET", "/held/object", new byte[0]);
         HttpRequest added = HttpRequest.newBuilder(without, (name, value) -> true)
-                .header("x-amz-rdma-token", peer.token(0, 1000).format()).build();
-        HttpResponse<String> unsigned = HttpClient.newHttpClient().send(added, HttpResponse.BodyHandlers.ofString());
+                .header("x-amz-rdma-token", peer.token(0, 1000).format())
+                .build();
+        HttpResponse<String> unsigned = HttpClient.newHttpClient()
+                .send(added, HttpResponse.BodyHandlers.ofString());
         assertThat(unsigned.statusCode()).isEqualTo(403);
 
-        HttpRequest once = client.signed("GET", "/held/object", new byte[0], peer.headers(0, BUFFER));
+        HttpRequest once = client.signed("GET", "/held/object", new byte[0],
+                peer.headers(0, BUFFER));
         assertThat(client.send(once).statusCode()).isEqualTo(200);
         peer.fill(3);
         assertRefused(client.send(once), 403, "RDMATokenReplayed");
 
         Clock twoMinutesAgo = Clock.offset(Clock.systemUTC(), Duration.ofMinutes(-2));
-        assertRefused(client.at(twoMinutesAgo).get("/held/object", peer.headers(0, BUFFER)), 403, "RDMATokenStale");
+        assertRefused(client.at(twoMinutesAgo).get("/held/object", peer.headers(0, BUFFER)), 403,
+                "RDMATokenStale");
         assertThat(peer.isAll(3)).isTrue();
     }
 
@@ -220,7 +240,8 @@ class OneSidedIT {
     @Test
     void everyKnownTokenHeaderIsRecognisedAndNoneStoresAnEmptyObject() {
         String dc = "0102030405060708:01020304:01020304:0102:010203:1:0102030405060708090a0b0c0d0e0f10";
-        for (String header : List.of("x-amz-rdma-token", "x-rdma-info", "x-cuobj-rdma-descr", "x-scal-rdma",
+        for (String header : List.of("x-amz-rdma-token", "x-rdma-info", "x-cuobj-rdma-descr",
+                "x-scal-rdma",
                 "x-amz-meta-rdma-token")) {
             HttpResponse<byte[]> put = client.put("/b/never", new byte[0], header, dc);
             assertThat(put.statusCode()).as(header).isEqualTo(501);
@@ -237,14 +258,16 @@ class OneSidedIT {
     void aHeadWithATokenIsAPlainHead() {
         HttpResponse<byte[]> head = client.head("/held/object", peer.headers(0, 1000));
         assertThat(head.statusCode()).isEqualTo(200);
-        assertThat(head.headers().firstValue("content-length")).contains(Integer.toString(OBJECT.length));
+        assertThat(head.headers().firstValue("content-length"))
+                .contains(Integer.toString(OBJECT.length));
     }
 
     @Test
     void anUploadWithoutPermissionIsDeclined() {
         TestClient other = gateway.client("OTHER", "other-secret");
         try (TestPeer others = new TestPeer(other, "other-secret", 4096)) {
-            HttpResponse<byte[]> answer = other.put("/b/forbidden", new byte[0], others.headers(0, 4096));
+            HttpResponse<byte[]> answer = other.put("/b/forbidden", new byte[0],
+                    others.headers(0, 4096));
             assertThat(answer.statusCode()).isEqualTo(501);
             assertThat(answer.headers().firstValue("x-amz-rdma-reply")).contains("501");
             assertThat(store.object("/b/forbidden")).isNull();
@@ -253,6 +276,7 @@ class OneSidedIT {
 
     @Test
     void anUnsignedOpenIsRefused() {
-        assertThat(client.anonymous("POST", "/.railhead/sessions?fabric=loopback").statusCode()).isEqualTo(403);
+        assertThat(client.anonymous("POST", "/.railhead/sessions?fabric=loopback").statusCode())
+                .isEqualTo(403);
     }
 }

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import software.amazon.awssdk.http.ContentStreamProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
-import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
@@ -23,7 +23,9 @@ import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 final class TestClient {
     private static final Set<String> SET_BY_HTTP_CLIENT = Set.of("host", "content-length");
 
-    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .build();
     private final URI endpoint;
     private final String accessKey;
     private final String secretKey;
@@ -61,7 +63,8 @@ final class TestClient {
         return sendAsync(method, path, body, headers).join();
     }
 
-    CompletableFuture<HttpResponse<byte[]>> sendAsync(String method, String path, byte[] body, String... headers) {
+    CompletableFuture<HttpResponse<byte[]>> sendAsync(String method, String path, byte[] body,
+            String... headers) {
         return http.sendAsync(signed(method, path, body, headers), BodyHandlers.ofByteArray());
     }
 
@@ -81,7 +84,9 @@ final class TestClient {
 
     HttpRequest signed(String method, String path, byte[] body, String... headers) {
         URI uri = URI.create(endpoint + path);
-        SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder().method(SdkHttpMethod.fromValue(method)).uri(uri);
+        SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder()
+                .method(SdkHttpMethod.fromValue(method))
+                .uri(uri);
         for (int i = 0; i < headers.length; i += 2) {
             unsigned.putHeader(headers[i], headers[i + 1]);
         }
@@ -94,12 +99,16 @@ final class TestClient {
                         .putProperty(AwsV4HttpSigner.REGION_NAME, "us-east-1")
                         .putProperty(AwsV4FamilyHttpSigner.DOUBLE_URL_ENCODE, false)
                         .putProperty(AwsV4FamilyHttpSigner.NORMALIZE_PATH, false)
-                        .putProperty(AwsV4FamilyHttpSigner.PAYLOAD_SIGNING_ENABLED, !unsignedPayload)
+                        .putProperty(AwsV4FamilyHttpSigner.PAYLOAD_SIGNING_ENABLED,
+                                !unsignedPayload)
                         .putProperty(HttpSigner.SIGNING_CLOCK, clock))
                 .request();
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).method(method,
-                body.length == 0 && !method.equals("PUT") && !method.equals("POST") ? BodyPublishers.noBody()
-                        : BodyPublishers.ofByteArray(body));
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri)
+                .timeout(Duration.ofSeconds(60))
+                .method(method,
+                        body.length == 0 && !method.equals("PUT") && !method.equals("POST")
+                                ? BodyPublishers.noBody()
+                                : BodyPublishers.ofByteArray(body));
         for (Map.Entry<String, java.util.List<String>> header : signed.headers().entrySet()) {
             if (!SET_BY_HTTP_CLIENT.contains(header.getKey().toLowerCase(java.util.Locale.ROOT))) {
                 header.getValue().forEach(value -> request.header(header.getKey(), value));
@@ -110,7 +119,8 @@ final class TestClient {
 
     /** Not signed at all. */
     HttpResponse<byte[]> anonymous(String method, String path) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint + path)).method(method, BodyPublishers.noBody())
+        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint + path))
+                .method(method, BodyPublishers.noBody())
                 .build();
         return http.sendAsync(request, BodyHandlers.ofByteArray()).join();
     }

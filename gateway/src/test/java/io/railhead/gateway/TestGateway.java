@@ -21,13 +21,17 @@ final class TestGateway implements AutoCloseable {
     private final CredentialStore credentials;
     private final Gateway gateway;
 
-    /** @param yaml of {@code backends} and {@code rules}, and what else differs from the tests' defaults */
+    /**
+     * @param yaml of {@code backends} and {@code rules}, and what else differs from the tests'
+     *            defaults
+     */
     TestGateway(String yaml, String principals) {
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
-            Path config = Files.writeString(directory.resolve("railhead.yaml"), DEFAULTS.replace("SOCKET",
-                    socket().toString()) + yaml);
+            Path config = Files.writeString(directory.resolve("railhead.yaml"),
+                    DEFAULTS.replace("SOCKET",
+                            socket().toString()) + yaml);
             credentials = CredentialStore.load(ConfigLoader.load(config).gateway().credentials());
             gateway = Gateway.start(ConfigLoader.load(config), credentials);
         } catch (IOException e) {

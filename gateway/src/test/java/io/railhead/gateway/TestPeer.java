@@ -28,7 +28,8 @@ final class TestPeer implements AutoCloseable {
     private final int key;
 
     TestPeer(TestClient client, String secretKey, long bytes) {
-        HttpRequest open = client.signed("POST", "/.railhead/sessions?fabric=loopback", new byte[0]);
+        HttpRequest open = client.signed("POST", "/.railhead/sessions?fabric=loopback",
+                new byte[0]);
         HttpResponse<byte[]> answer = client.send(open);
         if (answer.statusCode() != 200) {
             throw new IllegalStateException(new String(answer.body(), StandardCharsets.UTF_8));
@@ -37,11 +38,13 @@ final class TestPeer implements AutoCloseable {
         String authorization = open.headers().firstValue("Authorization").orElseThrow();
         String[] scope = authorization.replaceAll(".*Credential=[^/]+/([^,]+),.*", "$1").split("/");
         String signature = authorization.replaceAll(".*Signature=([0-9a-f]+).*", "$1");
-        byte[] sessionKey = SessionKey.derive(signingKey(secretKey, scope), signature, session.getString("session"));
+        byte[] sessionKey = SessionKey.derive(signingKey(secretKey, scope), signature,
+                session.getString("session"));
         file = MemoryFile.create("test-peer", bytes);
         mapping = file.map();
         try {
-            peer = LoopbackPeer.connect(Path.of(session.getString("socket")), session.getString("session"), sessionKey,
+            peer = LoopbackPeer.connect(Path.of(session.getString("socket")),
+                    session.getString("session"), sessionKey,
                     Duration.ofSeconds(10));
             key = peer.register(file, mapping.segment().address());
         } catch (IOException e) {
@@ -64,7 +67,8 @@ final class TestPeer implements AutoCloseable {
     }
 
     Token token(long offset, long length) {
-        return Token.loopback(mapping.segment().address() + offset, length, key, peer.sessionNumber());
+        return Token.loopback(mapping.segment().address() + offset, length, key,
+                peer.sessionNumber());
     }
 
     /** Headers of a request that offers part of the buffer, different each time. */
@@ -87,7 +91,8 @@ final class TestPeer implements AutoCloseable {
     }
 
     void set(long offset, byte[] bytes) {
-        MemorySegment.copy(bytes, 0, mapping.segment(), ValueLayout.JAVA_BYTE, offset, bytes.length);
+        MemorySegment.copy(bytes, 0, mapping.segment(), ValueLayout.JAVA_BYTE, offset,
+                bytes.length);
     }
 
     void fill(int value) {

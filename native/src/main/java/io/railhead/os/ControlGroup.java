@@ -19,10 +19,8 @@ final class ControlGroup {
     /**
      * What the tightest of the groups still allows.
      *
-     * @param membership
-     *            the lines of /proc/self/cgroup
-     * @param mount
-     *            /sys/fs/cgroup
+     * @param membership the lines of /proc/self/cgroup
+     * @param mount /sys/fs/cgroup
      * @return {@link Long#MAX_VALUE} where nothing limits it
      */
     static long remainingBytes(List<String> membership, Path mount) {

@@ -6,11 +6,9 @@ import java.util.List;
 /**
  * What this process may use, in bytes.
  *
- * @param availableBytes
- *            memory the kernel says can be had now without swapping, free huge pages included, or
- *            the control group's remaining limit if that is less
- * @param memlockBytes
- *            what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
+ * @param availableBytes memory the kernel says can be had now without swapping, free huge pages
+ *            included, or the control group's remaining limit if that is less
+ * @param memlockBytes what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
  */
 public record HostLimits(long availableBytes, long memlockBytes) {
     private static final int CAP_IPC_LOCK = 14;

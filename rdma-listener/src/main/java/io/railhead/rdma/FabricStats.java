@@ -6,23 +6,16 @@ import java.util.Map;
 /**
  * A fabric's counts since its start, and what it holds now.
  *
- * @param transfers
- *            begun
- * @param bytesWritten
- *            into peers' memory
- * @param bytesRead
- *            from peers' memory
- * @param copyNanos
- *            thread time that the copies took
- * @param sessions
- *            open now
- * @param registeredBytes
- *            of peers' memory held now; falls when the memory is let go, not when that was asked
- * @param refusals
- *            transfers and slices refused or broken off; what {@code Sessions.resolve} refuses is
- *            counted by who asked it
- * @param peerRefusals
- *            what was refused to peers on the socket
+ * @param transfers begun
+ * @param bytesWritten into peers' memory
+ * @param bytesRead from peers' memory
+ * @param copyNanos thread time that the copies took
+ * @param sessions open now
+ * @param registeredBytes of peers' memory held now; falls when the memory is let go, not when that
+ *            was asked
+ * @param refusals transfers and slices refused or broken off; what {@code Sessions.resolve} refuses
+ *            is counted by who asked it
+ * @param peerRefusals what was refused to peers on the socket
  */
 public record FabricStats(long transfers, long bytesWritten, long bytesRead, long copyNanos,
         long sessions, long registeredBytes, Map<TransferException.Reason, Long> refusals,

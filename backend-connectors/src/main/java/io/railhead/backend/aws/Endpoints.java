@@ -37,8 +37,7 @@ final class Endpoints {
     }
 
     /**
-     * @param avoid
-     *            where the attempt before failed; chosen again only if there is nothing else
+     * @param avoid where the attempt before failed; chosen again only if there is nothing else
      */
     Endpoint pick(@Nullable Endpoint avoid) {
         Endpoint best = leastBusy(avoid, true);

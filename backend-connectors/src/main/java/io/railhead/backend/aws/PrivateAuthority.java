@@ -17,8 +17,7 @@ final class PrivateAuthority {
     private PrivateAuthority() {}
 
     /**
-     * @throws IllegalArgumentException
-     *             if the file cannot be read or holds no certificate
+     * @throws IllegalArgumentException if the file cannot be read or holds no certificate
      */
     static TlsTrustManagersProvider read(Path pem) {
         try (InputStream in = Files.newInputStream(pem)) {

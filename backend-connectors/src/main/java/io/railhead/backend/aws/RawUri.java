@@ -39,8 +39,7 @@ final class RawUri {
      * Names and values in their order, decoded; a null value had no equals sign. A plus is a space,
      * as stores read it.
      *
-     * @throws IllegalArgumentException
-     *             if it is not UTF-8, which no store accepts
+     * @throws IllegalArgumentException if it is not UTF-8, which no store accepts
      */
     static Map<String, List<@Nullable String>> parameters(@Nullable String rawQuery) {
         Map<String, List<@Nullable String>> parameters = new LinkedHashMap<>();

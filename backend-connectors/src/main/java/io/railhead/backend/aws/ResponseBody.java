@@ -39,8 +39,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     private boolean announced; // guarded by this
 
     /**
-     * @param expectedBytes
-     *            or -1 if the answer does not say
+     * @param expectedBytes or -1 if the answer does not say
      */
     ResponseBody(Publisher<ByteBuffer> source, long expectedBytes, Exchange exchange,
             Transport transport, Duration idleTimeout, Counters counters) {

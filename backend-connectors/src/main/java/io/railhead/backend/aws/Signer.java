@@ -22,8 +22,7 @@ final class Signer {
     }
 
     /**
-     * @param payloadHash
-     *            what goes into {@code x-amz-content-sha256}
+     * @param payloadHash what goes into {@code x-amz-content-sha256}
      */
     SdkHttpRequest sign(SdkHttpRequest request, String payloadHash, Caller.Credential caller) {
         SignRequest<AwsCredentialsIdentity> order = SignRequest

@@ -19,8 +19,7 @@ import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
  * has completed with exactly the declared length: a body that fails, is short or too long, even
  * after its last byte, never reaches the store whole.
  *
- * <p>
- * Signals come from two sides on any threads; whoever raises {@code work} from zero drains.
+ * <p> Signals come from two sides on any threads; whoever raises {@code work} from zero drains.
  */
 final class StreamBody implements SdkHttpContentPublisher {
     private static final int PREFETCH = 4;

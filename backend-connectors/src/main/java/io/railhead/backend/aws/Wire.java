@@ -42,17 +42,14 @@ final class Wire {
     }
 
     /**
-     * @param stream
-     *            the body once more if it flows, for its progress; else null
+     * @param stream the body once more if it flows, for its progress; else null
      */
     record Message(SdkHttpRequest request, SdkHttpContentPublisher body,
             @Nullable StreamBody stream) {}
 
     /**
-     * @param trailers
-     *            whether this store takes aws-chunked trailers
-     * @throws IllegalArgumentException
-     *             if this cannot be said in HTTP to an S3 store
+     * @param trailers whether this store takes aws-chunked trailers
+     * @throws IllegalArgumentException if this cannot be said in HTTP to an S3 store
      */
     Message write(BackendRequest request, URI endpoint, TrailerUse trailers) {
         SdkHttpRequest.Builder out = SdkHttpRequest.builder().method(method(request.method()));
@@ -77,7 +74,8 @@ final class Wire {
 
     /** Whether a store may be sent trailers. */
     enum TrailerUse {
-        SEND, DROP
+        SEND,
+        DROP
     }
 
     private Message stream(SdkHttpRequest.Builder out, Payload.Stream stream, Caller caller,

@@ -38,8 +38,7 @@ public final class S3ProxyProcess implements AutoCloseable {
     /**
      * Starts it and waits until it listens.
      *
-     * @param jar
-     *            s3proxy with its dependencies
+     * @param jar s3proxy with its dependencies
      */
     public S3ProxyProcess(Path jar) {
         try {

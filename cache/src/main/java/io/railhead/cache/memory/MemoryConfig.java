@@ -3,14 +3,10 @@ package io.railhead.cache.memory;
 /**
  * How much memory, and how it is cut.
  *
- * @param memoryBytes
- *            all of it, reserve included ({@code cache.memory})
- * @param pageBytes
- *            the large slot, a power of two from 64 KiB to 1 MiB ({@code cache.page})
- * @param reserveRatio
- *            the part that never holds cached data ({@code cache.reserve})
- * @param lock
- *            whether pages are locked in memory, as registration with a NIC does
+ * @param memoryBytes all of it, reserve included ({@code cache.memory})
+ * @param pageBytes the large slot, a power of two from 64 KiB to 1 MiB ({@code cache.page})
+ * @param reserveRatio the part that never holds cached data ({@code cache.reserve})
+ * @param lock whether pages are locked in memory, as registration with a NIC does
  */
 public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock) {
 

@@ -3,20 +3,13 @@ package io.railhead.cache.memory;
 /**
  * A snapshot, in bytes unless named otherwise: capacity = used + free + free reserve.
  *
- * @param capacityBytes
- *            all slabs that serve by now, reserve included
- * @param freeBytes
- *            what {@code CACHE} may still take
- * @param reserveBytes
- *            the part of the capacity that is the reserve
- * @param reserveFreeBytes
- *            what {@code RESERVE} may still take
- * @param usedBytes
- *            slots held by pages, of either pool
- * @param leases
- *            open leases, a count
- * @param condemnedBytes
- *            pages no longer indexed whose leases have not all ended
+ * @param capacityBytes all slabs that serve by now, reserve included
+ * @param freeBytes what {@code CACHE} may still take
+ * @param reserveBytes the part of the capacity that is the reserve
+ * @param reserveFreeBytes what {@code RESERVE} may still take
+ * @param usedBytes slots held by pages, of either pool
+ * @param leases open leases, a count
+ * @param condemnedBytes pages no longer indexed whose leases have not all ended
  */
 public record MemoryStats(long capacityBytes, long freeBytes, long reserveBytes,
         long reserveFreeBytes, long usedBytes,

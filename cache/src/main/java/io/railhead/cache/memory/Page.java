@@ -25,15 +25,17 @@ import org.jspecify.annotations.Nullable;
  * drops the owner's count, each {@link Lease} its own, and at zero, which is terminal, the slots
  * return to the allocator. A landing page has no owner: its one lease is all that keeps it.
  *
- * <p>
- * Threads: one filler; {@code count} and {@code state} change by CAS, so that retaining and
+ * <p> Threads: one filler; {@code count} and {@code state} change by CAS, so that retaining and
  * releasing never wait. The release in {@code publish} orders the filler's bytes before any reader
  * that saw READY.
  */
 public final class Page {
 
     private enum State {
-        FILLING, READY, EVICTED, FAILED
+        FILLING,
+        READY,
+        EVICTED,
+        FAILED
     }
 
     private static final VarHandle COUNT;
@@ -166,8 +168,7 @@ public final class Page {
     /**
      * As {@link #tryRetain()}.
      *
-     * @param afterClose
-     *            runs once the lease has ended, on the thread that ended it: must be cheap
+     * @param afterClose runs once the lease has ended, on the thread that ended it: must be cheap
      */
     public @Nullable Lease tryRetain(Runnable afterClose) {
         int now = count;

@@ -48,10 +48,9 @@ public final class PageMemory implements AutoCloseable {
     /**
      * Reserves the memory; returns when the first slab serves, the rest follows in the background.
      *
-     * @param onSlab
-     *            called once per slab before any of its pages is handed out: fabrics register it
-     * @throws IllegalArgumentException
-     *             in one line naming what to set, where the machine cannot give as much
+     * @param onSlab called once per slab before any of its pages is handed out: fabrics register it
+     * @throws IllegalArgumentException in one line naming what to set, where the machine cannot
+     *             give as much
      */
     public static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab) {
         return open(config, onSlab, HostLimits.read());

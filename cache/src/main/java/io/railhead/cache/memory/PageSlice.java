@@ -8,12 +8,9 @@ import java.util.List;
  * A part of one page and the lease that keeps it: closing the slice ends the lease. Bounds lie
  * within the page's valid length.
  *
- * @param objectOffset
- *            where the slice's first byte lies in the object
- * @param offset
- *            where it lies in the page
- * @param length
- *            bytes, greater than 0
+ * @param objectOffset where the slice's first byte lies in the object
+ * @param offset where it lies in the page
+ * @param length bytes, greater than 0
  */
 public record PageSlice(Lease lease, long objectOffset, int offset,
         int length) implements AutoCloseable {

@@ -21,8 +21,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
  *  store ── gateway (strong, warmed)   ── rdma-hit-strong
  * </pre>
  *
- * <p>
- * One client process reads on one thread. A row other than cold is measured after an unmeasured
+ * <p> One client process reads on one thread. A row other than cold is measured after an unmeasured
  * warm-up over the same path, for at least three rounds over all data.
  */
 final class Demo {

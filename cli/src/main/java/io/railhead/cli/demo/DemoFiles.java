@@ -38,8 +38,7 @@ record DemoFiles(List<DemoFile> files, long bytes) {
     /**
      * Takes files until there are {@code most} bytes; the one that does not fit is cut there.
      *
-     * @param scratch
-     *            where the cut one is copied to
+     * @param scratch where the cut one is copied to
      */
     static DemoFiles choose(List<Path> files, long most, Path scratch) throws IOException {
         List<DemoFile> chosen = new ArrayList<>();

@@ -24,8 +24,7 @@ record DemoStore(URI endpoint, Keys keys) {
     /**
      * Starts it and waits until it answers.
      *
-     * @param bytes
-     *            that it will hold: an upload's parts and the object exist twice for a moment
+     * @param bytes that it will hold: an upload's parts and the object exist twice for a moment
      */
     static DemoStore start(Path jar, Keys keys, long bytes, Children children)
             throws IOException {

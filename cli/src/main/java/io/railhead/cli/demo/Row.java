@@ -24,9 +24,13 @@ record Row(String path, String fabric, String freshness, long bytes, double mibP
 
     /** The five ways that the demo reads. */
     enum Path {
-        DIRECT("direct", "http", "none"), COLD("cold", "http", "immutable"), HTTP_HIT("http-hit",
-                "http", "immutable"), RDMA_HIT("rdma-hit", "loopback",
-                        "immutable"), RDMA_HIT_STRONG("rdma-hit-strong", "loopback", "strong");
+        DIRECT("direct", "http", "none"),
+        COLD("cold", "http", "immutable"),
+        HTTP_HIT("http-hit",
+                "http", "immutable"),
+        RDMA_HIT("rdma-hit", "loopback",
+                "immutable"),
+        RDMA_HIT_STRONG("rdma-hit-strong", "loopback", "strong");
 
         final String label;
         final String fabric;

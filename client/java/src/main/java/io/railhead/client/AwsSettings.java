@@ -29,8 +29,7 @@ public final class AwsSettings {
     /**
      * What the arguments say, and the environment where they are silent.
      *
-     * @throws IllegalArgumentException
-     *             where no endpoint is named anywhere
+     * @throws IllegalArgumentException where no endpoint is named anywhere
      */
     public ClientConfig resolve(@Nullable String endpoint, @Nullable String profile,
             @Nullable String region) {

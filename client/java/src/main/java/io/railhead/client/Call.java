@@ -9,12 +9,9 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 /**
  * One S3 request before it is signed.
  *
- * @param path
- *            percent-encoded, from the root
- * @param query
- *            decoded; a parameter without value has an empty one
- * @param body
- *            can be opened again: signing hashes it first
+ * @param path percent-encoded, from the root
+ * @param query decoded; a parameter without value has an empty one
+ * @param body can be opened again: signing hashes it first
  */
 record Call(SdkHttpMethod method, String path, Map<String, String> query,
         Map<String, String> headers, @Nullable Body body) {

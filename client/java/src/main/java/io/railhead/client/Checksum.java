@@ -20,7 +20,10 @@ record Checksum(Kind kind, String value) {
 
     /** What the JDK computes; the order is the order of preference. */
     enum Kind {
-        SHA256, SHA1, CRC32C, CRC32;
+        SHA256,
+        SHA1,
+        CRC32C,
+        CRC32;
 
         String header() {
             return "x-amz-checksum-" + name().toLowerCase(Locale.ROOT);

@@ -7,12 +7,9 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 /**
  * What a client needs to know.
  *
- * @param endpoint
- *            of the gateway or the store; addressed path-style
- * @param streams
- *            parts of one object in flight at a time
- * @param timeout
- *            without a byte from the other side
+ * @param endpoint of the gateway or the store; addressed path-style
+ * @param streams parts of one object in flight at a time
+ * @param timeout without a byte from the other side
  */
 public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider credentials, Via via,
         int streams, Duration timeout) {

@@ -3,7 +3,6 @@ package io.railhead.client;
 /**
  * A bucket that the caller may see.
  *
- * @param created
- *            as the store wrote it, ISO 8601; empty where it says nothing
+ * @param created as the store wrote it, ISO 8601; empty where it says nothing
  */
 public record ListedBucket(String name, String created) {}

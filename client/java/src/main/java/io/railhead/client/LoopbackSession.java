@@ -22,9 +22,8 @@ import org.jspecify.annotations.Nullable;
  *  base           base + w
  * </pre>
  *
- * <p>
- * A window whose request got no answer may still be written by the gateway. It is never lent again:
- * it breaks the session, and the memory is unmapped when the last window is back.
+ * <p> A window whose request got no answer may still be written by the gateway. It is never lent
+ * again: it breaks the session, and the memory is unmapped when the last window is back.
  */
 final class LoopbackSession {
     private final Peers.Peer peer;

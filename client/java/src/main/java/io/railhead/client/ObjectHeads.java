@@ -13,8 +13,7 @@ final class ObjectHeads {
     }
 
     /**
-     * @param checksum
-     *            of the whole object, where the store gave one that this client can compute
+     * @param checksum of the whole object, where the store gave one that this client can compute
      */
     record Head(ObjectInfo info, @Nullable Checksum checksum) {}
 

@@ -6,8 +6,7 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 /**
  * One range of one object.
  *
- * @param etag
- *            the version that the object's first part showed; null for the first part
+ * @param etag the version that the object's first part showed; null for the first part
  */
 record PartRequest(ObjectName name, long offset, int bytes, @Nullable String etag) {
 

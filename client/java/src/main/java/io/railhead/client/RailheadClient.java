@@ -9,10 +9,9 @@ import java.util.function.Consumer;
  * An S3 client for a node: reads and writes whole objects, over HTTP with any store or one-sided
  * with a gateway on this host. Blocking; any thread; its owner closes it.
  *
- * <p>
- * A method returns only when every byte is where it should be, of one version of the object, with
- * the length that the store named; anything else is an {@link IOException}, {@link S3Exception}
- * where the store said why.
+ * <p> A method returns only when every byte is where it should be, of one version of the object,
+ * with the length that the store named; anything else is an {@link IOException},
+ * {@link S3Exception} where the store said why.
  */
 public final class RailheadClient implements AutoCloseable {
     private static final int READ_PART_BYTES = 8 << 20;

@@ -29,12 +29,9 @@ final class S3Documents {
     }
 
     /**
-     * @param root
-     *            the outermost element's name
-     * @param fields
-     *            texts of its direct children
-     * @param entries
-     *            the texts within each element named as asked
+     * @param root the outermost element's name
+     * @param fields texts of its direct children
+     * @param entries the texts within each element named as asked
      */
     record Document(String root, Map<String, String> fields, List<Map<String, String>> entries) {
 

@@ -14,9 +14,8 @@ import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 /**
  * Signs and sends. Blocking, any thread; one connection per call in flight.
  *
- * <p>
- * S3 rules of SigV4: the path is neither normalised nor encoded twice. A body is hashed before it
- * is sent, so that a file that changes between the two passes is refused by the store.
+ * <p> S3 rules of SigV4: the path is neither normalised nor encoded twice. A body is hashed before
+ * it is sent, so that a file that changes between the two passes is refused by the store.
  */
 final class S3Http implements AutoCloseable {
     private final ClientConfig config;

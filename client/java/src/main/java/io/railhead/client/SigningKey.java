@@ -26,8 +26,7 @@ final class SigningKey {
     }
 
     /**
-     * @param authorization
-     *            the signed request's header
+     * @param authorization the signed request's header
      */
     static SigningKey of(String secretKey, String authorization) {
         Matcher match = AUTHORIZATION.matcher(authorization);

@@ -7,8 +7,7 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 /**
  * A region of a file on its way to a store.
  *
- * @param upload
- *            which part of which upload it is; null for an object of its own
+ * @param upload which part of which upload it is; null for an object of its own
  */
 record StoreRequest(ObjectName name, @Nullable Upload upload, FileChannel file, long offset,
         long bytes) {

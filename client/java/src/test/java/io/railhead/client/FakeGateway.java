@@ -38,7 +38,16 @@ final class FakeGateway implements AutoCloseable, Peers {
 
     /** What this gateway does with a token. */
     enum Mood {
-        DELIVER, DECLINE, SHORT_COUNT, WRONG_REPLY, REPLY_AND_BODY, NO_COUNT, OTHER_VERSION_LATER, FAIL, HANG_UP, STORE_NOTHING
+        DELIVER,
+        DECLINE,
+        SHORT_COUNT,
+        WRONG_REPLY,
+        REPLY_AND_BODY,
+        NO_COUNT,
+        OTHER_VERSION_LATER,
+        FAIL,
+        HANG_UP,
+        STORE_NOTHING
     }
 
     final Map<String, byte[]> objects = new ConcurrentHashMap<>();

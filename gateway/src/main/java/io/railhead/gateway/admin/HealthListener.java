@@ -47,7 +47,8 @@ public final class HealthListener {
             if (rendered.failed()) {
                 response.setStatusCode(500).end(rendered.cause() + "\n");
             } else {
-                response.putHeader("content-type", TextFormat.CONTENT_TYPE_004).end(rendered.result());
+                response.putHeader("content-type", TextFormat.CONTENT_TYPE_004)
+                        .end(rendered.result());
             }
         });
     }

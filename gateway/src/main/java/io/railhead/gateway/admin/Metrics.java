@@ -11,29 +11,36 @@ import io.prometheus.client.hotspot.DefaultExports;
 public final class Metrics {
     private final CollectorRegistry registry = new CollectorRegistry();
 
-    public final Counter requests = counter("railhead_requests_total", "Requests answered.", "operation", "status");
+    public final Counter requests = counter("railhead_requests_total", "Requests answered.",
+            "operation", "status");
     public final Counter cacheResults = counter("railhead_cache_requests_total",
             "Object reads by what the cache did for them.", "result");
-    public final Counter errors = counter("railhead_errors_total", "Errors of the gateway's own making.", "code");
+    public final Counter errors = counter("railhead_errors_total",
+            "Errors of the gateway's own making.", "code");
     public final Counter cutBodies = counter("railhead_cut_bodies_total",
             "Bodies that could not be finished and were cut.", "reason");
     public final Counter revalidations = counter("railhead_revalidations_total",
             "Questions to the backend before a hit.", "result");
     public final Counter staleServed = counter("railhead_stale_served_total",
             "Reads answered although the backend did not, by rule.", "backend");
-    public final Counter deliveredBytes = counter("railhead_delivered_bytes_total", "Object bytes delivered.",
+    public final Counter deliveredBytes = counter("railhead_delivered_bytes_total",
+            "Object bytes delivered.",
             "transport");
-    public final Counter rdmaRequests = counter("railhead_rdma_requests_total", "Requests that carried a token.",
+    public final Counter rdmaRequests = counter("railhead_rdma_requests_total",
+            "Requests that carried a token.",
             "dialect", "result");
     public final Counter rdmaDeclined = counter("railhead_rdma_declined_total",
             "Requests with a token that were not served by RDMA.", "reason");
     public final Counter rdmaRefused = counter("railhead_rdma_refused_total",
             "Requests with a token that were refused with an error.", "reason");
-    public final Gauge inFlight = Gauge.build("railhead_requests_in_flight", "Requests being answered.")
+    public final Gauge inFlight = Gauge
+            .build("railhead_requests_in_flight", "Requests being answered.")
             .register(registry);
-    public final Histogram seconds = Histogram.build("railhead_request_seconds", "From the head to the last byte.")
+    public final Histogram seconds = Histogram
+            .build("railhead_request_seconds", "From the head to the last byte.")
             .labelNames("operation")
-            .buckets(50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 10)
+            .buckets(50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1,
+                    0.25, 0.5, 1, 2.5, 10)
             .register(registry);
 
     public Metrics() {

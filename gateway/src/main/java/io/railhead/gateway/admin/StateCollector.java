@@ -35,7 +35,8 @@ public final class StateCollector extends Collector {
     }
 
     private static void addMemory(List<MetricFamilySamples> families, MemoryStats stats) {
-        GaugeMetricFamily bytes = new GaugeMetricFamily("railhead_memory_bytes", "Registered memory.", List.of("state"));
+        GaugeMetricFamily bytes = new GaugeMetricFamily("railhead_memory_bytes",
+                "Registered memory.", List.of("state"));
         bytes.addMetric(List.of("capacity"), (double) stats.capacityBytes());
         bytes.addMetric(List.of("free"), (double) stats.freeBytes());
         bytes.addMetric(List.of("used"), (double) stats.usedBytes());
@@ -43,48 +44,61 @@ public final class StateCollector extends Collector {
         bytes.addMetric(List.of("reserve"), (double) stats.reserveBytes());
         bytes.addMetric(List.of("reserve_free"), (double) stats.reserveFreeBytes());
         families.add(bytes);
-        families.add(new GaugeMetricFamily("railhead_leases", "Leases open now.", (double) stats.leases()));
+        families.add(new GaugeMetricFamily("railhead_leases", "Leases open now.",
+                (double) stats.leases()));
     }
 
     private static void addCache(List<MetricFamilySamples> families, CacheStats stats) {
-        CounterMetricFamily pages = new CounterMetricFamily("railhead_page_lookups", "Pages asked for by readers.",
+        CounterMetricFamily pages = new CounterMetricFamily("railhead_page_lookups",
+                "Pages asked for by readers.",
                 List.of("result"));
         pages.addMetric(List.of("hit"), (double) stats.pageHits());
         pages.addMetric(List.of("miss"), (double) stats.pageMisses());
         pages.addMetric(List.of("join"), (double) stats.pageJoins());
         families.add(pages);
-        families.add(new CounterMetricFamily("railhead_fill_runs", "Ranged GETs of fills.", (double) stats.fillRuns()));
-        families.add(new CounterMetricFamily("railhead_fill_bytes", "Bytes taken into pages.", (double) stats.fillBytes()));
-        families.add(new CounterMetricFamily("railhead_fill_failures", "Fills that broke off.", (double) stats.fillFailures()));
-        families.add(new CounterMetricFamily("railhead_evicted_pages", "Pages that made room.", (double) stats.evictedPages()));
-        families.add(new CounterMetricFamily("railhead_memory_shortages", "Reads that found no page to fill.",
+        families.add(new CounterMetricFamily("railhead_fill_runs", "Ranged GETs of fills.",
+                (double) stats.fillRuns()));
+        families.add(new CounterMetricFamily("railhead_fill_bytes", "Bytes taken into pages.",
+                (double) stats.fillBytes()));
+        families.add(new CounterMetricFamily("railhead_fill_failures", "Fills that broke off.",
+                (double) stats.fillFailures()));
+        families.add(new CounterMetricFamily("railhead_evicted_pages", "Pages that made room.",
+                (double) stats.evictedPages()));
+        families.add(new CounterMetricFamily("railhead_memory_shortages",
+                "Reads that found no page to fill.",
                 (double) stats.shortages()));
-        families.add(new GaugeMetricFamily("railhead_cached_objects", "Objects known.", (double) stats.objects()));
-        families.add(new GaugeMetricFamily("railhead_cached_pages", "Pages held.", (double) stats.pages()));
+        families.add(new GaugeMetricFamily("railhead_cached_objects", "Objects known.",
+                (double) stats.objects()));
+        families.add(new GaugeMetricFamily("railhead_cached_pages", "Pages held.",
+                (double) stats.pages()));
     }
 
     private void addBackends(List<MetricFamilySamples> families) {
         List<String> backend = List.of("backend");
         CounterMetricFamily requests = new CounterMetricFamily("railhead_backend_requests",
                 "Requests sent to a store, retries included.", List.of("backend", "kind"));
-        CounterMetricFamily retries = new CounterMetricFamily("railhead_backend_retries", "Requests sent again.", backend);
+        CounterMetricFamily retries = new CounterMetricFamily("railhead_backend_retries",
+                "Requests sent again.", backend);
         CounterMetricFamily failures = new CounterMetricFamily("railhead_backend_failures",
                 "Requests that a store did not answer.", backend);
         CounterMetricFamily bytes = new CounterMetricFamily("railhead_backend_bytes", "Body bytes.",
                 List.of("backend", "direction"));
-        GaugeMetricFamily endpoints = new GaugeMetricFamily("railhead_backend_endpoints", "Endpoints by state.",
+        GaugeMetricFamily endpoints = new GaugeMetricFamily("railhead_backend_endpoints",
+                "Endpoints by state.",
                 List.of("backend", "state"));
         for (Backend each : backends) {
             BackendStats stats = each.stats();
             requests.addMetric(List.of(each.name(), "ranged_get"), (double) stats.rangedGets());
             requests.addMetric(List.of(each.name(), "head"), (double) stats.heads());
-            requests.addMetric(List.of(each.name(), "other"), (double) (stats.requests() - stats.rangedGets() - stats.heads()));
+            requests.addMetric(List.of(each.name(), "other"),
+                    (double) (stats.requests() - stats.rangedGets() - stats.heads()));
             retries.addMetric(List.of(each.name()), (double) stats.retries());
             failures.addMetric(List.of(each.name()), (double) stats.failures());
             bytes.addMetric(List.of(each.name(), "in"), (double) stats.bytesIn());
             bytes.addMetric(List.of(each.name(), "out"), (double) stats.bytesOut());
             endpoints.addMetric(List.of(each.name(), "healthy"), (double) stats.healthyEndpoints());
-            endpoints.addMetric(List.of(each.name(), "ejected"), (double) (stats.endpoints() - stats.healthyEndpoints()));
+            endpoints.addMetric(List.of(each.name(), "ejected"),
+                    (double) (stats.endpoints() - stats.healthyEndpoints()));
         }
         families.addAll(List.of(requests, retries, failures, bytes, endpoints));
     }

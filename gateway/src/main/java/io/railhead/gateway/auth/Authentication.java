@@ -12,12 +12,9 @@ public sealed interface Authentication {
     /**
      * The request's SigV4 signature was verified.
      *
-     * @param signature
-     *            lower-case hex; with aws-chunked bodies, the seed of their chain
-     * @param signedHeaders
-     *            names in lower case
-     * @param presigned
-     *            by query: its headers other than {@code signedHeaders} are anybody's
+     * @param signature lower-case hex; with aws-chunked bodies, the seed of their chain
+     * @param signedHeaders names in lower case
+     * @param presigned by query: its headers other than {@code signedHeaders} are anybody's
      */
     record Signed(Principal principal, AccessKey key, SignatureScope scope, String signature,
             Set<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Verifies SigV4 by header and by query. Any thread, never blocks.
  *
- * <p>
- * The region in a scope is the client's to choose, since the gateway stands for stores of many
+ * <p> The region in a scope is the client's to choose, since the gateway stands for stores of many
  * regions; it is bound by the signature. See "Authenticating Requests (AWS Signature Version 4)" in
  * the Amazon S3 API reference.
  */

@@ -32,7 +32,11 @@ final class AwsChunked implements Framing {
     private static final String SIGNATURE = "chunk-signature=";
 
     private enum State {
-        SIZE, DATA, DATA_END, TRAILER, END
+        SIZE,
+        DATA,
+        DATA_END,
+        TRAILER,
+        END
     }
 
     private final @Nullable ChunkSignatures signatures;
@@ -47,10 +51,8 @@ final class AwsChunked implements Framing {
     /**
      * A decoder.
      *
-     * @param signatures
-     *            null if chunks are not signed
-     * @param trailer
-     *            null if none may follow
+     * @param signatures null if chunks are not signed
+     * @param trailer null if none may follow
      */
     AwsChunked(@Nullable ChunkSignatures signatures, @Nullable Trailers trailer) {
         this.signatures = signatures;

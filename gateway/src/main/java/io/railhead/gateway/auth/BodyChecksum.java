@@ -13,7 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** What a body's bytes can be checked by. */
 enum BodyChecksum {
-    CRC32(4), CRC32C(4), CRC64NVME(8), SHA1(20), SHA256(32), MD5(16);
+    CRC32(4),
+    CRC32C(4),
+    CRC64NVME(8),
+    SHA1(20),
+    SHA256(32),
+    MD5(16);
 
     private static final String PREFIX = "x-amz-checksum-";
 

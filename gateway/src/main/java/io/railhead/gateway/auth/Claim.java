@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a request says about its own signature; nothing of it is true yet.
  *
- * @param expiresSeconds
- *            from {@code signedAt}, of a presigned request
+ * @param expiresSeconds from {@code signedAt}, of a presigned request
  */
 record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeaders,
         String signature, Instant signedAt, long expiresSeconds, @Nullable String sessionToken,

@@ -20,9 +20,8 @@ import org.slf4j.LoggerFactory;
  * {@code credentials.yaml} as it stands now. Lookups: any thread, never block. A file that cannot
  * be used leaves what was read before in force.
  *
- * <p>
- * The content itself is compared, once a second: it is small, and neither times nor inodes tell all
- * the ways files are replaced (a projected Kubernetes secret swaps a link two levels up).
+ * <p> The content itself is compared, once a second: it is small, and neither times nor inodes tell
+ * all the ways files are replaced (a projected Kubernetes secret swaps a link two levels up).
  */
 public final class CredentialStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialStore.class);

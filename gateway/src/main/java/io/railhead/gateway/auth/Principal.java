@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One entry of {@code credentials.yaml}: who signs, and what it may do here.
  *
- * @param gids
- *            RDMA addresses it may name besides its TCP address, lower case
+ * @param gids RDMA addresses it may name besides its TCP address, lower case
  */
 public record Principal(String name, String tenant, List<AccessKey> keys,
         @Nullable BackendCredential backend, Set<String> gids, boolean rdmaGet, boolean rdmaPut,

@@ -6,12 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a signature covers, byte for byte as received.
  *
- * @param rawPath
- *            percent-encoded, with its leading slash; each char is one byte
- * @param rawQuery
- *            without the question mark; null if there is none
- * @param headers
- *            with {@code Host}, also where the protocol has an authority instead
+ * @param rawPath percent-encoded, with its leading slash; each char is one byte
+ * @param rawQuery without the question mark; null if there is none
+ * @param headers with {@code Host}, also where the protocol has an authority instead
  */
 public record RequestHead(String method, String rawPath, @Nullable String rawQuery,
         Headers headers) {}

@@ -3,8 +3,7 @@ package io.railhead.gateway.auth;
 /**
  * Where and when a SigV4 signature holds.
  *
- * @param date
- *            yyyyMMdd, UTC
+ * @param date yyyyMMdd, UTC
  */
 public record SignatureScope(String date, String region, String service) {
 

@@ -10,10 +10,10 @@ import io.railhead.cache.ObjectId;
  * @param accessKey the key that signed, "" for anonymous
  * @param sessionToken "" where there is none
  */
-public record Grant(String principal, String accessKey, String sessionToken, Action action, ObjectId object) {
+public record Grant(String principal, String accessKey, String sessionToken, Action action,
+        ObjectId object) {
 
     /** What was allowed. */
     public enum Action {
-        READ
-    }
+        READ }
 }

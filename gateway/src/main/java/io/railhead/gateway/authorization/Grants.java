@@ -6,13 +6,15 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * What the backend allowed, remembered for as long as the rule says and never wider than asked:
- * one principal, one session, one action, one object. Any thread.
+ * What the backend allowed, remembered for as long as the rule says and never wider than asked: one
+ * principal, one session, one action, one object. Any thread.
  */
 public final class Grants {
     private static final int MAX_REMEMBERED = 1_000_000;
 
-    private final Cache<Grant, Long> grants = Caffeine.newBuilder().maximumSize(MAX_REMEMBERED).build();
+    private final Cache<Grant, Long> grants = Caffeine.newBuilder()
+            .maximumSize(MAX_REMEMBERED)
+            .build();
     private final LongSupplier nanoClock;
 
     public Grants(LongSupplier nanoClock) {

@@ -20,10 +20,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * The front door.
      *
-     * @param domains
-     *            host name suffixes behind which a virtual-host bucket stands, lower case
-     * @param eventLoops
-     *            never 0: the machine's cores are already filled in
+     * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
+     * @param eventLoops never 0: the machine's cores are already filled in
      */
     public record Gateway(ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
@@ -36,7 +34,9 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
 
     /** How callers are known. Only {@link #VERIFY} is served as yet. */
     public enum AuthMode {
-        VERIFY, PASS_THROUGH, TRUSTED_NETWORK
+        VERIFY,
+        PASS_THROUGH,
+        TRUSTED_NETWORK
     }
 
     /** Registered memory. */
@@ -46,8 +46,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * One of {@code backends:}.
      *
-     * @param probeBucket
-     *            where what the store can do may be tried; null tries less
+     * @param probeBucket where what the store can do may be tried; null tries less
      */
     public record Store(BackendConfig backend, @Nullable String probeBucket) {}
 

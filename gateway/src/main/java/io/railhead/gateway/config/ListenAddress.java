@@ -3,10 +3,8 @@ package io.railhead.gateway.config;
 /**
  * Where a listener binds.
  *
- * @param host
- *            an address or name, IPv6 without its brackets
- * @param port
- *            0 lets the system choose
+ * @param host an address or name, IPv6 without its brackets
+ * @param port 0 lets the system choose
  */
 public record ListenAddress(String host, int port) {
 

@@ -5,8 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A rule's condition; null is any.
  *
- * @param bucket
- *            a glob: a star stands for any characters
+ * @param bucket a glob: a star stands for any characters
  */
 record Match(@Nullable String bucket, @Nullable String prefix, @Nullable String tenant) {
 

@@ -5,16 +5,11 @@ import java.time.Duration;
 /**
  * What holds for a request, all values resolved.
  *
- * @param backend
- *            a key of {@link GatewayConfig#backends}
- * @param rememberAuthorization
- *            how long the store's yes is remembered; zero asks each time
- * @param maxObject
- *            larger objects are not cached
- * @param shared
- *            whether one namespace holds for all principals
- * @param staleIfError
- *            whether a hit that cannot be revalidated may be served
+ * @param backend a key of {@link GatewayConfig#backends}
+ * @param rememberAuthorization how long the store's yes is remembered; zero asks each time
+ * @param maxObject larger objects are not cached
+ * @param shared whether one namespace holds for all principals
+ * @param staleIfError whether a hit that cannot be revalidated may be served
  */
 public record Rule(String backend, Freshness freshness, Duration rememberAuthorization,
         CacheMode cache, boolean rdma, ByteCount maxObject, boolean shared,

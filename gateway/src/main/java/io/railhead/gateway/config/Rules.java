@@ -20,10 +20,8 @@ public final class Rules {
     /**
      * The rule that holds; never null.
      *
-     * @param bucket
-     *            null for requests to the service itself
-     * @param key
-     *            decoded; "" for the bucket itself
+     * @param bucket null for requests to the service itself
+     * @param key decoded; "" for the bucket itself
      */
     public Rule match(String tenant, @Nullable String bucket, String key) {
         for (Entry entry : entries) {

@@ -10,40 +10,47 @@ import org.jspecify.annotations.Nullable;
 /** The head of an object's answer, made from its metadata. */
 public final class AnswerHead {
     /** Query parameters that replace a header of the answer. */
-    private static final Map<String, String> OVERRIDES = Map.of("response-content-type", "content-type",
-            "response-content-language", "content-language", "response-expires", "expires", "response-cache-control",
-            "cache-control", "response-content-disposition", "content-disposition", "response-content-encoding",
+    private static final Map<String, String> OVERRIDES = Map.of("response-content-type",
+            "content-type",
+            "response-content-language", "content-language", "response-expires", "expires",
+            "response-cache-control",
+            "cache-control", "response-content-disposition", "content-disposition",
+            "response-content-encoding",
             "content-encoding");
 
-    private AnswerHead() {
-    }
+    private AnswerHead() {}
 
     public static boolean isOverride(String queryParameter) {
         return OVERRIDES.containsKey(queryParameter);
     }
 
     /** Status and headers of an answer whose body is the planned bytes. */
-    public static HttpServerResponse write(Exchange exchange, S3Request request, ReadPlan plan, String cacheResult) {
+    public static HttpServerResponse write(Exchange exchange, S3Request request, ReadPlan plan,
+            String cacheResult) {
         HttpServerResponse response = writeObject(exchange, request, plan, cacheResult);
         response.putHeader("content-length", Long.toString(plan.length()));
         return response;
     }
 
     /** The same without Content-Length: the object's bytes go elsewhere, or there is no body. */
-    public static HttpServerResponse writeObject(Exchange exchange, S3Request request, ReadPlan plan,
+    public static HttpServerResponse writeObject(Exchange exchange, S3Request request,
+            ReadPlan plan,
             String cacheResult) {
         HttpServerResponse response = exchange.answer(plan.status());
         ObjectHeaders.forEach(plan.metadata(), checksums(request, plan), response::putHeader);
         response.putHeader("accept-ranges", "bytes");
         response.putHeader("x-cache", cacheResult);
         if (plan.status() == 206) {
-            response.putHeader("content-range", "bytes " + plan.from() + "-" + (plan.to() - 1) + "/" + plan.sizeBytes());
+            response.putHeader("content-range",
+                    "bytes " + plan.from() + "-" + (plan.to() - 1) + "/" + plan.sizeBytes());
         }
-        OVERRIDES.forEach((parameter, header) -> override(response, header, request.query().get(parameter)));
+        OVERRIDES.forEach(
+                (parameter, header) -> override(response, header, request.query().get(parameter)));
         return response;
     }
 
-    private static void override(HttpServerResponse response, String header, @Nullable String value) {
+    private static void override(HttpServerResponse response, String header,
+            @Nullable String value) {
         if (value != null) {
             response.putHeader(header, value);
         }
@@ -51,7 +58,9 @@ public final class AnswerHead {
 
     private static ObjectHeaders.Checksums checksums(S3Request request, ReadPlan plan) {
         boolean whole = plan.length() == plan.sizeBytes();
-        return whole && wantsChecksums(request) ? ObjectHeaders.Checksums.SHOWN : ObjectHeaders.Checksums.HIDDEN;
+        return whole && wantsChecksums(request)
+                ? ObjectHeaders.Checksums.SHOWN
+                : ObjectHeaders.Checksums.HIDDEN;
     }
 
     public static boolean wantsChecksums(S3Request request) {

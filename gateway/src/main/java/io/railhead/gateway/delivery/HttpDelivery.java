@@ -41,7 +41,8 @@ public final class HttpDelivery implements RangeReader.Sink {
      *
      * @param head writes the head when the first bytes are there
      */
-    public HttpDelivery(Exchange exchange, long length, Supplier<HttpServerResponse> head, Broken broken) {
+    public HttpDelivery(Exchange exchange, long length, Supplier<HttpServerResponse> head,
+            Broken broken) {
         this.exchange = exchange;
         this.remaining = length;
         this.head = head;
@@ -66,7 +67,8 @@ public final class HttpDelivery implements RangeReader.Sink {
     }
 
     private static ByteBuf wrap(List<ByteBuffer> buffers) {
-        return buffers.size() == 1 ? Unpooled.wrappedBuffer(buffers.getFirst())
+        return buffers.size() == 1
+                ? Unpooled.wrappedBuffer(buffers.getFirst())
                 : Unpooled.wrappedBuffer(buffers.size(), buffers.toArray(ByteBuffer[]::new));
     }
 

@@ -40,7 +40,8 @@ public final class PulledBody implements Publisher<ByteBuffer> {
     private boolean over;
 
     /** @param reader verifies what is pulled; {@code length} bytes in all */
-    public PulledBody(ObjectCache cache, Transfer transfer, Executor executor, BodyReader reader, long length,
+    public PulledBody(ObjectCache cache, Transfer transfer, Executor executor, BodyReader reader,
+            long length,
             int pageBytes) {
         this.cache = cache;
         this.transfer = transfer;
@@ -110,7 +111,8 @@ public final class PulledBody implements Publisher<ByteBuffer> {
         }
         PageSlice landing = cache.land(pulled, (int) Math.min(pageBytes, length - pulled));
         if (landing == null) {
-            fail(new S3Exception(S3Error.SLOW_DOWN, "The gateway has no memory to receive into; please retry."));
+            fail(new S3Exception(S3Error.SLOW_DOWN,
+                    "The gateway has no memory to receive into; please retry."));
             return;
         }
         pulling = true;
@@ -128,7 +130,8 @@ public final class PulledBody implements Publisher<ByteBuffer> {
         try (ownedSlice) {
             pulled += ownedSlice.length();
             for (ByteBuffer buffer : ownedSlice.buffers()) {
-                reader.accept(ByteBuffer.allocate(buffer.remaining()).put(buffer).flip(), pieces::add);
+                reader.accept(ByteBuffer.allocate(buffer.remaining()).put(buffer).flip(),
+                        pieces::add);
             }
         } catch (S3Exception e) {
             fail(e);

@@ -26,6 +26,7 @@ public record RdmaDeadlines(Duration decide, Duration fence) {
     }
 
     private static long left(Duration deadline, long arrivedAtNanos) {
-        return deadline.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - arrivedAtNanos);
+        return deadline.toMillis()
+                - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - arrivedAtNanos);
     }
 }

@@ -36,7 +36,10 @@ public final class RdmaDelivery implements RangeReader.Sink {
     private long timer = -1;
 
     private enum State {
-        WAITING, POSTING, FENCING, OVER
+        WAITING,
+        POSTING,
+        FENCING,
+        OVER
     }
 
     /** How a delivery ends: exactly one of these, on the event loop. */
@@ -52,7 +55,8 @@ public final class RdmaDelivery implements RangeReader.Sink {
         void broken(Throwable cause);
     }
 
-    public RdmaDelivery(Exchange exchange, Vertx vertx, Transfer transfer, long fromOffset, RdmaDeadlines deadlines,
+    public RdmaDelivery(Exchange exchange, Vertx vertx, Transfer transfer, long fromOffset,
+            RdmaDeadlines deadlines,
             Outcome outcome) {
         this.exchange = exchange;
         this.vertx = vertx;
@@ -64,7 +68,8 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     public void start(RangeReader newReader) {
         reader = newReader;
-        exchange.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED, "the client's connection closed")));
+        exchange.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED,
+                "the client's connection closed")));
         arm(deadlines.decideMillis(exchange.arrivedAtNanos()), this::decisionIsDue);
         newReader.start();
     }
@@ -85,7 +90,8 @@ public final class RdmaDelivery implements RangeReader.Sink {
         if (state == State.WAITING) {
             state = State.POSTING;
             arm(deadlines.fenceMillis(exchange.arrivedAtNanos()),
-                    () -> stop(new TransferException(TransferException.Reason.FENCED, "the deadline has passed")));
+                    () -> stop(new TransferException(TransferException.Reason.FENCED,
+                            "the deadline has passed")));
         }
         if (state != State.POSTING) {
             ownedSlice.close();
@@ -93,7 +99,8 @@ public final class RdmaDelivery implements RangeReader.Sink {
         }
         writesUnderWay++;
         transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
-                .whenComplete((done, failure) -> exchange.executor().execute(() -> written(failure)));
+                .whenComplete(
+                        (done, failure) -> exchange.executor().execute(() -> written(failure)));
     }
 
     private void written(@Nullable Throwable failure) {

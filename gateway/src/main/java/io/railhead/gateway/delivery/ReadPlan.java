@@ -21,6 +21,8 @@ public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) 
 
     /** Cut to a window of so many bytes: less than what was asked for is a partial answer. */
     public ReadPlan clippedTo(long windowBytes) {
-        return length() <= windowBytes ? this : new ReadPlan(metadata, from, from + windowBytes, 206);
+        return length() <= windowBytes
+                ? this
+                : new ReadPlan(metadata, from, from + windowBytes, 206);
     }
 }

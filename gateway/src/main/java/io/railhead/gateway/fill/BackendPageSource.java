@@ -39,19 +39,21 @@ public final class BackendPageSource implements PageSource {
     @Override
     public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
         fetched = true;
-        backend.send(Requests.rangedGet(target, caller, offset, length, version.etag())).whenComplete((answer, failure) -> {
-            if (failure != null) {
-                sink.fail(new FillException(Reason.BACKEND_FAILED, "the backend did not answer", failure));
-                return;
-            }
-            FillException mismatch = check(answer, version, offset, length);
-            if (mismatch != null) {
-                BodyDrain.discard(answer.body());
-                sink.fail(mismatch);
-            } else {
-                pour(answer.body(), sink);
-            }
-        });
+        backend.send(Requests.rangedGet(target, caller, offset, length, version.etag()))
+                .whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        sink.fail(new FillException(Reason.BACKEND_FAILED,
+                                "the backend did not answer", failure));
+                        return;
+                    }
+                    FillException mismatch = check(answer, version, offset, length);
+                    if (mismatch != null) {
+                        BodyDrain.discard(answer.body());
+                        sink.fail(mismatch);
+                    } else {
+                        pour(answer.body(), sink);
+                    }
+                });
     }
 
     /** Starts a body on its way into pages. */
@@ -59,27 +61,36 @@ public final class BackendPageSource implements PageSource {
         body.subscribe(new SinkSubscriber(sink));
     }
 
-    private static @Nullable FillException check(BackendResponse answer, ObjectVersion version, long offset,
+    private static @Nullable FillException check(BackendResponse answer, ObjectVersion version,
+            long offset,
             long length) {
         return switch (answer.status()) {
             case 206 -> checkPartial(answer, version, offset, length);
-            case 200 -> new FillException(Reason.BACKEND_FAILED, "the backend ignored the range", null);
+            case 200 ->
+                new FillException(Reason.BACKEND_FAILED, "the backend ignored the range", null);
             case 401, 403 -> new FillException(Reason.REFUSED, "the backend refused", null);
             case 404 -> new FillException(Reason.NOT_FOUND, "the object is gone", null);
-            case 412, 416 -> new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
-            default -> new FillException(Reason.BACKEND_FAILED, "the backend answered " + answer.status(), null);
+            case 412, 416 ->
+                new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
+            default -> new FillException(Reason.BACKEND_FAILED,
+                    "the backend answered " + answer.status(), null);
         };
     }
 
-    private static @Nullable FillException checkPartial(BackendResponse answer, ObjectVersion version, long offset,
+    private static @Nullable FillException checkPartial(BackendResponse answer,
+            ObjectVersion version, long offset,
             long length) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
         if (range == null || range.first() != offset || range.last() != offset + length - 1) {
             return new FillException(Reason.BACKEND_FAILED, "the backend sent another range", null);
         }
         String versionId = answer.headers().get("x-amz-version-id");
-        boolean same = version.etag().equals(answer.headers().get("etag")) && range.size() == version.sizeBytes()
-                && (versionId == null || version.versionId().isEmpty() || versionId.equals(version.versionId()));
-        return same ? null : new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
+        boolean same = version.etag().equals(answer.headers().get("etag"))
+                && range.size() == version.sizeBytes()
+                && (versionId == null || version.versionId().isEmpty()
+                        || versionId.equals(version.versionId()));
+        return same
+                ? null
+                : new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
     }
 }

@@ -14,18 +14,20 @@ import org.jspecify.annotations.Nullable;
 public final class ObjectHeaders {
     /** Marks metadata that a HEAD gave: only that names the object's checksums. */
     private static final String COMPLETE = ":complete";
-    private static final Set<String> OF_ONE_MESSAGE = Set.of("content-length", "content-range", "date", "server",
-            "connection", "keep-alive", "transfer-encoding", "accept-ranges", "x-amz-request-id", "x-amz-id-2",
+    private static final Set<String> OF_ONE_MESSAGE = Set.of("content-length", "content-range",
+            "date", "server",
+            "connection", "keep-alive", "transfer-encoding", "accept-ranges", "x-amz-request-id",
+            "x-amz-id-2",
             "x-amz-mp-parts-count", "via", "age", "strict-transport-security", "trailer");
 
-    private ObjectHeaders() {
-    }
+    private ObjectHeaders() {}
 
     /**
      * What a HEAD or GET answer says about an object of this size; null where it has no ETag, or
      * may not be kept for others: then it is nothing a cache can hold.
      */
-    public static @Nullable ObjectMetadata metadata(ObjectId id, Headers answer, long sizeBytes, Moment sent,
+    public static @Nullable ObjectMetadata metadata(ObjectId id, Headers answer, long sizeBytes,
+            Moment sent,
             Source source) {
         String etag = answer.get("etag");
         if (etag == null || !mayBeKept(answer)) {
@@ -37,7 +39,8 @@ public final class ObjectHeaders {
         if (source == Source.HEAD) {
             kept.put(COMPLETE, "");
         }
-        ObjectVersion version = new ObjectVersion(id, etag, versionId == null ? "" : versionId, sizeBytes);
+        ObjectVersion version = new ObjectVersion(id, etag, versionId == null ? "" : versionId,
+                sizeBytes);
         return new ObjectMetadata(version, kept, sent.nanos(), sent.generation());
     }
 
@@ -46,12 +49,12 @@ public final class ObjectHeaders {
      *
      * @param generation of the key at that moment
      */
-    public record Moment(long nanos, long generation) {
-    }
+    public record Moment(long nanos, long generation) {}
 
     /** A ranged GET's checksums are the range's, so they are not kept. */
     public enum Source {
-        HEAD, RANGED_GET
+        HEAD,
+        RANGED_GET
     }
 
     private static void keep(Map<String, String> kept, String name, String value, Source source) {
@@ -64,7 +67,8 @@ public final class ObjectHeaders {
     private static boolean mayBeKept(Headers answer) {
         String control = answer.get("cache-control");
         boolean forbidden = control != null
-                && (control.toLowerCase(Locale.ROOT).contains("no-store") || control.toLowerCase(Locale.ROOT).contains("private"));
+                && (control.toLowerCase(Locale.ROOT).contains("no-store")
+                        || control.toLowerCase(Locale.ROOT).contains("private"));
         return !forbidden && !answer.contains("x-amz-server-side-encryption-customer-algorithm")
                 && !answer.contains("x-amz-request-charged");
     }
@@ -88,6 +92,7 @@ public final class ObjectHeaders {
 
     /** Whether the client asked for checksums, and they are of the bytes it gets. */
     public enum Checksums {
-        SHOWN, HIDDEN
+        SHOWN,
+        HIDDEN
     }
 }

@@ -26,7 +26,8 @@ final class SinkSubscriber implements Subscriber<ByteBuffer> {
 
     @Override
     public void onError(Throwable cause) {
-        sink.fail(new FillException(FillException.Reason.BACKEND_FAILED, "the backend's body broke off", cause));
+        sink.fail(new FillException(FillException.Reason.BACKEND_FAILED,
+                "the backend's body broke off", cause));
     }
 
     @Override

@@ -7,18 +7,14 @@ import io.railhead.cache.ObjectMetadata;
 public sealed interface Probe {
 
     /** It may be read, and this is what it is now. */
-    record Found(ObjectMetadata metadata) implements Probe {
-    }
+    record Found(ObjectMetadata metadata) implements Probe {}
 
     /** It may be read, but nobody may keep it for others. */
-    record Uncacheable(Headers headers) implements Probe {
-    }
+    record Uncacheable(Headers headers) implements Probe {}
 
     /** The backend's own refusal: 403, 404, or another status. */
-    record Refused(int status, Headers headers) implements Probe {
-    }
+    record Refused(int status, Headers headers) implements Probe {}
 
     /** The backend did not answer, or said it cannot now. */
-    record Unanswered(String reason) implements Probe {
-    }
+    record Unanswered(String reason) implements Probe {}
 }

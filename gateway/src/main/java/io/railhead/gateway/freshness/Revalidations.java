@@ -9,9 +9,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Revalidations under way. Requests of one principal for one object share them, but a request
- * joins only one that is sent after it arrived: while one is under way, those who come wait
- * together for the next. Any thread.
+ * Revalidations under way. Requests of one principal for one object share them, but a request joins
+ * only one that is sent after it arrived: while one is under way, those who come wait together for
+ * the next. Any thread.
  *
  * <p>Lock order: the stripe's lock is never held while a probe is sent or completed.
  */

@@ -1,7 +1,7 @@
 package io.railhead.gateway.http;
 
-import io.vertx.core.Future;
 import io.netty.buffer.Unpooled;
+import io.vertx.core.Future;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
@@ -39,8 +39,7 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
      * @param bytes handed to the socket
      * @param complete whether the backend's body ended as it should
      */
-    public record Outcome(long bytes, boolean complete) {
-    }
+    public record Outcome(long bytes, boolean complete) {}
 
     /** @param onEnd called once on the event loop; it ends the response or cuts it */
     public BodyRelay(Exchange exchange, HttpServerResponse response, Consumer<Outcome> onEnd) {

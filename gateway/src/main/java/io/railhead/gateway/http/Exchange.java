@@ -181,7 +181,9 @@ public final class Exchange {
 
     private void done() {
         metrics.inFlight.dec();
-        metrics.requests.labels(operation, answered ? Integer.toString(response.getStatusCode()) : "closed").inc();
+        metrics.requests
+                .labels(operation, answered ? Integer.toString(response.getStatusCode()) : "closed")
+                .inc();
         metrics.seconds.labels(operation).observe((System.nanoTime() - arrivedAtNanos) / 1e9);
     }
 }

@@ -63,7 +63,8 @@ public final class FrontDoor {
         Query query = query(head.rawQuery());
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticator.authenticate(head, clock.instant());
-        S3Request request = new S3Request(head, address, query, authentication, routes.route(authentication, address));
+        S3Request request = new S3Request(head, address, query, authentication,
+                routes.route(authentication, address));
         Router.Match match = router.match(request);
         exchange.describe(match.name(), head.rawPath());
         match.operation().handle(exchange, request);
@@ -73,9 +74,11 @@ public final class FrontDoor {
         exchange.describe("Own", head.rawPath());
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
-            throw new S3Exception(S3Error.ACCESS_DENIED, "Requests below " + OwnPaths.PREFIX + " must be signed.");
+            throw new S3Exception(S3Error.ACCESS_DENIED,
+                    "Requests below " + OwnPaths.PREFIX + " must be signed.");
         }
-        ownPaths.handle(exchange, signed, head.rawPath().substring(OwnPaths.PREFIX.length()), query(head.rawQuery()));
+        ownPaths.handle(exchange, signed, head.rawPath().substring(OwnPaths.PREFIX.length()),
+                query(head.rawQuery()));
     }
 
     private static RequestHead head(HttpServerRequest http) {

@@ -30,9 +30,14 @@ public final class S3Listener {
         this.vertx = vertx;
         this.door = door;
         this.options = new HttpServerOptions().setMaxHeaderSize(maxHeaderBytes)
-                .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES).setIdleTimeout((int) idleTimeout.toMillis())
-                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS).setHandle100ContinueAutomatically(false)
-                .setHttp2ClearTextEnabled(false).setCompressionSupported(false).setTcpNoDelay(true).setReuseAddress(true);
+                .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES)
+                .setIdleTimeout((int) idleTimeout.toMillis())
+                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+                .setHandle100ContinueAutomatically(false)
+                .setHttp2ClearTextEnabled(false)
+                .setCompressionSupported(false)
+                .setTcpNoDelay(true)
+                .setReuseAddress(true);
     }
 
     public Future<?> listen(String host, int port, int eventLoops) {
@@ -52,8 +57,11 @@ public final class S3Listener {
     private static void refuse(HttpServerRequest request) {
         S3Exception error = new S3Exception(S3Error.BAD_REQUEST,
                 "An error occurred when parsing the HTTP request.");
-        request.response().setStatusCode(error.error().status()).putHeader("content-type", "application/xml")
-                .putHeader("connection", "close").end(ErrorXml.render(error, "", "", ""))
+        request.response()
+                .setStatusCode(error.error().status())
+                .putHeader("content-type", "application/xml")
+                .putHeader("connection", "close")
+                .end(ErrorXml.render(error, "", "", ""))
                 .onComplete(ended -> request.connection().close());
     }
 
@@ -63,7 +71,8 @@ public final class S3Listener {
 
     /** Accepts nothing more and waits for what is being answered, at most so long. */
     public Future<?> drain(Duration atMost) {
-        return Future.all(servers.stream().map(server -> server.shutdown(atMost.toMillis(), TimeUnit.MILLISECONDS))
+        return Future.all(servers.stream()
+                .map(server -> server.shutdown(atMost.toMillis(), TimeUnit.MILLISECONDS))
                 .toList());
     }
 }

@@ -40,13 +40,16 @@ public final class SessionOpening implements OwnPaths {
     @Override
     public void handle(Exchange exchange, Authentication.Signed caller, String path, Query query) {
         if (!path.equals("sessions")) {
-            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "There is nothing at " + PREFIX + path + ".");
+            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
+                    "There is nothing at " + PREFIX + path + ".");
         }
         if (!exchange.request().method().name().equals("POST") || caller.presigned()) {
-            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "A session is opened by a POST with a signed header.");
+            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
+                    "A session is opened by a POST with a signed header.");
         }
         if (!fabric.name().equals(query.get("fabric"))) {
-            throw new S3Exception(S3Error.INVALID_ARGUMENT, "fabric must be " + fabric.name() + ".");
+            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                    "fabric must be " + fabric.name() + ".");
         }
         if (!caller.principal().rdmaGet() && !caller.principal().rdmaPut()) {
             throw new S3Exception(S3Error.RDMA_NOT_PERMITTED);
@@ -59,8 +62,11 @@ public final class SessionOpening implements OwnPaths {
         if (session == null) {
             throw new S3Exception(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
         }
-        JsonObject answer = new JsonObject().put("session", session.id()).put("fabric", fabric.name())
-                .put("socket", socket.toString()).put("max_window", MAX_WINDOW).put("version", VERSION);
+        JsonObject answer = new JsonObject().put("session", session.id())
+                .put("fabric", fabric.name())
+                .put("socket", socket.toString())
+                .put("max_window", MAX_WINDOW)
+                .put("version", VERSION);
         exchange.answer(200).putHeader("content-type", "application/json");
         exchange.end(Buffer.buffer(answer.encode()));
     }

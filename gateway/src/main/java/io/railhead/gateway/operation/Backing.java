@@ -2,19 +2,19 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Requests;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.Grant;
-import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.S3Request;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Asks the backend about one object in the principal's own name. One HEAD answers both whether
- * what is held is fresh and whether this principal may read it. Any thread.
+ * Asks the backend about one object in the principal's own name. One HEAD answers both whether what
+ * is held is fresh and whether this principal may read it. Any thread.
  */
 final class Backing {
     private final ReadServices services;
@@ -32,15 +32,18 @@ final class Backing {
         ObjectHeaders.Moment sent = now(id);
         Backend backend = request.route().backend();
         return backend.send(Requests.head(request.objectTarget(), request.caller()))
-                .handle((answer, failure) -> failure != null ? new Probe.Unanswered(String.valueOf(failure.getMessage()))
+                .handle((answer, failure) -> failure != null
+                        ? new Probe.Unanswered(String.valueOf(failure.getMessage()))
                         : read(answer, id, grant, sent));
     }
 
     ObjectHeaders.Moment now(ObjectId id) {
-        return new ObjectHeaders.Moment(services.nanoClock().getAsLong(), services.cache().generation(id));
+        return new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
+                services.cache().generation(id));
     }
 
-    private Probe read(BackendResponse answer, ObjectId id, Grant grant, ObjectHeaders.Moment sent) {
+    private Probe read(BackendResponse answer, ObjectId id, Grant grant,
+            ObjectHeaders.Moment sent) {
         BodyDrain.discard(answer.body());
         if (answer.status() >= 500) {
             return new Probe.Unanswered("the backend answered " + answer.status());
@@ -62,12 +65,14 @@ final class Backing {
         return new Probe.Found(metadata);
     }
 
-    private static @org.jspecify.annotations.Nullable ObjectMetadata metadata(BackendResponse answer, ObjectId id,
+    private static @org.jspecify.annotations.Nullable ObjectMetadata metadata(
+            BackendResponse answer, ObjectId id,
             ObjectHeaders.Moment sent) {
         String length = answer.headers().get("content-length");
         if (length == null) {
             return null;
         }
-        return ObjectHeaders.metadata(id, answer.headers(), Long.parseLong(length), sent, ObjectHeaders.Source.HEAD);
+        return ObjectHeaders.metadata(id, answer.headers(), Long.parseLong(length), sent,
+                ObjectHeaders.Source.HEAD);
     }
 }

@@ -50,8 +50,9 @@ final class DeleteObjects implements Operation {
             throw new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED, "Your request was too big.");
         }
         Buffer body = Buffer.buffer();
-        exchange.request().exceptionHandler(cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
-                "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
+        exchange.request()
+                .exceptionHandler(cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
+                        "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
         exchange.request().handler(piece -> accept(exchange, reader, piece, body));
         exchange.request().endHandler(ignored -> complete(exchange, request, reader, body));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
@@ -62,7 +63,8 @@ final class DeleteObjects implements Operation {
 
     private static void accept(Exchange exchange, BodyReader reader, Buffer piece, Buffer body) {
         try {
-            reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(), decoded -> append(body, decoded));
+            reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(),
+                    decoded -> append(body, decoded));
         } catch (S3Exception e) {
             exchange.fail(e);
         }
@@ -81,7 +83,8 @@ final class DeleteObjects implements Operation {
         try {
             reader.end(decoded -> append(body, decoded));
             List<ObjectCache.Write> writes = keys(body.getBytes()).stream()
-                    .map(key -> cache.beginWrite(id(request, key))).toList();
+                    .map(key -> cache.beginWrite(id(request, key)))
+                    .toList();
             relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(body.getBytes())),
                     outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
         } catch (S3Exception e) {
@@ -99,7 +102,8 @@ final class DeleteObjects implements Operation {
         try {
             XMLStreamReader reader = XML.createXMLStreamReader(new ByteArrayInputStream(document));
             while (reader.hasNext()) {
-                if (reader.next() == XMLStreamConstants.START_ELEMENT && reader.getLocalName().equals("Key")) {
+                if (reader.next() == XMLStreamConstants.START_ELEMENT
+                        && reader.getLocalName().equals("Key")) {
                     keys.add(reader.getElementText());
                 }
             }

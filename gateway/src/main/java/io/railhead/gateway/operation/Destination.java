@@ -11,10 +11,8 @@ sealed interface Destination {
      *
      * @param declined why RDMA was asked for and is not used; "" if it was not asked for
      */
-    record Body(String declined) implements Destination {
-    }
+    record Body(String declined) implements Destination {}
 
     /** The client's own memory. */
-    record Memory(RemoteBuffer buffer, Dialect dialect) implements Destination {
-    }
+    record Memory(RemoteBuffer buffer, Dialect dialect) implements Destination {}
 }

@@ -7,18 +7,22 @@ import java.util.Set;
 
 /** Which headers pass through the gateway, in each direction; all others are one hop's own. */
 final class ForwardedHeaders {
-    private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date", "x-amz-content-sha256",
-            "x-amz-security-token", "host", "content-length", "transfer-encoding", "expect", "connection", "keep-alive",
+    private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date",
+            "x-amz-content-sha256",
+            "x-amz-security-token", "host", "content-length", "transfer-encoding", "expect",
+            "connection", "keep-alive",
             "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade", "date",
-            "x-amz-decoded-content-length", "x-amz-trailer", "accept-encoding", "amz-sdk-invocation-id",
+            "x-amz-decoded-content-length", "x-amz-trailer", "accept-encoding",
+            "amz-sdk-invocation-id",
             "amz-sdk-request");
-    private static final Set<String> RDMA = Set.of("x-amz-rdma-token", "x-amz-rdma-agent", "x-rdma-info",
+    private static final Set<String> RDMA = Set.of("x-amz-rdma-token", "x-amz-rdma-agent",
+            "x-rdma-info",
             "x-scal-rdma", "x-amz-meta-rdma-token");
-    private static final Set<String> NOT_TO_CLIENT = Set.of("connection", "keep-alive", "transfer-encoding", "server",
+    private static final Set<String> NOT_TO_CLIENT = Set.of("connection", "keep-alive",
+            "transfer-encoding", "server",
             "proxy-connection", "x-amz-request-id", "te", "trailer", "upgrade");
 
-    private ForwardedHeaders() {
-    }
+    private ForwardedHeaders() {}
 
     static Headers toBackend(Headers received) {
         Headers.Builder forwarded = Headers.builder();
@@ -37,7 +41,8 @@ final class ForwardedHeaders {
     }
 
     private static boolean isOurs(String lower) {
-        return RDMA.contains(lower) || lower.startsWith("x-amz-rdma-") || lower.startsWith("x-cuobj-")
+        return RDMA.contains(lower) || lower.startsWith("x-amz-rdma-")
+                || lower.startsWith("x-cuobj-")
                 || lower.startsWith("x-railhead-");
     }
 

@@ -4,7 +4,9 @@ import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Exception;
 
-/** GetObject: from page memory where that is allowed and fresh, into a body or the client's memory. */
+/**
+ * GetObject: from page memory where that is allowed and fresh, into a body or the client's memory.
+ */
 final class GetObject implements Operation {
     private final ReadServices services;
     private final TokenAdmission admission;
@@ -18,8 +20,10 @@ final class GetObject implements Operation {
     public void handle(Exchange exchange, S3Request request) {
         switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET)) {
             case TokenAdmission.NoToken _ -> read(exchange, request, new Destination.Body(""));
-            case TokenAdmission.Admitted(Destination.Memory memory) -> read(exchange, request, memory);
-            case TokenAdmission.Inline(String reason) -> read(exchange, request, new Destination.Body(reason));
+            case TokenAdmission.Admitted(Destination.Memory memory) ->
+                read(exchange, request, memory);
+            case TokenAdmission.Inline(String reason) ->
+                read(exchange, request, new Destination.Body(reason));
             case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);
         }
     }

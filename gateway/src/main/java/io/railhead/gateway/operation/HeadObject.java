@@ -17,7 +17,10 @@ import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Locale;
 
-/** HeadObject: from memory where that is allowed and fresh, else by the very HEAD that would be asked. */
+/**
+ * HeadObject: from memory where that is allowed and fresh, else by the very HEAD that would be
+ * asked.
+ */
 final class HeadObject implements Operation {
     private final ReadServices services;
     private final Backing backing;
@@ -42,12 +45,18 @@ final class HeadObject implements Operation {
             answer(exchange, request, held, "HIT");
             return;
         }
-        backing.probe(request, id, grant).whenComplete((probe, failure) -> exchange.executor().execute(
-                () -> answer(exchange, request, failure == null ? probe : new Probe.Unanswered(String.valueOf(failure)))));
+        backing.probe(request, id, grant)
+                .whenComplete((probe, failure) -> exchange.executor()
+                        .execute(
+                                () -> answer(exchange, request,
+                                        failure == null
+                                                ? probe
+                                                : new Probe.Unanswered(String.valueOf(failure)))));
     }
 
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
-        return ObjectHeaders.isComplete(held) && services.grants().isGranted(grant, rule.rememberAuthorization())
+        return ObjectHeaders.isComplete(held)
+                && services.grants().isGranted(grant, rule.rememberAuthorization())
                 && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
                         services.cache().isBeingWritten(held.version().object()));
     }
@@ -57,15 +66,18 @@ final class HeadObject implements Operation {
             return;
         }
         switch (probe) {
-            case Probe.Found(ObjectMetadata metadata) -> answer(exchange, request, metadata, "REVALIDATED");
+            case Probe.Found(ObjectMetadata metadata) ->
+                answer(exchange, request, metadata, "REVALIDATED");
             case Probe.Uncacheable(Headers headers) -> passHead(exchange, 200, headers);
             case Probe.Refused(int status, Headers headers) -> passHead(exchange, status, headers);
-            case Probe.Unanswered(String reason) -> exchange.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                    "The store behind the gateway did not answer: " + reason));
+            case Probe.Unanswered(String reason) ->
+                exchange.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                        "The store behind the gateway did not answer: " + reason));
         }
     }
 
-    private void answer(Exchange exchange, S3Request request, ObjectMetadata metadata, String cacheResult) {
+    private void answer(Exchange exchange, S3Request request, ObjectMetadata metadata,
+            String cacheResult) {
         services.metrics().cacheResults.labels(cacheResult.toLowerCase(Locale.ROOT)).inc();
         ReadPlan whole = new ReadPlan(metadata, 0, metadata.version().sizeBytes(), 200);
         AnswerHead.write(exchange, request, whole, cacheResult).end();

@@ -1,6 +1,7 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.ContentRange;
 import io.railhead.backend.Requests;
 import io.railhead.cache.DiscoverySource;
@@ -19,7 +20,6 @@ import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.RdmaDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
-import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
@@ -30,8 +30,8 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
-import io.vertx.core.http.HttpServerResponse;
 import io.railhead.rdma.dialect.Reply;
+import io.vertx.core.http.HttpServerResponse;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +65,8 @@ final class ObjectRead {
     private String cacheResult = "HIT";
     private int restarts;
 
-    ObjectRead(ReadServices services, Exchange exchange, S3Request request, Destination destination) {
+    ObjectRead(ReadServices services, Exchange exchange, S3Request request,
+            Destination destination) {
         this.services = services;
         this.backing = new Backing(services);
         this.exchange = exchange;
@@ -74,7 +75,8 @@ final class ObjectRead {
         this.id = request.objectId();
         this.rule = request.route().rule();
         this.grant = ObjectReads.grant(request, id);
-        this.source = new BackendPageSource(request.route().backend(), request.caller(), request.objectTarget());
+        this.source = new BackendPageSource(request.route().backend(), request.caller(),
+                request.objectTarget());
     }
 
     void start() {
@@ -102,16 +104,23 @@ final class ObjectRead {
             return;
         }
         long offset = range == null ? 0 : range.first();
-        services.cache().discover(id, flight -> sendDiscovery(flight, offset, range == null ? Long.MAX_VALUE : range.last()))
-                .whenComplete((discovery, failure) -> exchange.executor().execute(() -> discovered(discovery)));
+        services.cache()
+                .discover(id,
+                        flight -> sendDiscovery(flight, offset,
+                                range == null ? Long.MAX_VALUE : range.last()))
+                .whenComplete((discovery, failure) -> exchange.executor()
+                        .execute(() -> discovered(discovery)));
     }
 
     private void sendDiscovery(DiscoverySource.Flight flight, long first, long last) {
         cacheResult = "MISS";
         ObjectHeaders.Moment sent = backing.now(id);
-        DiscoveryRange asked = DiscoveryRange.around(first, last, services.pageBytes(), services.runBytes());
-        request.route().backend()
-                .send(Requests.rangedGet(request.objectTarget(), request.caller(), asked.offset(), asked.length(), null))
+        DiscoveryRange asked = DiscoveryRange.around(first, last, services.pageBytes(),
+                services.runBytes());
+        request.route()
+                .backend()
+                .send(Requests.rangedGet(request.objectTarget(), request.caller(), asked.offset(),
+                        asked.length(), null))
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         flight.failed();
@@ -123,7 +132,8 @@ final class ObjectRead {
     }
 
     /** On the backend's thread: the body must be on its way into pages before this returns. */
-    private void answeredDiscovery(DiscoverySource.Flight flight, BackendResponse answer, DiscoveryRange asked,
+    private void answeredDiscovery(DiscoverySource.Flight flight, BackendResponse answer,
+            DiscoveryRange asked,
             ObjectHeaders.Moment sent) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
         if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
@@ -140,7 +150,8 @@ final class ObjectRead {
             return;
         }
         services.grants().grant(grant, sent.nanos());
-        PageSource.Sink sink = flight.found(metadata, range.first(), range.last() + 1 - range.first());
+        PageSource.Sink sink = flight.found(metadata, range.first(),
+                range.last() + 1 - range.first());
         if (sink == null) {
             BodyDrain.discard(answer.body());
         } else {
@@ -186,12 +197,20 @@ final class ObjectRead {
 
     /** @param held served although the backend does not answer, where the rule says so */
     private void ask(@Nullable ObjectMetadata held) {
-        backing.probe(request, id, grant).whenComplete((probe, failure) -> exchange.executor()
-                .execute(() -> asked(failure == null ? probe : new Probe.Unanswered(String.valueOf(failure)), held)));
+        backing.probe(request, id, grant)
+                .whenComplete((probe, failure) -> exchange.executor()
+                        .execute(
+                                () -> asked(
+                                        failure == null
+                                                ? probe
+                                                : new Probe.Unanswered(String.valueOf(failure)),
+                                        held)));
     }
 
     private void asked(Probe probe, @Nullable ObjectMetadata held) {
-        services.metrics().revalidations.labels(probe.getClass().getSimpleName().toLowerCase(Locale.ROOT)).inc();
+        services.metrics().revalidations
+                .labels(probe.getClass().getSimpleName().toLowerCase(Locale.ROOT))
+                .inc();
         switch (probe) {
             case Probe.Found(ObjectMetadata metadata) -> {
                 if (held != null && cacheResult.equals("HIT")) {
@@ -228,13 +247,16 @@ final class ObjectRead {
         }
         ReadPlan plan = plan(metadata);
         if (plan == null) {
-            S3Exception unsatisfiable = new S3Exception(S3Error.INVALID_RANGE, "The requested range is not satisfiable");
-            exchange.fail(unsatisfiable.withHeader("content-range", "bytes */" + metadata.version().sizeBytes()));
+            S3Exception unsatisfiable = new S3Exception(S3Error.INVALID_RANGE,
+                    "The requested range is not satisfiable");
+            exchange.fail(unsatisfiable.withHeader("content-range",
+                    "bytes */" + metadata.version().sizeBytes()));
             return;
         }
         switch (destination) {
             case Destination.Body _ -> deliverBody(plan);
-            case Destination.Memory memory -> deliverToMemory(plan.clippedTo(memory.buffer().length()), memory);
+            case Destination.Memory memory ->
+                deliverToMemory(plan.clippedTo(memory.buffer().length()), memory);
         }
     }
 
@@ -244,7 +266,9 @@ final class ObjectRead {
         if (range == null) {
             return new ReadPlan(metadata, 0, size, 200);
         }
-        return range.isSatisfiable(size) ? new ReadPlan(metadata, range.from(size), range.to(size), 206) : null;
+        return range.isSatisfiable(size)
+                ? new ReadPlan(metadata, range.from(size), range.to(size), 206)
+                : null;
     }
 
     private void deliverBody(ReadPlan plan) {
@@ -256,7 +280,8 @@ final class ObjectRead {
     }
 
     private RangeReader read(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
-        ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(), fallback);
+        ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
+                fallback);
         return services.cache().read(read, source, exchange.executor(), sink);
     }
 
@@ -277,7 +302,8 @@ final class ObjectRead {
         services.metrics().deliveredBytes.labels(transport).inc((double) plan.length());
     }
 
-    private void bodyBroken(ReadPlan plan, FillException cause, long atOffset, @Nullable HttpServerResponse response) {
+    private void bodyBroken(ReadPlan plan, FillException cause, long atOffset,
+            @Nullable HttpServerResponse response) {
         switch (cause.reason()) {
             case NO_MEMORY -> {
                 HttpServerResponse begun = response != null ? response : bodyHead(plan);
@@ -326,7 +352,8 @@ final class ObjectRead {
             }
             return;
         }
-        RdmaDelivery delivery = new RdmaDelivery(exchange, services.vertx(), transfer, plan.from(), services.deadlines(),
+        RdmaDelivery delivery = new RdmaDelivery(exchange, services.vertx(), transfer, plan.from(),
+                services.deadlines(),
                 new MemoryOutcome(plan, memory));
         delivery.start(read(plan, Pool.RESERVE, delivery));
     }
@@ -353,9 +380,11 @@ final class ObjectRead {
 
         @Override
         public void broken(Throwable cause) {
-            boolean changed = cause instanceof FillException fill && fill.reason() != FillException.Reason.BACKEND_FAILED
+            boolean changed = cause instanceof FillException fill
+                    && fill.reason() != FillException.Reason.BACKEND_FAILED
                     && fill.reason() != FillException.Reason.NO_MEMORY;
-            if (changed && !exchange.isOver() && services.deadlines().isOpen(exchange.arrivedAtNanos())) {
+            if (changed && !exchange.isOver()
+                    && services.deadlines().isOpen(exchange.arrivedAtNanos())) {
                 services.cache().evict(id);
                 restart();
             } else {

@@ -4,8 +4,8 @@ import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Secret;
-import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.ByteRange;
@@ -20,17 +20,18 @@ final class ObjectReads {
             "if-unmodified-since", "if-range", "x-amz-server-side-encryption-customer-algorithm",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");
 
-    private ObjectReads() {
-    }
+    private ObjectReads() {}
 
     static boolean isCacheable(S3Request request) {
-        boolean plain = request.query().allNames(name -> name.equals("versionId") || name.equals("x-id")
-                || AnswerHead.isOverride(name));
+        boolean plain = request.query()
+                .allNames(name -> name.equals("versionId") || name.equals("x-id")
+                        || AnswerHead.isOverride(name));
         boolean judged = ONLY_BACKEND.stream().noneMatch(request.headers()::contains);
         boolean oneRange = request.header("range") == null || range(request) != null;
         return plain && judged && oneRange && request.route().rule().cache() != CacheMode.OFF
                 && request.route().backend().capabilities().isCacheable()
-                && !(request.authentication() instanceof Authentication.Anonymous && hasOverride(request));
+                && !(request.authentication() instanceof Authentication.Anonymous
+                        && hasOverride(request));
     }
 
     /** S3 allows overrides in signed requests only: its own error says so best. */
@@ -46,8 +47,9 @@ final class ObjectReads {
     static Grant grant(S3Request request, ObjectId id) {
         return switch (request.authentication()) {
             case Authentication.Anonymous _ -> new Grant("", "", "", Grant.Action.READ, id);
-            case Authentication.Signed signed -> new Grant(signed.principal().name(), signed.key().id(),
-                    token(signed.key()), Grant.Action.READ, id);
+            case Authentication.Signed signed ->
+                new Grant(signed.principal().name(), signed.key().id(),
+                        token(signed.key()), Grant.Action.READ, id);
         };
     }
 
@@ -57,7 +59,8 @@ final class ObjectReads {
     }
 
     /** Passes the read on; a client that offered its memory is told why it was not used. */
-    static void relay(ReadServices services, Exchange exchange, S3Request request, Destination destination) {
+    static void relay(ReadServices services, Exchange exchange, S3Request request,
+            Destination destination) {
         if (destination instanceof Destination.Body(String declined) && !declined.isEmpty()) {
             exchange.request().response().putHeader("x-railhead-rdma-declined", declined);
         }

@@ -10,8 +10,7 @@ import java.time.Clock;
 /** Builds the table's operations from what they share. */
 public final class Operations {
 
-    private Operations() {
-    }
+    private Operations() {}
 
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma) {
         PutDecline putDecline = switch (rdma.putDecline()) {
@@ -20,12 +19,14 @@ public final class Operations {
         };
         // A signature is acceptable for the token's age before and after its date.
         Replays replays = new Replays(rdma.tokenAge().multipliedBy(3));
-        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), replays, rdma.tokenAge(), putDecline,
+        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), replays,
+                rdma.tokenAge(), putDecline,
                 Clock.systemUTC(), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
-        return new Router(new Router.Table(new GetObject(services, admission), new HeadObject(services),
-                new PutObject(services, admission, write, Operation.PUT),
-                new PutObject(services, admission, services.relay(), Operation.PART), write,
-                new DeleteObjects(services.relay(), services.cache()), services.relay()));
+        return new Router(
+                new Router.Table(new GetObject(services, admission), new HeadObject(services),
+                        new PutObject(services, admission, write, Operation.PUT),
+                        new PutObject(services, admission, services.relay(), Operation.PART), write,
+                        new DeleteObjects(services.relay(), services.cache()), services.relay()));
     }
 }

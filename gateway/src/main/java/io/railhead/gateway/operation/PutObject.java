@@ -44,8 +44,10 @@ final class PutObject implements Operation {
         switch (admission.admit(request, kind)) {
             case TokenAdmission.NoToken _ -> overHttp.handle(exchange, request);
             // No dialect declines an upload inline: a body-less PUT forwarded is an empty object.
-            case TokenAdmission.Inline(String reason) -> throw new IllegalStateException("inline upload: " + reason);
-            case TokenAdmission.Admitted(Destination.Memory memory) -> pull(exchange, request, memory);
+            case TokenAdmission.Inline(String reason) ->
+                throw new IllegalStateException("inline upload: " + reason);
+            case TokenAdmission.Admitted(Destination.Memory memory) ->
+                pull(exchange, request, memory);
             case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);
         }
     }
@@ -60,22 +62,29 @@ final class PutObject implements Operation {
         }
         long length = memory.buffer().length();
         BodyReader reader = pulledReader(request, length);
-        PulledBody body = new PulledBody(services.cache(), transfer, exchange.executor(), reader, length,
+        PulledBody body = new PulledBody(services.cache(), transfer, exchange.executor(), reader,
+                length,
                 (int) services.pageBytes());
         exchange.onClosed(() -> body.abort(new TransferException(TransferException.Reason.FENCED,
                 "the client's connection closed")));
-        long timer = services.vertx().setTimer(Math.max(1, services.deadlines().fenceMillis(exchange.arrivedAtNanos())),
-                ignored -> body.abort(new TransferException(TransferException.Reason.FENCED, "the deadline has passed")));
+        long timer = services.vertx()
+                .setTimer(Math.max(1, services.deadlines().fenceMillis(exchange.arrivedAtNanos())),
+                        ignored -> body.abort(new TransferException(TransferException.Reason.FENCED,
+                                "the deadline has passed")));
         Headers headers = ForwardedHeaders.toBackend(request.headers());
         Payload payload = Relay.stream(body, reader, length);
-        BackendRequest forwarded = new BackendRequest("PUT", request.target(), headers, payload, request.caller(), null);
+        BackendRequest forwarded = new BackendRequest("PUT", request.target(), headers, payload,
+                request.caller(), null);
         Consumer<Integer> onStatus = writeEnd(request);
-        request.route().backend().send(forwarded).whenComplete((answer, failure) -> transfer.fence()
-                .whenComplete((fenced, unfenced) -> exchange.executor().execute(() -> {
-                    services.vertx().cancelTimer(timer);
-                    onStatus.accept(failure == null ? answer.status() : 599);
-                    answered(exchange, memory, body, answer, failure);
-                })));
+        request.route()
+                .backend()
+                .send(forwarded)
+                .whenComplete((answer, failure) -> transfer.fence()
+                        .whenComplete((fenced, unfenced) -> exchange.executor().execute(() -> {
+                            services.vertx().cancelTimer(timer);
+                            onStatus.accept(failure == null ? answer.status() : 599);
+                            answered(exchange, memory, body, answer, failure);
+                        })));
     }
 
     /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
@@ -83,19 +92,22 @@ final class PutObject implements Operation {
         if (!(request.authentication() instanceof Authentication.Signed signed)) {
             throw new IllegalStateException("a token is admitted only if it is signed");
         }
-        Authentication unsignedPayload = new Authentication.Signed(signed.principal(), signed.key(), signed.scope(),
+        Authentication unsignedPayload = new Authentication.Signed(signed.principal(), signed.key(),
+                signed.scope(),
                 signed.signature(), signed.signedHeaders(), signed.presigned(), signed.signedAt(),
                 new PayloadSigning.Unsigned(), signed.signingKey());
-        Headers headers = request.headers().toBuilder().set("Content-Length", Long.toString(length))
-                .set("x-amz-content-sha256", PayloadSigning.UNSIGNED).build();
+        Headers headers = request.headers()
+                .toBuilder()
+                .set("Content-Length", Long.toString(length))
+                .set("x-amz-content-sha256", PayloadSigning.UNSIGNED)
+                .build();
         return BodyReader.open(unsignedPayload, headers);
     }
 
     /** A part changes no object until it is completed, so only PutObject counts as a write. */
     private Consumer<Integer> writeEnd(S3Request request) {
         if (kind == io.railhead.rdma.dialect.Operation.PART) {
-            return status -> {
-            };
+            return status -> {};
         }
         var write = services.cache().beginWrite(request.objectId());
         return status -> write.end(ObjectWrite.outcomeOf(status));
@@ -107,7 +119,9 @@ final class PutObject implements Operation {
             if (answer != null) {
                 BodyDrain.discard(answer.body());
             }
-            services.metrics().rdmaRequests.labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "broken").inc();
+            services.metrics().rdmaRequests
+                    .labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "broken")
+                    .inc();
             exchange.fail(cause(body, failure));
             return;
         }
@@ -116,7 +130,9 @@ final class PutObject implements Operation {
             return;
         }
         BodyDrain.discard(answer.body());
-        services.metrics().rdmaRequests.labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "received").inc();
+        services.metrics().rdmaRequests
+                .labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "received")
+                .inc();
         HttpServerResponse response = exchange.answer(answer.status());
         ForwardedHeaders.toClient(answer.headers(), response);
         new Reply(answer.status(), memory.buffer().length()).headers().forEach(response::putHeader);
@@ -129,6 +145,8 @@ final class PutObject implements Operation {
         if (pulled != null) {
             return pulled instanceof S3Exception ? pulled : RdmaErrors.of(pulled);
         }
-        return failure == null ? new IllegalStateException("the exchange is over") : Relay.unanswered(failure);
+        return failure == null
+                ? new IllegalStateException("the exchange is over")
+                : Relay.unanswered(failure);
     }
 }

@@ -9,18 +9,19 @@ import java.util.concurrent.CompletionException;
 /** Transfer faults as S3 errors, one for each reason. */
 final class RdmaErrors {
 
-    private RdmaErrors() {
-    }
+    private RdmaErrors() {}
 
     static S3Exception of(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause()
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
                 : failure;
         return switch (cause) {
             case TransferException transfer -> new S3Exception(error(transfer.reason()),
                     String.valueOf(transfer.getMessage()));
             case FillException fill -> new S3Exception(S3Error.SERVICE_UNAVAILABLE,
                     "The store behind the gateway failed: " + fill.getMessage());
-            default -> new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
+            default ->
+                new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
         };
     }
 

@@ -10,6 +10,7 @@ import io.vertx.core.Vertx;
 import java.util.function.LongSupplier;
 
 /** What reads work with. */
-public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants, Revalidations revalidations, Relay relay,
-        Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics, long pageBytes, long runBytes) {
-}
+public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
+        Revalidations revalidations, Relay relay,
+        Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,
+        long pageBytes, long runBytes) {}

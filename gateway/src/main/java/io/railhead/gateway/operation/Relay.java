@@ -3,11 +3,11 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.BodyReader;
-import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.RequestBody;
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * Whatever is not an object read: verified already, signed anew for the backend, forwarded as it
- * is and answered as the backend answers, both bodies flowing with back-pressure.
+ * Whatever is not an object read: verified already, signed anew for the backend, forwarded as it is
+ * and answered as the backend answers, both bodies flowing with back-pressure.
  */
 public final class Relay implements Operation {
     private final Metrics metrics;
@@ -39,27 +39,23 @@ public final class Relay implements Operation {
     sealed interface Outcome {
 
         /** The backend answered. */
-        record Answered(BackendResponse answer) implements Outcome {
-        }
+        record Answered(BackendResponse answer) implements Outcome {}
 
         /** It did not, or not on our account: a write may or may not have happened. */
-        record Failed(Throwable cause) implements Outcome {
-        }
+        record Failed(Throwable cause) implements Outcome {}
     }
 
     @Override
     public void handle(Exchange exchange, S3Request request) {
         metrics.cacheResults.labels("bypass").inc();
-        forward(exchange, request, outcome -> {
-        });
+        forward(exchange, request, outcome -> {});
     }
 
     /** @param onOutcome called once on the event loop before the answer begins */
     void forward(Exchange exchange, S3Request request, Consumer<Outcome> onOutcome) {
         BodyReader reader = reader(request);
         if (!hasBody(request)) {
-            reader.end(_ -> {
-            });
+            reader.end(_ -> {});
             forward(exchange, request, new Payload.Empty(), onOutcome);
             return;
         }
@@ -74,33 +70,41 @@ public final class Relay implements Operation {
     /** What {@code reader} verifies, as the backend sees it. */
     static Payload stream(Publisher<ByteBuffer> body, BodyReader reader, long length) {
         Map<String, Supplier<String>> trailers = new LinkedHashMap<>();
-        reader.trailerNames().forEach(name -> trailers.put(name, () -> reader.trailerChecksum(name)));
+        reader.trailerNames()
+                .forEach(name -> trailers.put(name, () -> reader.trailerChecksum(name)));
         return new Payload.Stream(body, length, reader.forwardedSha256(), trailers);
     }
 
-    void forward(Exchange exchange, S3Request request, Payload payload, Consumer<Outcome> onOutcome) {
+    void forward(Exchange exchange, S3Request request, Payload payload,
+            Consumer<Outcome> onOutcome) {
         send(exchange, request, payload, null, onOutcome);
     }
 
     /** The checksums of a completion speak of the object, not of the document that completes it. */
     private static BodyReader reader(S3Request request) {
         boolean completes = request.method().equals("POST") && request.query().has("uploadId");
-        return completes ? BodyReader.openWithoutChecksums(request.authentication(), request.headers())
+        return completes
+                ? BodyReader.openWithoutChecksums(request.authentication(), request.headers())
                 : BodyReader.open(request.authentication(), request.headers());
     }
 
     /** Whether bytes follow the head: an empty aws-chunked body still has its framing. */
     private static boolean hasBody(S3Request request) {
         String length = request.header("content-length");
-        return request.header("transfer-encoding") != null || (length != null && !length.equals("0"));
+        return request.header("transfer-encoding") != null
+                || (length != null && !length.equals("0"));
     }
 
-    private void send(Exchange exchange, S3Request request, Payload payload, @Nullable RequestBody body,
+    private void send(Exchange exchange, S3Request request, Payload payload,
+            @Nullable RequestBody body,
             Consumer<Outcome> onOutcome) {
         Headers headers = ForwardedHeaders.toBackend(request.headers());
-        BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers, payload,
+        BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers,
+                payload,
                 request.caller(), null);
-        request.route().backend().send(forwarded)
+        request.route()
+                .backend()
+                .send(forwarded)
                 .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
                     if (failure == null) {
                         onOutcome.accept(new Outcome.Answered(answer));
@@ -112,7 +116,8 @@ public final class Relay implements Operation {
                 }));
     }
 
-    private void pass(Exchange exchange, S3Request request, BackendResponse answer, @Nullable RequestBody body) {
+    private void pass(Exchange exchange, S3Request request, BackendResponse answer,
+            @Nullable RequestBody body) {
         if (exchange.isOver() || exchange.isAnswered()) {
             BodyDrain.discard(answer.body());
             return;
@@ -130,7 +135,8 @@ public final class Relay implements Operation {
         HttpServerResponse response = exchange.answer(answer.status());
         ForwardedHeaders.toClient(answer.headers(), response);
         response.putHeader("x-cache", "BYPASS");
-        boolean bodiless = method.equals("HEAD") || answer.status() == 204 || answer.status() == 304;
+        boolean bodiless = method.equals("HEAD") || answer.status() == 204
+                || answer.status() == 304;
         if (!bodiless && answer.headers().get("content-length") == null) {
             response.setChunked(true);
         }
@@ -151,11 +157,13 @@ public final class Relay implements Operation {
 
     /** What a client is told when the backend did not answer. */
     static Throwable unanswered(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause()
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
                 : failure;
         if (cause instanceof BackendException backend) {
             return new S3Exception(S3Error.SERVICE_UNAVAILABLE, backend.isTimeout()
-                    ? "The store behind the gateway did not answer in time." : "The store behind the gateway cannot be reached.");
+                    ? "The store behind the gateway did not answer in time."
+                    : "The store behind the gateway cannot be reached.");
         }
         return cause;
     }

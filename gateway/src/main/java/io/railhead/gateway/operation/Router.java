@@ -11,50 +11,62 @@ import java.util.function.Predicate;
  */
 public final class Router {
     /** Query parameters that make a request on an object one on something of the object's. */
-    private static final List<String> SUBRESOURCES = List.of("acl", "attributes", "legal-hold", "partNumber", "restore",
+    private static final List<String> SUBRESOURCES = List.of("acl", "attributes", "legal-hold",
+            "partNumber", "restore",
             "retention", "select", "tagging", "torrent", "uploadId", "uploads", "renameObject");
 
     private final List<Row> rows;
     private final Operation otherwise;
 
-    private record Row(String name, Predicate<S3Request> matches, Operation operation) {
-    }
+    private record Row(String name, Predicate<S3Request> matches, Operation operation) {}
 
     /** An operation and its name in metrics and logs. */
-    public record Match(String name, Operation operation) {
-    }
+    public record Match(String name, Operation operation) {}
 
     /** What the rows lead to. */
-    record Table(Operation getObject, Operation headObject, Operation putObject, Operation uploadPart,
-            Operation objectWrite, Operation deleteObjects, Operation relay) {
-    }
+    record Table(Operation getObject, Operation headObject, Operation putObject,
+            Operation uploadPart,
+            Operation objectWrite, Operation deleteObjects, Operation relay) {}
 
     Router(Table operations) {
         otherwise = operations.relay();
         rows = List.of(
-                new Row("GetObject", object("GET", query -> !isSubresource(query)), operations.getObject()),
-                new Row("HeadObject", object("HEAD", query -> !isSubresource(query)), operations.headObject()),
+                new Row("GetObject", object("GET", query -> !isSubresource(query)),
+                        operations.getObject()),
+                new Row("HeadObject", object("HEAD", query -> !isSubresource(query)),
+                        operations.headObject()),
                 new Row("UploadPart", object("PUT", query -> query.has("uploadId"))
-                        .and(request -> request.header("x-amz-copy-source") == null), operations.uploadPart()),
+                        .and(request -> request.header("x-amz-copy-source") == null),
+                        operations.uploadPart()),
                 new Row("CopyObject", object("PUT", query -> !isSubresource(query))
-                        .and(request -> request.header("x-amz-copy-source") != null), operations.objectWrite()),
-                new Row("PutObject", object("PUT", query -> !isSubresource(query)), operations.putObject()),
-                new Row("DeleteObject", object("DELETE", query -> !isSubresource(query)), operations.objectWrite()),
+                        .and(request -> request.header("x-amz-copy-source") != null),
+                        operations.objectWrite()),
+                new Row("PutObject", object("PUT", query -> !isSubresource(query)),
+                        operations.putObject()),
+                new Row("DeleteObject", object("DELETE", query -> !isSubresource(query)),
+                        operations.objectWrite()),
                 new Row("CompleteMultipartUpload", object("POST", query -> query.has("uploadId")),
                         operations.objectWrite()),
                 new Row("PutObjectSubresource", object("PUT", Router::isSubresource)
-                        .and(request -> !request.query().has("uploadId")), operations.objectWrite()),
+                        .and(request -> !request.query().has("uploadId")),
+                        operations.objectWrite()),
                 new Row("DeleteObjectTagging", object("DELETE", query -> query.has("tagging")),
                         operations.objectWrite()),
-                new Row("RestoreObject", object("POST", query -> query.has("restore")), operations.objectWrite()),
-                new Row("DeleteObjects", request -> request.method().equals("POST") && !request.namesObject()
-                        && request.query().has("delete"), operations.deleteObjects()),
-                new Row("ListObjects", request -> request.method().equals("GET") && !request.namesObject()
-                        && request.address().bucket() != null, operations.relay()));
+                new Row("RestoreObject", object("POST", query -> query.has("restore")),
+                        operations.objectWrite()),
+                new Row("DeleteObjects",
+                        request -> request.method().equals("POST") && !request.namesObject()
+                                && request.query().has("delete"),
+                        operations.deleteObjects()),
+                new Row("ListObjects",
+                        request -> request.method().equals("GET") && !request.namesObject()
+                                && request.address().bucket() != null,
+                        operations.relay()));
     }
 
     private static Predicate<S3Request> object(String method, Predicate<Query> query) {
-        return request -> request.method().equals(method) && request.namesObject() && query.test(request.query());
+        return request -> request.method().equals(method) && request.namesObject()
+                && query.test(request.query());
     }
 
     private static boolean isSubresource(Query query) {

@@ -29,7 +29,8 @@ final class TokenAdmission {
     private final InstantSource clock;
     private final Metrics metrics;
 
-    TokenAdmission(Sessions sessions, Fabric fabric, Replays replays, Duration tokenAge, PutDecline putDecline,
+    TokenAdmission(Sessions sessions, Fabric fabric, Replays replays, Duration tokenAge,
+            PutDecline putDecline,
             InstantSource clock, Metrics metrics) {
         this.sessions = sessions;
         this.fabric = fabric;
@@ -41,24 +42,19 @@ final class TokenAdmission {
     }
 
     /** What a request's token, if any, leads to. */
-    sealed interface Admission {
-    }
+    sealed interface Admission {}
 
     /** An ordinary request. */
-    record NoToken() implements Admission {
-    }
+    record NoToken() implements Admission {}
 
     /** The client's memory may be used. */
-    record Admitted(Destination.Memory memory) implements Admission {
-    }
+    record Admitted(Destination.Memory memory) implements Admission {}
 
     /** Declined in the form that goes on over HTTP. */
-    record Inline(String reason) implements Admission {
-    }
+    record Inline(String reason) implements Admission {}
 
     /** Declined or refused with an error. */
-    record Refused(S3Exception error) implements Admission {
-    }
+    record Refused(S3Exception error) implements Admission {}
 
     Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation) {
         return switch (Dialects.recognise(operation, request::header)) {
@@ -83,7 +79,8 @@ final class TokenAdmission {
         }
         try {
             var token = accepted.token();
-            var buffer = sessions.resolve(request.principal(), token.session(), token.address(), token.length(),
+            var buffer = sessions.resolve(request.principal(), token.session(), token.address(),
+                    token.length(),
                     token.key());
             return new Admitted(new Destination.Memory(buffer, accepted.dialect()));
         } catch (TransferException e) {
@@ -93,17 +90,22 @@ final class TokenAdmission {
 
     private @org.jspecify.annotations.Nullable S3Exception checkSignature(S3Request request,
             Recognition.Accepted accepted) {
-        if (!(request.authentication() instanceof Authentication.Signed signed) || signed.presigned()
+        if (!(request.authentication() instanceof Authentication.Signed signed)
+                || signed.presigned()
                 || !signed.signedHeaders().contains(accepted.header())) {
             return new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
-                    "The header " + accepted.header() + " must be signed, by an Authorization header.");
+                    "The header " + accepted.header()
+                            + " must be signed, by an Authorization header.");
         }
         if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
             return new S3Exception(S3Error.RDMA_TOKEN_STALE,
-                    "A request with an RDMA token must be signed within " + tokenAge.toSeconds() + " seconds.");
+                    "A request with an RDMA token must be signed within " + tokenAge.toSeconds()
+                            + " seconds.");
         }
-        if (!replays.tryUse(signed.signature(), String.valueOf(request.header(accepted.header())))) {
-            return new S3Exception(S3Error.RDMA_TOKEN_REPLAYED, "This token was used with this signature before.");
+        if (!replays.tryUse(signed.signature(),
+                String.valueOf(request.header(accepted.header())))) {
+            return new S3Exception(S3Error.RDMA_TOKEN_REPLAYED,
+                    "This token was used with this signature before.");
         }
         return null;
     }
@@ -114,7 +116,8 @@ final class TokenAdmission {
         if (!(request.authentication() instanceof Authentication.Signed signed)) {
             return "anonymous";
         }
-        boolean allowed = operation == io.railhead.rdma.dialect.Operation.GET ? signed.principal().rdmaGet()
+        boolean allowed = operation == io.railhead.rdma.dialect.Operation.GET
+                ? signed.principal().rdmaGet()
                 : signed.principal().rdmaPut();
         if (!allowed) {
             return "permission";
@@ -130,8 +133,11 @@ final class TokenAdmission {
         return switch (form) {
             case Decline.ServeInline _ -> new Inline(reason);
             case Decline.Answer(int status, var headers, _) -> new Refused(
-                    new S3Exception(S3Error.RDMA_NOT_SUPPORTED, "RDMA is not used for this request: " + reason + ".")
-                            .withStatus(status).withHeaders(headers).withHeader("x-railhead-rdma-declined", reason));
+                    new S3Exception(S3Error.RDMA_NOT_SUPPORTED,
+                            "RDMA is not used for this request: " + reason + ".")
+                            .withStatus(status)
+                            .withHeaders(headers)
+                            .withHeader("x-railhead-rdma-declined", reason));
         };
     }
 

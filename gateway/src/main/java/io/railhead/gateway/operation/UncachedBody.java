@@ -1,9 +1,9 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Requests;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
@@ -28,8 +28,10 @@ final class UncachedBody {
     }
 
     void continueAt(long offset) {
-        request.route().backend()
-                .send(Requests.rangedGet(request.objectTarget(), request.caller(), offset, plan.to() - offset,
+        request.route()
+                .backend()
+                .send(Requests.rangedGet(request.objectTarget(), request.caller(), offset,
+                        plan.to() - offset,
                         plan.metadata().version().etag()))
                 .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
                     if (failure != null) {

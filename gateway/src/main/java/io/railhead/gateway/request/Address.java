@@ -34,9 +34,11 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
 
     private static @Nullable String bucketOf(String host, List<String> domains) {
         int colon = host.lastIndexOf(':');
-        String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host).toLowerCase(Locale.ROOT);
+        String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host)
+                .toLowerCase(Locale.ROOT);
         for (String domain : domains) {
-            if (name.length() > domain.length() + 1 && name.endsWith("." + domain.toLowerCase(Locale.ROOT))) {
+            if (name.length() > domain.length() + 1
+                    && name.endsWith("." + domain.toLowerCase(Locale.ROOT))) {
                 return name.substring(0, name.length() - domain.length() - 1);
             }
         }

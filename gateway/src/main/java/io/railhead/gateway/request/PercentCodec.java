@@ -5,8 +5,7 @@ import java.nio.charset.StandardCharsets;
 /** Percent-decoding of paths and queries, where a plus sign is a plus sign. */
 final class PercentCodec {
 
-    private PercentCodec() {
-    }
+    private PercentCodec() {}
 
     /** Throws {@link IllegalArgumentException} on a stray percent sign. */
     static String decode(String raw) {
@@ -22,7 +21,8 @@ final class PercentCodec {
                 continue;
             }
             if (i + 2 >= in.length) {
-                throw new IllegalArgumentException("a percent sign must be followed by two hex digits");
+                throw new IllegalArgumentException(
+                        "a percent sign must be followed by two hex digits");
             }
             out[length++] = (byte) (hex(in[i + 1]) << 4 | hex(in[i + 2]));
             i += 2;

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A raw query string and its parameters in order. Immutable. */
 public final class Query {
-    private static final Set<String> SIGNING = Set.of("x-amz-algorithm", "x-amz-credential", "x-amz-date",
+    private static final Set<String> SIGNING = Set.of("x-amz-algorithm", "x-amz-credential",
+            "x-amz-date",
             "x-amz-expires", "x-amz-signedheaders", "x-amz-signature", "x-amz-security-token",
             "x-amz-content-sha256");
 
@@ -20,8 +21,7 @@ public final class Query {
     }
 
     /** @param raw as sent, without percent-decoding; {@code name} and {@code value} are decoded */
-    private record Parameter(String raw, String name, @Nullable String value) {
-    }
+    private record Parameter(String raw, String name, @Nullable String value) {}
 
     /** Throws {@link IllegalArgumentException} on bad percent-encoding. */
     public static Query parse(@Nullable String raw) {
@@ -62,12 +62,15 @@ public final class Query {
 
     /** Whether every parameter's name satisfies the test. */
     public boolean allNames(Predicate<String> test) {
-        return parameters.stream().allMatch(parameter -> test.test(parameter.name) || isSigning(parameter.name));
+        return parameters.stream()
+                .allMatch(parameter -> test.test(parameter.name) || isSigning(parameter.name));
     }
 
     /** As sent, less the parameters of a presigned URL; null if nothing is left. */
     public @Nullable String rawWithoutSigning() {
-        List<String> kept = parameters.stream().filter(parameter -> !isSigning(parameter.name)).map(Parameter::raw)
+        List<String> kept = parameters.stream()
+                .filter(parameter -> !isSigning(parameter.name))
+                .map(Parameter::raw)
                 .toList();
         return kept.isEmpty() ? null : String.join("&", kept);
     }

@@ -10,5 +10,4 @@ import io.railhead.gateway.config.Rule;
  * @param caller in whose name the backend is asked
  * @param namespace the account that the caller's names belong to, "" for a shared bucket
  */
-public record Route(Backend backend, Caller caller, String namespace, Rule rule) {
-}
+public record Route(Backend backend, Caller caller, String namespace, Rule rule) {}

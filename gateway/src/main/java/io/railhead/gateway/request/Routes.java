@@ -31,7 +31,8 @@ public final class Routes {
                 Principal principal = signed.principal();
                 Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
                 String namespace = rule.shared() ? "" : principal.namespace(signed.key());
-                yield new Route(backend(rule), principal.backendCredential(signed.key()), namespace, rule);
+                yield new Route(backend(rule), principal.backendCredential(signed.key()), namespace,
+                        rule);
             }
         };
     }

@@ -9,7 +9,8 @@ import io.railhead.gateway.auth.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /** A verified request: what is asked, who asks, where it goes. Immutable. */
-public record S3Request(RequestHead head, Address address, Query query, Authentication authentication, Route route) {
+public record S3Request(RequestHead head, Address address, Query query,
+        Authentication authentication, Route route) {
 
     public String method() {
         return head.method();
@@ -31,11 +32,15 @@ public record S3Request(RequestHead head, Address address, Query query, Authenti
         return new Target(address.bucket(), address.rawKey(), query.rawWithoutSigning());
     }
 
-    /** The object alone, with the version asked for: what GET, HEAD and fills name at the backend. */
+    /**
+     * The object alone, with the version asked for: what GET, HEAD and fills name at the backend.
+     */
     public Target objectTarget() {
         String versionId = query.get("versionId");
-        String rawQuery = versionId == null ? null : "versionId=" + java.net.URLEncoder.encode(versionId,
-                java.nio.charset.StandardCharsets.UTF_8);
+        String rawQuery = versionId == null
+                ? null
+                : "versionId=" + java.net.URLEncoder.encode(versionId,
+                        java.nio.charset.StandardCharsets.UTF_8);
         return new Target(address.bucket(), address.rawKey(), rawQuery);
     }
 
@@ -45,7 +50,8 @@ public record S3Request(RequestHead head, Address address, Query query, Authenti
         if (bucket == null) {
             throw new IllegalStateException("the request names no bucket");
         }
-        return new ObjectId(route.backend().name(), route.namespace(), bucket, address.key(), query.get("versionId"));
+        return new ObjectId(route.backend().name(), route.namespace(), bucket, address.key(),
+                query.get("versionId"));
     }
 
     public Caller caller() {
@@ -54,6 +60,8 @@ public record S3Request(RequestHead head, Address address, Query query, Authenti
 
     /** "" for anonymous. */
     public String principal() {
-        return authentication instanceof Authentication.Signed signed ? signed.principal().name() : "";
+        return authentication instanceof Authentication.Signed signed
+                ? signed.principal().name()
+                : "";
     }
 }

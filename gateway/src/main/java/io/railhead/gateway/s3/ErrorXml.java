@@ -10,8 +10,7 @@ public final class ErrorXml {
     /**
      * The document for one refusal.
      *
-     * @param resource
-     *            the path as the client sent it
+     * @param resource the path as the client sent it
      */
     public static String render(S3Exception error, String resource, String requestId,
             String hostId) {

@@ -21,8 +21,7 @@ public final class S3Exception extends RuntimeException {
     }
 
     /**
-     * @param detail
-     *            the message the client sees: it must hold no secret
+     * @param detail the message the client sees: it must hold no secret
      */
     public S3Exception(S3Error error, String detail) {
         this(error, detail, error.status(), Map.of());

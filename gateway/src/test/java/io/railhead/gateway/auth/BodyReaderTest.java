@@ -37,10 +37,18 @@ class BodyReaderTest {
 
     /** The framings, as the SDK is asked for them. */
     enum Sdk {
-        HASHED(true, false, ""), UNSIGNED(false, false, ""), CHUNKS(true, true, ""), CHUNKS_CRC32(
-                true, true, "CRC32"), CHUNKS_SHA256(true, true, "SHA256"), UNSIGNED_CRC32(false,
-                        true, "CRC32"), UNSIGNED_CRC32C(false, true, "CRC32C"), UNSIGNED_SHA1(false,
-                                true, "SHA1"), HASHED_CRC32(true, false, "CRC32");
+        HASHED(true, false, ""),
+        UNSIGNED(false, false, ""),
+        CHUNKS(true, true, ""),
+        CHUNKS_CRC32(
+                true, true, "CRC32"),
+        CHUNKS_SHA256(true, true, "SHA256"),
+        UNSIGNED_CRC32(false,
+                true, "CRC32"),
+        UNSIGNED_CRC32C(false, true, "CRC32C"),
+        UNSIGNED_SHA1(false,
+                true, "SHA1"),
+        HASHED_CRC32(true, false, "CRC32");
 
         private final boolean signed;
         private final boolean chunked;

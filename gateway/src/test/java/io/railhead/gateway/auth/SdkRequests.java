@@ -56,8 +56,7 @@ final class SdkRequests {
     /**
      * Signs.
      *
-     * @param pathAndQuery
-     *            the path encoded, the query's names and values not
+     * @param pathAndQuery the path encoded, the query's names and values not
      */
     static Wire sign(SdkHttpMethod method, String pathAndQuery, Map<String, String> headers,
             byte[] body, Consumer<SignRequest.Builder<AwsCredentialsIdentity>> options) {

@@ -16,10 +16,8 @@ public sealed interface Decline {
     /**
      * No object: an S3 error document, never an ETag.
      *
-     * @param headers
-     *            beside those of any error
-     * @param code
-     *            S3 error code of the document
+     * @param headers beside those of any error
+     * @param code S3 error code of the document
      */
     record Answer(int status, Map<String, String> headers, String code) implements Decline {
 

@@ -31,8 +31,7 @@ public final class Dialects {
      * Looks for a token on an operation. Only those that move an object's bytes know tokens:
      * everything else is an ordinary request, whatever its headers say.
      *
-     * @param header
-     *            a request header's value by lower-case name, or null
+     * @param header a request header's value by lower-case name, or null
      */
     public static Recognition recognise(Operation operation,
             Function<String, @Nullable String> header) {
@@ -42,8 +41,7 @@ public final class Dialects {
     /**
      * Looks for a token.
      *
-     * @param header
-     *            a request header's value by lower-case name, or null
+     * @param header a request header's value by lower-case name, or null
      */
     public static Recognition recognise(Function<String, @Nullable String> header) {
         for (Refused refused : REFUSED) {

@@ -6,8 +6,8 @@ import java.util.Map;
  * What a success says about the bytes that went by RDMA, on uploads and downloads alike: some
  * clients demand both headers, none is disturbed by them.
  *
- * @param httpStatus
- *            200, or 206 for part of an object: the reply repeats it, as the strictest clients want
+ * @param httpStatus 200, or 206 for part of an object: the reply repeats it, as the strictest
+ *            clients want
  */
 public record Reply(int httpStatus, long bytesTransferred) {
     static final String STATUS = "x-amz-rdma-reply";

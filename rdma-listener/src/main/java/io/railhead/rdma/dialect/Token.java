@@ -14,18 +14,12 @@ import java.util.Locale;
  * A token says where, never which way: the request's method does. Field g tells whether a GID
  * follows; without one the GID reads as zeros.
  *
- * @param address
- *            first byte in the client's memory
- * @param length
- *            of the window, 1 to 2^32 - 1 bytes
- * @param key
- *            the memory's remote key
- * @param lid
- *            InfiniBand local id, 16 bits
- * @param session
- *            the DCT number, 24 bits; over loopback the session's number
- * @param gid
- *            32 hex digits as sent
+ * @param address first byte in the client's memory
+ * @param length of the window, 1 to 2^32 - 1 bytes
+ * @param key the memory's remote key
+ * @param lid InfiniBand local id, 16 bits
+ * @param session the DCT number, 24 bits; over loopback the session's number
+ * @param gid 32 hex digits as sent
  */
 public record Token(long address, long length, int key, int lid, int session, String gid) {
     /** The GID of a loopback token: 127.0.0.1, IPv4-mapped. */

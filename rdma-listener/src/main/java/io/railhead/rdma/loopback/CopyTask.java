@@ -28,7 +28,9 @@ final class CopyTask implements CopyWorkers.Work {
     static final long PIECE_BYTES = 1 << 20;
 
     private enum State {
-        QUEUED, RUNNING, DONE
+        QUEUED,
+        RUNNING,
+        DONE
     }
 
     private final LoopbackTransfer transfer;

@@ -18,9 +18,8 @@ import org.slf4j.LoggerFactory;
  * principal's long queue delays another's by no more than the steps that run. A lane holds a
  * bounded number of workers at a time. Chores (unmapping, breaking off) go before all copies.
  *
- * <p>
- * One lock guards queues and lanes; no step runs under it. A step copies a piece of bounded size,
- * against which the lock is cheap.
+ * <p> One lock guards queues and lanes; no step runs under it. A step copies a piece of bounded
+ * size, against which the lock is cheap.
  */
 final class CopyWorkers implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CopyWorkers.class);

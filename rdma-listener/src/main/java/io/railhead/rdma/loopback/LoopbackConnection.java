@@ -46,19 +46,24 @@ import org.slf4j.LoggerFactory;
  * lose it, so the mode changes only between two runs of the read loop (SWITCHING, TAKEN), and the
  * peer is asked for its descriptor only then.
  *
- * <p>
- * Known limit: a message that brings two descriptors at once leaves both open, as Netty's receive
- * neither hands them out nor closes them. Only a proven peer gets that far.
+ * <p> Known limit: a message that brings two descriptors at once leaves both open, as Netty's
+ * receive neither hands them out nor closes them. Only a proven peer gets that far.
  *
- * <p>
- * Once a session has ended, the socket is closed last, when no copy touches the peer's memory: the
- * peer may take the close as the return of its buffers.
+ * <p> Once a session has ended, the socket is closed last, when no copy touches the peer's memory:
+ * the peer may take the close as the return of its buffers.
  */
 final class LoopbackConnection extends MessageHandler {
     private static final Logger log = LoggerFactory.getLogger(LoopbackConnection.class);
 
     private enum Stage {
-        HELLO, PROOF, READY, SWITCHING, DESCRIPTOR, TAKEN, RETIRING, ENDED
+        HELLO,
+        PROOF,
+        READY,
+        SWITCHING,
+        DESCRIPTOR,
+        TAKEN,
+        RETIRING,
+        ENDED
     }
 
     /** What was said in HELLO and answered to it. */

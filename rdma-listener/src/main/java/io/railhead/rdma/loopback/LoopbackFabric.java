@@ -21,9 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * One-sided delivery by shared memory: peers of this host pass sealed memfds over a UNIX socket,
  * and a transfer is a copy into or out of them.
  *
- * <p>
- * Threads: {@code fabric-loopback} serves the socket and never copies; small slices are copied on
- * the caller's thread, larger ones by {@code loopback-copy} workers, which also unmap. A peer's
+ * <p> Threads: {@code fabric-loopback} serves the socket and never copies; small slices are copied
+ * on the caller's thread, larger ones by {@code loopback-copy} workers, which also unmap. A peer's
  * memory stays mapped until it is deregistered or its session has ended, <em>and</em> no copy runs
  * in it.
  */

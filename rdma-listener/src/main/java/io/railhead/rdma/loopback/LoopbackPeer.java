@@ -46,10 +46,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * A process's end of a loopback session: proves it, registers memory. Any thread; each call blocks,
  * and they take turns.
  *
- * <p>
- * Registered memory may be touched by the gateway until {@link #deregister} or {@link #close} has
- * returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time leaves
- * the connection in a state nobody knows: it is closed.
+ * <p> Registered memory may be touched by the gateway until {@link #deregister} or {@link #close}
+ * has returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time
+ * leaves the connection in a state nobody knows: it is closed.
  */
 public final class LoopbackPeer implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -83,8 +82,7 @@ public final class LoopbackPeer implements AutoCloseable {
      * Connects and proves the key; checks that the gateway holds it too. Throws
      * {@link RefusedException} with the gateway's reason.
      *
-     * @param timeout
-     *            of each call
+     * @param timeout of each call
      */
     public static LoopbackPeer connect(Path socket, String sessionId, byte[] sessionKey,
             Duration timeout) throws IOException {
@@ -134,8 +132,8 @@ public final class LoopbackPeer implements AutoCloseable {
     /**
      * Registers the whole of a file's memory. The file's descriptor is not needed afterwards.
      *
-     * @param baseAddress
-     *            how tokens will name its first byte: the address of this process's own mapping
+     * @param baseAddress how tokens will name its first byte: the address of this process's own
+     *            mapping
      * @return the key for tokens
      */
     public int register(MemoryFile file, long baseAddress) throws IOException {

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * All connections of a loopback fabric, and what they share. Any thread.
  *
- * <p>
- * Anyone on the host may connect: few connections may be unproven at a time, each for a short time.
+ * <p> Anyone on the host may connect: few connections may be unproven at a time, each for a short
+ * time.
  */
 final class LoopbackPeers {
     private final LoopbackConfig config;

@@ -17,9 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request's copies. Small ones are done before the call returns, large ones by the workers.
  *
- * <p>
- * Its lock guards the set of tasks and the fence; no copy, no completion and no other lock is taken
- * under it.
+ * <p> Its lock guards the set of tasks and the fence; no copy, no completion and no other lock is
+ * taken under it.
  */
 final class LoopbackTransfer implements Transfer {
     private final CopyEngine engine;

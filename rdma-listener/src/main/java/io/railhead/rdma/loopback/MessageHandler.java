@@ -16,8 +16,7 @@ import java.nio.ByteBuffer;
  * One end of a loopback connection: bytes become messages, one at a time, in a buffer that holds no
  * more than the longest. Event loop only.
  *
- * <p>
- * A descriptor that arrives is the receiver's to close. An end whose answers are not read is
+ * <p> A descriptor that arrives is the receiver's to close. An end whose answers are not read is
  * closed: answers are short, so whoever lets them pile up means no good.
  */
 abstract class MessageHandler extends ChannelInboundHandlerAdapter {

@@ -12,8 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A peer's memory, mapped here. It owns the mapping.
  *
- * <p>
- * Its count starts at one, the registration's own, which {@link #retire} gives back. Each copy
+ * <p> Its count starts at one, the registration's own, which {@link #retire} gives back. Each copy
  * holds another while it may run. Zero is terminal: then the mapping goes, on the executor, since
  * unmapping takes time that an event loop does not have.
  */

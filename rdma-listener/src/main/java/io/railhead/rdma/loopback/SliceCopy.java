@@ -11,7 +11,8 @@ final class SliceCopy {
 
     /** Which way the bytes go. */
     enum Direction {
-        TO_PEER, FROM_PEER
+        TO_PEER,
+        FROM_PEER
     }
 
     private final Direction direction;

@@ -17,13 +17,11 @@ import org.jspecify.annotations.Nullable;
  * The socket's name in the file system. One left behind by a dead process is replaced; one that
  * answers, or that is no socket, is left alone and is an error.
  *
- * <p>
- * The socket is bound under a name of its own and then moved: whoever finds it can connect to it,
- * and Netty, which deletes what it has bound, cannot delete another's.
+ * <p> The socket is bound under a name of its own and then moved: whoever finds it can connect to
+ * it, and Netty, which deletes what it has bound, cannot delete another's.
  *
- * <p>
- * Everyone may connect, as peers run under users of their own in other containers: it is the proof
- * that lets them in, and the folder's mode is the administrator's.
+ * <p> Everyone may connect, as peers run under users of their own in other containers: it is the
+ * proof that lets them in, and the folder's mode is the administrator's.
  */
 final class SocketFile {
     private final Path path;

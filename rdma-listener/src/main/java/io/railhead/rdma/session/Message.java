@@ -40,8 +40,7 @@ public sealed interface Message {
     /**
      * The session is open.
      *
-     * @param session
-     *            its number, for tokens
+     * @param session its number, for tokens
      */
     record Welcome(Octets proof, int session, int maxBuffers) implements Message {}
 
@@ -50,8 +49,7 @@ public sealed interface Message {
     /**
      * Asks for a buffer to be taken in.
      *
-     * @param baseAddress
-     *            how the peer calls the first byte of the memory whose descriptor follows
+     * @param baseAddress how the peer calls the first byte of the memory whose descriptor follows
      */
     record Register(long baseAddress, long length) implements Message {}
 

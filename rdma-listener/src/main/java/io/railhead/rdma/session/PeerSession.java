@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PeerSession implements Session {
     private enum State {
-        PENDING, OPEN, ENDED
+        PENDING,
+        OPEN,
+        ENDED
     }
 
     private final Sessions owner;

@@ -22,11 +22,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * All sessions of this gateway, from the signed HTTP open to their end. Any thread.
  *
- * <p>
- * An open makes a pending session: it has a short life until its peer connects to the fabric and
- * proves the key (HELLO, CHALLENGE, PROOF). Ids, numbers and keys are random: knowing one session
- * says nothing about the next. Requests look up without a lock; opening, proving and ending share
- * one, which is never held while a session ends.
+ * <p> An open makes a pending session: it has a short life until its peer connects to the fabric
+ * and proves the key (HELLO, CHALLENGE, PROOF). Ids, numbers and keys are random: knowing one
+ * session says nothing about the next. Requests look up without a lock; opening, proving and ending
+ * share one, which is never held while a session ends.
  */
 public final class Sessions {
     private static final int ID_BYTES = 16;
@@ -42,8 +41,7 @@ public final class Sessions {
     private final Map<String, PeerSession> pending = new LinkedHashMap<>();
 
     /**
-     * @param pendingLife
-     *            how long an opened session waits for its proof
+     * @param pendingLife how long an opened session waits for its proof
      */
     public Sessions(Duration pendingLife, int maxPending, int maxPerPrincipal) {
         this(pendingLife, maxPending, maxPerPrincipal, System::nanoTime, new SecureRandom());
@@ -61,8 +59,7 @@ public final class Sessions {
     /**
      * Opens a pending session.
      *
-     * @param sessionKey
-     *            gives the key for the session's id, which is part of it: see
+     * @param sessionKey gives the key for the session's id, which is part of it: see
      *            {@link SessionKey#derive}
      * @return null where there are too many, the principal's or all
      */
