@@ -75,16 +75,15 @@ public final class Gateway implements AutoCloseable {
             started.push(() -> await(vertx.close()));
             health = await(new HealthListener(vertx, metrics, this::reasonNotReady)
                     .listen(config.gateway().health().host(), config.gateway().health().port()));
-            memory = opened(PageMemory.open(memoryConfig(),
-                    slab -> LOG.debug("slab {} joined", slab.id())));
+            Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
+                    config.rdma().maxSessionsPerPrincipal());
+            Fabric fabric = openFabric(sessions);
+            memory = openMemory(fabric);
             cache = opened(new ObjectCache(memory, cacheConfig(), System::nanoTime));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
                             opened(new AwsBackend(store.backend()))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
-            Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
-                    config.rdma().maxSessionsPerPrincipal());
-            Fabric fabric = opened(openFabric(sessions));
             Grants grants = new Grants(System::nanoTime);
             credentials.onChange(change -> revoke(change, grants, sessions));
             listener = new S3Listener(vertx, frontDoor(credentials, sessions, fabric, grants),
@@ -119,7 +118,16 @@ public final class Gateway implements AutoCloseable {
                 : new NoFabric();
     }
 
-    private MemoryConfig memoryConfig() {
+    /** Slabs join the fabric as they come; the fabric is closed before they go. */
+    private PageMemory openMemory(Fabric fabric) {
+        try {
+            return opened(PageMemory.open(memoryConfig(config), fabric::register));
+        } finally {
+            opened(fabric);
+        }
+    }
+
+    static MemoryConfig memoryConfig(GatewayConfig config) {
         GatewayConfig.Cache settings = config.cache();
         return new MemoryConfig(settings.memory().bytes(), (int) settings.page().bytes(),
                 settings.reserve().value() / 100.0,

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
@@ -29,6 +30,7 @@ public final class Serve {
     public int check(Path config) {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
+            PageMemory.requireRoom(Gateway.memoryConfig(checked));
             try (CredentialStore credentials = CredentialStore
                     .load(checked.gateway().credentials())) {
                 credentials.warnings().forEach(warning -> out.println("warning: " + warning));
@@ -36,7 +38,7 @@ public final class Serve {
                         + credentials.principals().size() + " principal(s)");
             }
             return 0;
-        } catch (ConfigException e) {
+        } catch (ConfigException | IllegalArgumentException e) {
             err.println("railhead: " + e.getMessage());
             return 1;
         }

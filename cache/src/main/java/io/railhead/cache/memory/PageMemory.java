@@ -56,6 +56,11 @@ public final class PageMemory implements AutoCloseable {
         return open(config, onSlab, HostLimits.read());
     }
 
+    /** Throws what {@link #open} would, and takes nothing. */
+    public static void requireRoom(MemoryConfig config) {
+        MemoryLimits.require(config, HostLimits.read());
+    }
+
     static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab, HostLimits limits) {
         MemoryLimits.require(config, limits);
         PageMemory memory = new PageMemory(config, onSlab);
