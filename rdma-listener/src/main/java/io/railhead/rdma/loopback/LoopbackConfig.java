@@ -6,18 +6,12 @@ import java.time.Duration;
 /**
  * How the loopback fabric listens and works.
  *
- * @param socket
- *            the UNIX socket's path; its folder must exist
- * @param copyWorkers
- *            threads that copy what is over {@code inlineBytes}
- * @param workersPerPrincipal
- *            how many of them one principal may hold at a time
- * @param proofTimeout
- *            for HELLO to PROOF
- * @param maxUnproven
- *            connections that have not proved themselves
- * @param maxBuffers
- *            per session
+ * @param socket the UNIX socket's path; its folder must exist
+ * @param copyWorkers threads that copy what is over {@code inlineBytes}
+ * @param workersPerPrincipal how many of them one principal may hold at a time
+ * @param proofTimeout for HELLO to PROOF
+ * @param maxUnproven connections that have not proved themselves
+ * @param maxBuffers per session
  */
 public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
         Duration proofTimeout, int maxUnproven, int maxBuffers) {
