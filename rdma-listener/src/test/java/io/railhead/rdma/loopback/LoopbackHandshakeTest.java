@@ -134,15 +134,15 @@ class LoopbackHandshakeTest {
         LoopbackConfig many = LoopbackRig.config(folder);
         rig = new LoopbackRig(new LoopbackConfig(many.socket(), 1, 1, 0, PATIENCE, 2, 1),
                 LoopbackRig.freshSessions());
-        try (RawPeer first = new RawPeer(rig.socket());
-                RawPeer second = new RawPeer(rig.socket())) {
+        RawPeer first = new RawPeer(rig.socket());
+        try (RawPeer second = new RawPeer(rig.socket())) {
             for (RawPeer peer : new RawPeer[]{first, second}) {
                 peer.send(new Hello(rig.open("ann").id(), NONCE));
                 assertThat(peer.receive()).isInstanceOf(Message.Challenge.class);
             }
             assertThat(refusal(rig.open("ann").id(), KEY)).isEqualTo(Refusal.BUSY);
             assertThat(rig.stats().unprovenRefused()).isEqualTo(1);
-            first.leave();
+            first.close();
             Awaiting.until("there is room again", this::isAdmitted);
         }
     }
