@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import static io.railhead.rdma.loopback.LoopbackRig.AMPLE;
 import static io.railhead.rdma.loopback.LoopbackRig.KEY;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -102,7 +103,7 @@ class LoopbackDescriptorsTest {
     void aDescriptorSentBeforeItIsAskedForIsNotTaken() throws IOException {
         rig.close();
         rig = new LoopbackRig(new LoopbackConfig(folder.resolve("s"), 1, 1, 0,
-                Duration.ofMillis(200), 4, 3), LoopbackRig.freshSessions());
+                Duration.ofMillis(200), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
         Session session = rig.open("ann");
         long before = OpenDescriptors.count();
         try (RawPeer peer = new RawPeer(rig.socket())) {
@@ -148,7 +149,7 @@ class LoopbackDescriptorsTest {
     void whoeverKeepsTheGatewayWaitingIsClosed() throws IOException {
         rig.close();
         rig = new LoopbackRig(new LoopbackConfig(folder.resolve("s"), 1, 1, 0,
-                Duration.ofMillis(200), 4, 3), LoopbackRig.freshSessions());
+                Duration.ofMillis(200), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
         long before = OpenDescriptors.count();
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(rig.open("ann"), KEY);

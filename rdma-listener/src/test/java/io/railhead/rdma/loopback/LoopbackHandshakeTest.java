@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import static io.railhead.rdma.loopback.LoopbackRig.AMPLE;
 import static io.railhead.rdma.loopback.LoopbackRig.KEY;
 import static io.railhead.rdma.loopback.LoopbackRig.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -115,7 +116,8 @@ class LoopbackHandshakeTest {
         rig.close();
         LoopbackConfig patient = LoopbackRig.config(folder);
         rig = new LoopbackRig(
-                new LoopbackConfig(patient.socket(), 1, 1, 0, Duration.ofMillis(50), 16, 1),
+                new LoopbackConfig(patient.socket(), 1, 1, 0, Duration.ofMillis(50), 16, 1, AMPLE,
+                        AMPLE),
                 LoopbackRig.freshSessions());
         try (RawPeer peer = new RawPeer(rig.socket())) {
             if (saysHello) {
@@ -132,7 +134,8 @@ class LoopbackHandshakeTest {
     void tooManyUnprovenConnectionsAreTurnedAway() throws IOException {
         rig.close();
         LoopbackConfig many = LoopbackRig.config(folder);
-        rig = new LoopbackRig(new LoopbackConfig(many.socket(), 1, 1, 0, PATIENCE, 2, 1),
+        rig = new LoopbackRig(
+                new LoopbackConfig(many.socket(), 1, 1, 0, PATIENCE, 2, 1, AMPLE, AMPLE),
                 LoopbackRig.freshSessions());
         RawPeer first = new RawPeer(rig.socket());
         try (RawPeer second = new RawPeer(rig.socket())) {
