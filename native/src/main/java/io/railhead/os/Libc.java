@@ -16,11 +16,13 @@ import java.lang.invoke.VarHandle;
 import java.util.Set;
 
 /**
- * The system calls that memory needs, with glibc's constants for Linux on x86_64 and aarch64 (they
- * agree on all of these). Every call either succeeds or throws {@link OsException} with its errno.
- * Addresses travel as {@code long}; only {@link #view} turns one into a segment.
+ * The system calls that memory and its passing need, with glibc's constants for Linux on x86_64 and
+ * aarch64 (they agree on all of these). Every call either succeeds or throws {@link OsException}
+ * with its errno. Addresses travel as {@code long}; only {@link #view} turns one into a segment.
  */
 final class Libc {
+    static final int EINTR = 4;
+    static final int EAGAIN = 11;
     static final int EINVAL = 22;
 
     static final int MAP_SHARED = 0x1;
@@ -36,7 +38,12 @@ final class Libc {
 
     static final long TMPFS_MAGIC = 0x01021994;
 
+    static final int MSG_CTRUNC = 0x8;
+    static final int MSG_DONTWAIT = 0x40;
+    static final int MSG_CMSG_CLOEXEC = 0x40000000;
+
     private static final int PROT_READ_WRITE = 0x1 | 0x2;
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int MFD_CLOEXEC = 0x1;
@@ -98,6 +105,16 @@ final class Libc {
             call("fstatfs", state -> (int) Handles.FSTATFS.invokeExact(state, descriptor, statfs));
             return statfs.get(JAVA_LONG, 0);
         }
+    }
+
+    static int duplicate(int descriptor) {
+        return (int) call("fcntl(F_DUPFD_CLOEXEC)",
+                state -> (int) Handles.FCNTL.invokeExact(state, descriptor, F_DUPFD_CLOEXEC, 0));
+    }
+
+    static long recvmsg(int socket, MemorySegment header, int flags) {
+        return call("recvmsg",
+                state -> (long) Handles.RECVMSG.invokeExact(state, socket, header, flags));
     }
 
     static void close(int descriptor) {
@@ -178,6 +195,8 @@ final class Libc {
         private static final MethodHandle LSEEK = handle("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG,
                 JAVA_INT);
         private static final MethodHandle FSTATFS = handle("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);
+        private static final MethodHandle RECVMSG = handle("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
+                JAVA_INT);
         private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
         private static final MethodHandle GETRLIMIT = handle("getrlimit", JAVA_INT, JAVA_INT,
                 ADDRESS);

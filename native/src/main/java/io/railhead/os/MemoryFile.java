@@ -65,10 +65,18 @@ public final class MemoryFile implements AutoCloseable {
 
     /** Maps the whole file, shared, readable and writable. */
     public Mapping map() {
+        return map(bytes);
+    }
+
+    /** Maps the first bytes of the file, shared, readable and writable. */
+    public Mapping map(long firstBytes) {
         if (closed.get()) {
             throw new IllegalStateException("the memory file is closed");
         }
-        return Mapping.shared(descriptor, bytes);
+        if (firstBytes > bytes) {
+            throw new IllegalArgumentException(firstBytes + " of " + bytes + " bytes");
+        }
+        return Mapping.shared(descriptor, firstBytes);
     }
 
     /** Closes the descriptor; further calls do nothing. */

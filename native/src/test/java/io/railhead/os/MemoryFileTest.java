@@ -20,6 +20,15 @@ final class MemoryFileTest {
     }
 
     @Test
+    void aPartOfAFileCanBeMappedAndNoMoreThanAll() {
+        try (MemoryFile file = MemoryFile.create("test", BYTES); Mapping part = file.map(5)) {
+            assertThat(part.segment().byteSize()).isEqualTo(5);
+            assertThatThrownBy(() -> file.map(BYTES + 1))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
     void aMappingOutlivesItsDescriptor() {
         MemoryFile file = MemoryFile.create("test", BYTES);
         try (Mapping mapping = file.map()) {

@@ -3,8 +3,7 @@ package io.railhead.rdma;
 /**
  * Whether a fabric can be used now.
  *
- * @param reason
- *            why not; "" if usable
+ * @param reason why not; "" if usable
  */
 public record Health(boolean usable, String reason) {
     public static final Health USABLE = new Health(true, "");

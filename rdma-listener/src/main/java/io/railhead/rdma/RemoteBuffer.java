@@ -6,11 +6,8 @@ import io.railhead.rdma.session.Session;
  * A stretch of a peer's memory that one request may touch: checked to lie inside a buffer that its
  * session registered.
  *
- * @param address
- *            the peer's address of the first byte
- * @param length
- *            bytes that the peer offered, at least 1
- * @param key
- *            of the registered buffer
+ * @param address the peer's address of the first byte
+ * @param length bytes that the peer offered, at least 1
+ * @param key of the registered buffer
  */
 public record RemoteBuffer(Session session, long address, long length, int key) {}

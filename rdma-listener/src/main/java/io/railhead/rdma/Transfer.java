@@ -7,9 +7,8 @@ import java.util.concurrent.CompletionStage;
  * One request's bytes on their way. Calls come one at a time, from the request's own thread; stages
  * complete on the fabric's threads.
  *
- * <p>
- * A slice is owned by the transfer until its bytes have moved or the fence has returned: time may
- * trigger a fence, never the end of a lease.
+ * <p> A slice is owned by the transfer until its bytes have moved or the fence has returned: time
+ * may trigger a fence, never the end of a lease.
  */
 public interface Transfer {
 

@@ -3,10 +3,12 @@ package io.railhead.rdma.loopback;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
-import io.netty.channel.unix.DomainSocketReadMode;
-import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.PeerCredentials;
 import io.netty.util.concurrent.Future;
+import io.railhead.os.DescriptorMessage;
+import io.railhead.os.DescriptorMessage.Ended;
+import io.railhead.os.DescriptorMessage.Nothing;
+import io.railhead.os.DescriptorMessage.One;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Challenge;
@@ -37,17 +39,13 @@ import org.slf4j.LoggerFactory;
  * loop only, but for {@link #end}.
  *
  * <pre>
- *   HELLO ─▶ PROOF ─▶ READY ◀──────────────────────────────────┐
- *                       ├─ REGISTER ─▶ SWITCHING ─▶ DESCRIPTOR ─▶ TAKEN
- *                       └─ DEREGISTER ─▶ RETIRING ─────────────┘
+ *   HELLO ─▶ PROOF ─▶ READY ◀──────────────────────┐
+ *                       ├─ REGISTER ─▶ DESCRIPTOR ─┤
+ *                       └─ DEREGISTER ─▶ RETIRING ─┘
  * </pre>
  *
- * Netty reads descriptors or bytes, never both. Bytes read while a descriptor is on its way would
- * lose it, so the mode changes only between two runs of the read loop (SWITCHING, TAKEN), and the
- * peer is asked for its descriptor only then.
- *
- * <p> Known limit: a message that brings two descriptors at once leaves both open, as Netty's
- * receive neither hands them out nor closes them. Only a proven peer gets that far.
+ * Netty reads bytes: a descriptor that comes with them unasked is closed by the kernel. In the
+ * stage DESCRIPTOR, and in no other, the channel does not read and a {@link DescriptorInbox} does.
  *
  * <p> Once a session has ended, the socket is closed last, when no copy touches the peer's memory:
  * the peer may take the close as the return of its buffers.
@@ -59,9 +57,7 @@ final class LoopbackConnection extends MessageHandler {
         HELLO,
         PROOF,
         READY,
-        SWITCHING,
         DESCRIPTOR,
-        TAKEN,
         RETIRING,
         ENDED
     }
@@ -75,8 +71,7 @@ final class LoopbackConnection extends MessageHandler {
     private boolean admitted;
     private @Nullable Handshake handshake;
     private @Nullable PeerBuffers buffers;
-    private @Nullable Register registering;
-    private @Nullable Message answer;
+    private @Nullable DescriptorInbox inbox;
     private @Nullable Future<?> deadline;
 
     LoopbackConnection(LoopbackPeers peers, EpollDomainSocketChannel channel) {
@@ -108,7 +103,7 @@ final class LoopbackConnection extends MessageHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         cancelDeadline();
         if (buffers != null) {
             buffers.session().end();
@@ -126,7 +121,7 @@ final class LoopbackConnection extends MessageHandler {
             case PROOF -> proof(context, require(Proof.class, message));
             case READY -> request(context, requireBuffers(), message);
             case ENDED -> log.debug("loopback message after the end");
-            case SWITCHING, DESCRIPTOR, TAKEN, RETIRING -> throw outOfOrder(message);
+            case DESCRIPTOR, RETIRING -> throw outOfOrder(message);
         }
     }
 
@@ -138,7 +133,7 @@ final class LoopbackConnection extends MessageHandler {
         }
         Octets serverNonce = Octets.random(peers.random());
         handshake = new Handshake(session, hello.nonce(), serverNonce);
-        stage = Stage.PROOF;
+        enter(Stage.PROOF);
         send(context, new Challenge(serverNonce));
     }
 
@@ -158,7 +153,7 @@ final class LoopbackConnection extends MessageHandler {
         cancelDeadline();
         peers.proved();
         buffers = new PeerBuffers(peers, session);
-        stage = Stage.READY;
+        enter(Stage.READY);
         PeerCredentials process = channel.peerCredentials();
         log.info("loopback session {} open: principal {}, uid {}, pid {}", session.number(),
                 session.principal(), process.uid(), process.pid());
@@ -187,36 +182,44 @@ final class LoopbackConnection extends MessageHandler {
             refuse(context, refusal);
             return;
         }
-        registering = register;
-        stage = Stage.SWITCHING;
+        channel.config().setAutoRead(false);
+        inbox = DescriptorInbox.open(channel, () -> receive(context, register));
+        enter(Stage.DESCRIPTOR);
+        startDeadline(context);
+        send(context, new SendDescriptor());
     }
 
-    @Override
-    void received(ChannelHandlerContext context, FileDescriptor ownedDescriptor)
-            throws IOException {
-        if (stage != Stage.DESCRIPTOR || registering == null) {
-            ownedDescriptor.close();
-            throw new MessageException("no descriptor was asked for");
+    private void receive(ChannelHandlerContext context, Register register) {
+        if (inbox == null) {
+            throw new IllegalStateException("only an open inbox has something to receive");
         }
+        try {
+            received(context, register, inbox.receive());
+        } catch (IOException | RuntimeException e) {
+            broken(context, e);
+        }
+    }
+
+    private void received(ChannelHandlerContext context, Register register,
+            DescriptorMessage message)
+            throws MessageException {
+        switch (message) {
+            case Nothing() -> log.trace("loopback socket readable, and nothing there");
+            case One(int descriptor) -> take(context, register, descriptor);
+            case DescriptorMessage.Refused(String reason) -> throw new MessageException(reason);
+            case Ended() -> {
+                enter(Stage.ENDED);
+                var _ = end();
+            }
+        }
+    }
+
+    private void take(ChannelHandlerContext context, Register register, int ownedDescriptor)
+            throws MessageException {
         cancelDeadline();
-        answer = requireBuffers().take(registering, ownedDescriptor.intValue());
-        registering = null;
-        stage = Stage.TAKEN;
-    }
-
-    @Override
-    public void channelReadComplete(ChannelHandlerContext context) throws MessageException {
-        if (stage == Stage.SWITCHING) {
-            channel.config().setReadMode(DomainSocketReadMode.FILE_DESCRIPTORS);
-            stage = Stage.DESCRIPTOR;
-            startDeadline(context);
-            send(context, new SendDescriptor());
-        } else if (stage == Stage.TAKEN && answer != null) {
-            channel.config().setReadMode(DomainSocketReadMode.BYTES);
-            stage = Stage.READY;
-            send(context, answer);
-            answer = null;
-        }
+        enter(Stage.READY);
+        send(context, requireBuffers().take(register, ownedDescriptor));
+        channel.config().setAutoRead(true);
     }
 
     private void deregister(ChannelHandlerContext context, PeerBuffers mine, int key)
@@ -226,7 +229,7 @@ final class LoopbackConnection extends MessageHandler {
             refuse(context, Refusal.UNKNOWN_KEY);
             return;
         }
-        stage = Stage.RETIRING;
+        enter(Stage.RETIRING);
         var _ = untouched.whenCompleteAsync((_, failure) -> retired(context, key, failure),
                 channel.eventLoop());
     }
@@ -235,7 +238,7 @@ final class LoopbackConnection extends MessageHandler {
         if (stage != Stage.RETIRING) {
             return;
         }
-        stage = Stage.READY;
+        enter(Stage.READY);
         try {
             if (failure != null) {
                 throw new MessageException("a buffer could not be let go: " + failure);
@@ -247,7 +250,7 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     private void closeWhenUntouched() {
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         var _ = requireBuffers().untouched()
                 .whenCompleteAsync((_, _) -> closeSocket(), channel.eventLoop());
     }
@@ -264,7 +267,7 @@ final class LoopbackConnection extends MessageHandler {
     private void refuseAndClose(ChannelHandlerContext context, Refusal reason)
             throws MessageException {
         log.info("loopback connection refused: {}", reason);
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         refuse(context, reason);
         closeSocket();
     }
@@ -275,7 +278,7 @@ final class LoopbackConnection extends MessageHandler {
             peers.counts().refused(Refusal.PROTOCOL);
         }
         log.info("loopback connection broken: {}", cause.toString());
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         var _ = end();
     }
 
@@ -288,7 +291,7 @@ final class LoopbackConnection extends MessageHandler {
     private void tooSlow(ChannelHandlerContext context) {
         log.info("loopback connection too slow at {}", stage);
         peers.counts().refused(Refusal.TOO_SLOW);
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         try {
             send(context, new Refused(Refusal.TOO_SLOW));
         } catch (MessageException e) {
@@ -302,6 +305,14 @@ final class LoopbackConnection extends MessageHandler {
             deadline.cancel(false);
             deadline = null;
         }
+    }
+
+    private void enter(Stage next) {
+        if (stage == Stage.DESCRIPTOR && inbox != null) {
+            inbox.close();
+            inbox = null;
+        }
+        stage = next;
     }
 
     private PeerBuffers requireBuffers() {

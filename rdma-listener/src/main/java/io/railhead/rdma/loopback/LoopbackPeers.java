@@ -18,6 +18,7 @@ final class LoopbackPeers {
     private final LoopbackConfig config;
     private final Sessions sessions;
     private final FabricCounts counts;
+    private final RegisteredBytes registeredBytes;
     private final Executor unmapper;
     private final SecureRandom random = new SecureRandom();
     private final Set<LoopbackConnection> connections = ConcurrentHashMap.newKeySet();
@@ -28,6 +29,8 @@ final class LoopbackPeers {
         this.config = config;
         this.sessions = sessions;
         this.counts = counts;
+        this.registeredBytes = new RegisteredBytes(config.maxBytesPerSession(),
+                config.maxBytesPerPrincipal(), counts);
         this.unmapper = unmapper;
     }
 
@@ -41,6 +44,10 @@ final class LoopbackPeers {
 
     FabricCounts counts() {
         return counts;
+    }
+
+    RegisteredBytes registeredBytes() {
+        return registeredBytes;
     }
 
     SecureRandom random() {

@@ -5,7 +5,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.unix.FileDescriptor;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
@@ -16,8 +15,8 @@ import java.nio.ByteBuffer;
  * One end of a loopback connection: bytes become messages, one at a time, in a buffer that holds no
  * more than the longest. Event loop only.
  *
- * <p> A descriptor that arrives is the receiver's to close. An end whose answers are not read is
- * closed: answers are short, so whoever lets them pile up means no good.
+ * <p> An end whose answers are not read is closed: answers are short, so whoever lets them pile up
+ * means no good.
  */
 abstract class MessageHandler extends ChannelInboundHandlerAdapter {
     private final ByteBuffer gathered = ByteBuffer.allocate(MessageCodec.MAX_BYTES);
@@ -25,25 +24,16 @@ abstract class MessageHandler extends ChannelInboundHandlerAdapter {
     /** A message came; an exception closes the connection. */
     abstract void received(ChannelHandlerContext context, Message message) throws IOException;
 
-    /** A descriptor came; an exception closes the connection. */
-    abstract void received(ChannelHandlerContext context, FileDescriptor ownedDescriptor)
-            throws IOException;
-
     /** The connection cannot go on. */
     abstract void broken(ChannelHandlerContext context, Throwable cause);
 
     @Override
     public final void channelRead(ChannelHandlerContext context, Object input) throws IOException {
-        switch (input) {
-            case FileDescriptor descriptor -> received(context, descriptor);
-            case ByteBuf bytes -> {
-                try {
-                    messages(context, bytes);
-                } finally {
-                    bytes.release();
-                }
-            }
-            default -> throw new MessageException("neither bytes nor a descriptor");
+        ByteBuf bytes = (ByteBuf) input;
+        try {
+            messages(context, bytes);
+        } finally {
+            bytes.release();
         }
     }
 

@@ -61,14 +61,19 @@ final class PeerBuffers {
     }
 
     private Message map(Register register, MemoryFile file) {
+        long bytes = register.length();
+        if (!peers.registeredBytes().tryTake(session, bytes)) {
+            return refuse(Refusal.TOO_MANY_BYTES, bytes + " more bytes");
+        }
         Mapping mapping;
         try {
-            mapping = file.map();
+            mapping = file.map(bytes);
         } catch (OsException e) {
+            peers.registeredBytes().giveBack(session, bytes);
             return refuse(Refusal.CANNOT_MAP, String.valueOf(e.getMessage()));
         }
-        SharedRegion region = new SharedRegion(register.baseAddress(), register.length(), mapping,
-                peers.unmapper(), peers.counts());
+        SharedRegion region = new SharedRegion(register.baseAddress(), bytes, mapping,
+                peers.unmapper(), () -> peers.registeredBytes().giveBack(session, bytes));
         hold(region);
         int key = session.tryRegister(region, peers.random());
         if (key == 0) {

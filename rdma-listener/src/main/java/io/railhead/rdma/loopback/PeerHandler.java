@@ -1,7 +1,6 @@
 package io.railhead.rdma.loopback;
 
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.unix.FileDescriptor;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.MessageException;
 import java.io.IOException;
@@ -35,13 +34,6 @@ final class PeerHandler extends MessageHandler {
             throw new MessageException("nobody asked for " + message);
         }
         waiting.complete(message);
-    }
-
-    @Override
-    void received(ChannelHandlerContext context, FileDescriptor ownedDescriptor)
-            throws IOException {
-        ownedDescriptor.close();
-        throw new MessageException("no descriptor was asked for");
     }
 
     @Override

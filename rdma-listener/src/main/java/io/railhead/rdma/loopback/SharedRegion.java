@@ -21,19 +21,21 @@ final class SharedRegion implements Region {
     private final long length;
     private final Mapping ownedMapping;
     private final Executor unmapper;
-    private final FabricCounts counts;
+    private final Runnable whenUnmapped;
     private final AtomicInteger holds = new AtomicInteger(1);
     private final AtomicBoolean retired = new AtomicBoolean();
     private final CompletableFuture<Void> unmapped = new CompletableFuture<>();
 
+    /**
+     * @param whenUnmapped runs once the memory is gone, on the unmapper
+     */
     SharedRegion(long baseAddress, long length, Mapping ownedMapping, Executor unmapper,
-            FabricCounts counts) {
+            Runnable whenUnmapped) {
         this.baseAddress = baseAddress;
         this.length = length;
         this.ownedMapping = ownedMapping;
         this.unmapper = unmapper;
-        this.counts = counts;
-        counts.registered(length);
+        this.whenUnmapped = whenUnmapped;
     }
 
     @Override
@@ -85,7 +87,7 @@ final class SharedRegion implements Region {
     private void unmap() {
         try {
             ownedMapping.close();
-            counts.registered(-length);
+            whenUnmapped.run();
             unmapped.complete(null);
         } catch (RuntimeException e) {
             unmapped.completeExceptionally(e);

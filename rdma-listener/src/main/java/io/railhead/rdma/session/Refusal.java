@@ -23,7 +23,9 @@ public enum Refusal {
     /** The session has no buffer with this key. */
     UNKNOWN_KEY(9),
     /** A message that is malformed or out of order. */
-    PROTOCOL(10);
+    PROTOCOL(10),
+    /** The session, or its principal in all sessions, has as many bytes registered as it may. */
+    TOO_MANY_BYTES(11);
 
     private final int code;
 

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import static io.railhead.rdma.loopback.LoopbackRig.AMPLE;
 import static io.railhead.rdma.loopback.LoopbackRig.KEY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -35,7 +36,8 @@ class LoopbackBuffersTest {
     @BeforeEach
     void start() {
         rig = new LoopbackRig(
-                new LoopbackConfig(folder.resolve("s"), 1, 1, 0, LoopbackRig.PATIENCE, 4, 3),
+                new LoopbackConfig(folder.resolve("s"), 1, 1, 0, LoopbackRig.PATIENCE, 4, 3, AMPLE,
+                        AMPLE),
                 LoopbackRig.freshSessions());
     }
 
@@ -142,7 +144,7 @@ class LoopbackBuffersTest {
     void bytesInPlaceOfADescriptorEndTheSession() throws IOException {
         rig.close();
         rig = new LoopbackRig(new LoopbackConfig(folder.resolve("s"), 1, 1, 0,
-                java.time.Duration.ofMillis(500), 4, 3), LoopbackRig.freshSessions());
+                java.time.Duration.ofMillis(500), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
         Session session = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(session, KEY);

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import static io.railhead.rdma.loopback.LoopbackRig.AMPLE;
 import static io.railhead.rdma.loopback.LoopbackRig.KEY;
 import static io.railhead.rdma.loopback.LoopbackRig.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -115,7 +116,8 @@ class LoopbackHandshakeTest {
         rig.close();
         LoopbackConfig patient = LoopbackRig.config(folder);
         rig = new LoopbackRig(
-                new LoopbackConfig(patient.socket(), 1, 1, 0, Duration.ofMillis(50), 16, 1),
+                new LoopbackConfig(patient.socket(), 1, 1, 0, Duration.ofMillis(50), 16, 1, AMPLE,
+                        AMPLE),
                 LoopbackRig.freshSessions());
         try (RawPeer peer = new RawPeer(rig.socket())) {
             if (saysHello) {
@@ -132,17 +134,18 @@ class LoopbackHandshakeTest {
     void tooManyUnprovenConnectionsAreTurnedAway() throws IOException {
         rig.close();
         LoopbackConfig many = LoopbackRig.config(folder);
-        rig = new LoopbackRig(new LoopbackConfig(many.socket(), 1, 1, 0, PATIENCE, 2, 1),
+        rig = new LoopbackRig(
+                new LoopbackConfig(many.socket(), 1, 1, 0, PATIENCE, 2, 1, AMPLE, AMPLE),
                 LoopbackRig.freshSessions());
-        try (RawPeer first = new RawPeer(rig.socket());
-                RawPeer second = new RawPeer(rig.socket())) {
+        RawPeer first = new RawPeer(rig.socket());
+        try (RawPeer second = new RawPeer(rig.socket())) {
             for (RawPeer peer : new RawPeer[]{first, second}) {
                 peer.send(new Hello(rig.open("ann").id(), NONCE));
                 assertThat(peer.receive()).isInstanceOf(Message.Challenge.class);
             }
             assertThat(refusal(rig.open("ann").id(), KEY)).isEqualTo(Refusal.BUSY);
             assertThat(rig.stats().unprovenRefused()).isEqualTo(1);
-            first.leave();
+            first.close();
             Awaiting.until("there is room again", this::isAdmitted);
         }
     }

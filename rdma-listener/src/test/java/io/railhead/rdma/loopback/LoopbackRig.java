@@ -21,6 +21,8 @@ import java.util.List;
 final class LoopbackRig implements FabricRig {
     static final byte[] KEY = "a session key of thirty-two byte".getBytes(
             java.nio.charset.StandardCharsets.US_ASCII);
+    /** More bytes than any test registers. */
+    static final long AMPLE = 1L << 40;
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final LoopbackConfig config;
@@ -41,7 +43,7 @@ final class LoopbackRig implements FabricRig {
 
     static LoopbackConfig config(Path folder) {
         return new LoopbackConfig(folder.resolve("loopback.sock"), 2, 2, 64 << 10, PATIENCE, 16,
-                1024);
+                1024, AMPLE, AMPLE);
     }
 
     static Sessions freshSessions() {

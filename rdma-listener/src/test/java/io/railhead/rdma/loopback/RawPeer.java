@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.os.TestSocket;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Hello;
@@ -10,22 +11,19 @@ import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /** A peer that says whatever a test wants said. */
 final class RawPeer implements AutoCloseable {
-    private final SocketChannel channel;
+    private final TestSocket socket;
     private final ByteBuffer incoming = ByteBuffer.allocate(4096);
 
     RawPeer(Path socket) throws IOException {
-        channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        channel.connect(UnixDomainSocketAddress.of(socket));
+        this.socket = TestSocket.connect(socket);
     }
 
     void send(Message... messages) throws IOException {
@@ -35,9 +33,18 @@ final class RawPeer implements AutoCloseable {
     }
 
     void send(ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
+        socket.send(bytes);
+    }
+
+    /** One byte, and with it a descriptor as many times over as said. */
+    void sendDescriptor(int descriptor, int times) throws IOException {
+        send(ByteBuffer.allocate(1), descriptor, times);
+    }
+
+    void send(ByteBuffer bytes, int descriptor, int times) throws IOException {
+        int[] copies = new int[times];
+        Arrays.fill(copies, descriptor);
+        socket.send(bytes, copies);
     }
 
     /** The next message; null when the gateway has closed. */
@@ -58,7 +65,7 @@ final class RawPeer implements AutoCloseable {
 
     private boolean tryRead() {
         try {
-            return channel.read(incoming) >= 0;
+            return socket.read(incoming) > 0;
         } catch (IOException _) {
             return false; // Reset: the gateway closed with bytes of ours unread.
         }
@@ -83,12 +90,8 @@ final class RawPeer implements AutoCloseable {
         throw new IOException("not welcome");
     }
 
-    void leave() throws IOException {
-        channel.close();
-    }
-
     @Override
-    public void close() throws IOException {
-        channel.close();
+    public void close() {
+        socket.close();
     }
 }

@@ -1,0 +1,62 @@
+package io.railhead.os;
+
+import io.railhead.os.DescriptorMessage.Ended;
+import io.railhead.os.DescriptorMessage.Nothing;
+import io.railhead.os.DescriptorMessage.One;
+import io.railhead.os.DescriptorMessage.Refused;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Receives descriptors on a UNIX stream socket. The socket stays the caller's. Any thread, one at a
+ * time per socket; no call blocks.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man7/unix.7.html">unix(7)</a>
+ */
+public final class UnixSocket {
+    private static final int FLAGS = Libc.MSG_DONTWAIT | Libc.MSG_CMSG_CLOEXEC;
+
+    private UnixSocket() {}
+
+    /**
+     * Takes one byte and what descriptors came with it. A sender may attach up to 253 of them: the
+     * control buffer has room for exactly one, so the kernel closes all others and says that it
+     * did, and not even for a moment do they take up this process's table.
+     */
+    public static DescriptorMessage receiveDescriptor(int socket) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment control = RightsControl.allocate(arena, 1);
+            MessageHeader header = MessageHeader.of(arena, arena.allocate(1), control);
+            long bytes = Libc.recvmsg(socket, header.segment(), FLAGS);
+            int descriptor = RightsControl.first(control, header.controlLength());
+            return header.isControlTruncated()
+                    ? refuseAll(descriptor)
+                    : describe(bytes, descriptor);
+        } catch (OsException e) {
+            if (e.errno() == Libc.EAGAIN || e.errno() == Libc.EINTR) {
+                return new Nothing();
+            }
+            throw e;
+        }
+    }
+
+    /** Another descriptor of the same socket, the caller's to close; not inherited by children. */
+    public static int duplicate(int socket) {
+        return Libc.duplicate(socket);
+    }
+
+    private static DescriptorMessage describe(long bytes, int descriptor) {
+        if (descriptor >= 0) {
+            return new One(descriptor);
+        }
+        return bytes == 0 ? new Ended() : new Refused("bytes without a descriptor");
+    }
+
+    private static Refused refuseAll(int descriptor) {
+        if (descriptor < 0) {
+            return new Refused("a descriptor that this process cannot take: too many are open");
+        }
+        Libc.close(descriptor);
+        return new Refused("more than one descriptor");
+    }
+}

@@ -1,0 +1,48 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.rdma.session.Session;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The bytes of peers' memory that are mapped here, limited for each session and for each principal
+ * in all its sessions. They count until they are unmapped, so that no one comes by more than the
+ * limit through leaving and coming back. Any thread.
+ */
+final class RegisteredBytes {
+    private final long maxPerSession;
+    private final long maxPerPrincipal;
+    private final FabricCounts counts;
+    private final Map<String, Long> sessions = new HashMap<>();
+    private final Map<String, Long> principals = new HashMap<>();
+
+    RegisteredBytes(long maxPerSession, long maxPerPrincipal, FabricCounts counts) {
+        this.maxPerSession = maxPerSession;
+        this.maxPerPrincipal = maxPerPrincipal;
+        this.counts = counts;
+    }
+
+    /** Counts the bytes, unless either limit forbids it. */
+    synchronized boolean tryTake(Session session, long bytes) {
+        long inSession = sessions.getOrDefault(session.id(), 0L);
+        long ofPrincipal = principals.getOrDefault(session.principal(), 0L);
+        if (bytes > maxPerSession - inSession || bytes > maxPerPrincipal - ofPrincipal) {
+            return false;
+        }
+        sessions.put(session.id(), inSession + bytes);
+        principals.put(session.principal(), ofPrincipal + bytes);
+        counts.registered(bytes);
+        return true;
+    }
+
+    synchronized void giveBack(Session session, long bytes) {
+        subtract(sessions, session.id(), bytes);
+        subtract(principals, session.principal(), bytes);
+        counts.registered(-bytes);
+    }
+
+    /** Forgets who holds nothing more. */
+    private static void subtract(Map<String, Long> held, String owner, long bytes) {
+        held.computeIfPresent(owner, (_, now) -> now == bytes ? null : now - bytes);
+    }
+}
