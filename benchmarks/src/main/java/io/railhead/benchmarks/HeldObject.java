@@ -1,0 +1,104 @@
+package io.railhead.benchmarks;
+
+import io.railhead.cache.CacheConfig;
+import io.railhead.cache.FillException;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.PageSource;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.ReadRequest;
+import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageMemory.Pool;
+import io.railhead.cache.memory.PageSlice;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * A cache that holds one object whole, so that every read of it is a hit. Reads run on the caller's
+ * thread, as they do on an event loop.
+ */
+public final class HeldObject implements AutoCloseable {
+    private static final int CHUNK_BYTES = 64 << 10;
+    private static final ObjectId ID = new ObjectId("store", "account", "models",
+            "llama/model-00001-of-00004.safetensors", null);
+
+    private final PageMemory memory;
+    private final ObjectCache cache;
+    private final long bytes;
+
+    /** Reads nothing from anywhere: bytes that count up. */
+    private record Counting(ByteBuffer chunk) implements PageSource {
+
+        static Counting create() {
+            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            for (int i = 0; i < CHUNK_BYTES; i++) {
+                chunk.put(i, (byte) i);
+            }
+            return new Counting(chunk);
+        }
+
+        @Override
+        public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+            for (long left = length; left > 0; left -= CHUNK_BYTES) {
+                sink.write(chunk.slice(0, (int) Math.min(left, CHUNK_BYTES)));
+            }
+            sink.complete();
+        }
+    }
+
+    /** The receiver of one hit; the slices become its own. */
+    private record Receiver(Consumer<PageSlice> slices) implements RangeReader.Sink {
+
+        @Override
+        public void slice(PageSlice ownedSlice) {
+            slices.accept(ownedSlice);
+        }
+
+        @Override
+        public void end() {}
+
+        @Override
+        public void failed(FillException cause, long atOffset) {
+            throw new IllegalStateException("not held at " + atOffset, cause);
+        }
+    }
+
+    public HeldObject(int pageBytes, long bytes) {
+        this.bytes = bytes;
+        memory = PageMemory.open(new MemoryConfig(2 * bytes + (64L << 20), pageBytes, 0.05, false),
+                slab -> {});
+        cache = new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime);
+        ObjectVersion version = new ObjectVersion(ID, "\"1\"", "", bytes);
+        cache.learn(new ObjectMetadata(version, Map.of("etag", "\"1\""), System.nanoTime(),
+                cache.generation(ID)));
+        read(0, bytes, Counting.create(), PageSlice::close);
+    }
+
+    public long bytes() {
+        return bytes;
+    }
+
+    /** Looks the object up and hands over a range of it, all before it returns. */
+    public void read(long from, long to, Consumer<PageSlice> ownedSlices) {
+        read(from, to, (version, offset, length, sink) -> {
+            throw new IllegalStateException("not held: " + offset);
+        }, ownedSlices);
+    }
+
+    private void read(long from, long to, PageSource source, Consumer<PageSlice> ownedSlices) {
+        ObjectVersion version = Objects.requireNonNull(cache.find(ID)).version();
+        cache.read(new ReadRequest(version, from, to, Pool.CACHE), source, Runnable::run,
+                new Receiver(ownedSlices)).start();
+    }
+
+    @Override
+    public void close() {
+        cache.close();
+        memory.close();
+    }
+}

@@ -1,0 +1,48 @@
+package io.railhead.benchmarks;
+
+import io.railhead.rdma.dialect.Dialects;
+import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.dialect.Recognition;
+import io.railhead.rdma.dialect.Token;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** A request's headers looked through for a token, and the token parsed. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class TokenBenchmark {
+    private static final Map<String, String> WITH = Map.of("host", "gateway:9000",
+            Dialects.TOKEN_HEADER, Token.loopback(0x7f12_3456_0000L, 16 << 20, 7, 4711).format());
+    private static final Map<String, String> WITHOUT = Map.of("host", "gateway:9000");
+
+    @Setup
+    public void check() {
+        if (!(with() instanceof Recognition.Accepted)) {
+            throw new IllegalStateException("not a token: " + with());
+        }
+    }
+
+    @Benchmark
+    public Recognition with() {
+        return Dialects.recognise(Operation.GET, WITH::get);
+    }
+
+    @Benchmark
+    public Recognition without() {
+        return Dialects.recognise(Operation.GET, WITHOUT::get);
+    }
+}

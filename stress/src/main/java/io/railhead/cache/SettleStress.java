@@ -1,0 +1,44 @@
+package io.railhead.cache;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.railhead.cache.FillException.Reason;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** Waiters come while a claim is settled: each is told exactly once. */
+@JCStressTest
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each told once")
+@Outcome(expect = FORBIDDEN, desc = "a waiter forgotten or told twice")
+@State
+public class SettleStress {
+    private static final Claim.Outcome FAILED = new Claim.Failed(
+            new FillException(Reason.BACKEND_FAILED, "told to fail", null));
+
+    private final Claim claim = new Claim(InFlight.freshKey(), 0);
+    private final AtomicInteger first = new AtomicInteger();
+    private final AtomicInteger second = new AtomicInteger();
+
+    @Actor
+    public void waiters() {
+        claim.whenSettled(outcome -> first.incrementAndGet());
+        claim.whenSettled(outcome -> second.incrementAndGet());
+    }
+
+    @Actor
+    public void filler() {
+        claim.settle(FAILED);
+    }
+
+    @Arbiter
+    public void after(II_Result result) {
+        result.r1 = first.get();
+        result.r2 = second.get();
+    }
+}

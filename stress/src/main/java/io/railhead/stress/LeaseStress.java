@@ -1,0 +1,56 @@
+package io.railhead.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.Page;
+import java.util.Objects;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * Two threads close one lease, which is a fault of theirs: one of them is told, and the owner's
+ * count is not touched: the page can still be had.
+ */
+@JCStressTest
+@Outcome(id = {"1, 0, 1", "0, 1, 1"}, expect = ACCEPTABLE, desc = "closed once")
+@Outcome(expect = FORBIDDEN, desc = "closed twice or not at all, or the page went with it")
+@State
+public class LeaseStress {
+    private final Page page = Slots.page((byte) 1);
+    private final Lease lease = Objects.requireNonNull(page.tryRetain());
+
+    @Actor
+    public void one(III_Result result) {
+        result.r1 = closed();
+    }
+
+    @Actor
+    public void other(III_Result result) {
+        result.r2 = closed();
+    }
+
+    private int closed() {
+        try {
+            lease.close();
+            return 1;
+        } catch (IllegalStateException closedBefore) {
+            return 0;
+        }
+    }
+
+    @Arbiter
+    public void after(III_Result result) {
+        Lease next = page.tryRetain();
+        if (next != null) {
+            result.r3 = 1;
+            next.close();
+        }
+        page.condemn();
+    }
+}
