@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.config.ListenAddress;
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
 import io.railhead.backend.aws.AwsBackend;
@@ -73,8 +74,10 @@ public final class Gateway implements AutoCloseable {
             vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
                     .setEventLoopPoolSize(config.gateway().eventLoops()));
             started.push(() -> await(vertx.close()));
-            health = await(new HealthListener(vertx, metrics, this::reasonNotReady)
-                    .listen(config.gateway().health().host(), config.gateway().health().port()));
+            health = bound("gateway.health", config.gateway().health(),
+                    new HealthListener(vertx, metrics, this::reasonNotReady)
+                            .listen(config.gateway().health().host(),
+                                    config.gateway().health().port()));
             memory = opened(PageMemory.open(memoryConfig(),
                     slab -> LOG.debug("slab {} joined", slab.id())));
             cache = opened(new ObjectCache(memory, cacheConfig(), System::nanoTime));
@@ -88,10 +91,12 @@ public final class Gateway implements AutoCloseable {
             Grants grants = new Grants(System::nanoTime);
             credentials.onChange(change -> revoke(change, grants, sessions));
             listener = new S3Listener(vertx, frontDoor(credentials, sessions, fabric, grants),
-                    (int) config.gateway().maxHeader().bytes(), config.gateway().idleTimeout());
-            await(listener.listen(config.gateway().listen().host(),
-                    config.gateway().listen().port(),
-                    config.gateway().eventLoops()));
+                    (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
+                    config.gateway().idleTimeout());
+            bound("gateway.listen", config.gateway().listen(),
+                    listener.listen(config.gateway().listen().host(),
+                            config.gateway().listen().port(),
+                            config.gateway().eventLoops()));
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
         } catch (RuntimeException e) {
@@ -215,6 +220,19 @@ public final class Gateway implements AutoCloseable {
             } catch (Exception e) {
                 suppressing.addSuppressed(e);
             }
+        }
+    }
+
+    /** A port that cannot be had is a setting's fault: the message names it. */
+    private static <T> T bound(String key, ListenAddress address, Future<T> listening) {
+        try {
+            return await(listening);
+        } catch (RuntimeException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IllegalArgumentException(
+                    key + ": cannot listen on " + address.host() + ":" + address.port() + ": "
+                            + cause.getMessage(),
+                    e);
         }
     }
 
