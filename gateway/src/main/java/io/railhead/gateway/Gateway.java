@@ -16,6 +16,7 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.http.FrontDoor;
@@ -73,8 +74,10 @@ public final class Gateway implements AutoCloseable {
             vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
                     .setEventLoopPoolSize(config.gateway().eventLoops()));
             started.push(() -> await(vertx.close()));
-            health = await(new HealthListener(vertx, metrics, this::reasonNotReady)
-                    .listen(config.gateway().health().host(), config.gateway().health().port()));
+            health = bound("gateway.health", config.gateway().health(),
+                    new HealthListener(vertx, metrics, this::reasonNotReady)
+                            .listen(config.gateway().health().host(),
+                                    config.gateway().health().port()));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             Fabric fabric = openFabric(sessions);
@@ -87,10 +90,12 @@ public final class Gateway implements AutoCloseable {
             Grants grants = new Grants(System::nanoTime);
             credentials.onChange(change -> revoke(change, grants, sessions));
             listener = new S3Listener(vertx, frontDoor(credentials, sessions, fabric, grants),
-                    (int) config.gateway().maxHeader().bytes(), config.gateway().idleTimeout());
-            await(listener.listen(config.gateway().listen().host(),
-                    config.gateway().listen().port(),
-                    config.gateway().eventLoops()));
+                    (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
+                    config.gateway().idleTimeout());
+            bound("gateway.listen", config.gateway().listen(),
+                    listener.listen(config.gateway().listen().host(),
+                            config.gateway().listen().port(),
+                            config.gateway().eventLoops()));
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
         } catch (RuntimeException e) {
@@ -223,6 +228,19 @@ public final class Gateway implements AutoCloseable {
             } catch (Exception e) {
                 suppressing.addSuppressed(e);
             }
+        }
+    }
+
+    /** A port that cannot be had is a setting's fault: the message names it. */
+    private static <T> T bound(String key, ListenAddress address, Future<T> listening) {
+        try {
+            return await(listening);
+        } catch (RuntimeException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IllegalArgumentException(
+                    key + ": cannot listen on " + address.host() + ":" + address.port() + ": "
+                            + cause.getMessage(),
+                    e);
         }
     }
 

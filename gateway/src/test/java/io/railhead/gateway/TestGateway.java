@@ -9,6 +9,9 @@ import io.railhead.gateway.config.ConfigLoader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,12 +29,17 @@ final class TestGateway implements AutoCloseable {
      *            defaults
      */
     TestGateway(String yaml, String principals) {
+        this("", yaml, principals);
+    }
+
+    /** @param settings of {@code gateway}, each line indented by two */
+    TestGateway(String settings, String yaml, String principals) {
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
             Path config = Files.writeString(directory.resolve("railhead.yaml"),
-                    DEFAULTS.replace("SOCKET",
-                            socket().toString()) + yaml);
+                    DEFAULTS.replace("  SETTINGS\n", settings)
+                            .replace("SOCKET", socket().toString()) + yaml);
             credentials = CredentialStore.load(ConfigLoader.load(config).gateway().credentials());
             gateway = Gateway.start(ConfigLoader.load(config), credentials);
         } catch (IOException e) {
@@ -48,6 +56,7 @@ final class TestGateway implements AutoCloseable {
               credentials: credentials.yaml
               event_loops: 2
               drain: 5s
+              SETTINGS
             rdma:
               loopback:
                 socket: SOCKET
@@ -79,6 +88,24 @@ final class TestGateway implements AutoCloseable {
 
     TestClient client(String accessKey, String secretKey) {
         return new TestClient(endpoint(), accessKey, secretKey);
+    }
+
+    /** Everything {@code /metrics} says. */
+    String metrics() {
+        return HttpClient.newHttpClient()
+                .sendAsync(HttpRequest.newBuilder(health().resolve("/metrics")).build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .join()
+                .body();
+    }
+
+    /** The value of one series, named as /metrics names it; 0 if there is none. */
+    double metric(String series) {
+        return metrics().lines()
+                .filter(line -> line.startsWith(series + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
+                .findFirst()
+                .orElse(0);
     }
 
     /** After a request its last lease ends a moment later, on another thread. */

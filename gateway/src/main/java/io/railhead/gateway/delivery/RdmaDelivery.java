@@ -87,6 +87,11 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     @Override
     public void slice(PageSlice ownedSlice) {
+        if (state == State.WAITING && !deadlines.isOpen(exchange.arrivedAtNanos())) {
+            ownedSlice.close();
+            decline("slow");
+            return;
+        }
         if (state == State.WAITING) {
             state = State.POSTING;
             arm(deadlines.fenceMillis(exchange.arrivedAtNanos()),

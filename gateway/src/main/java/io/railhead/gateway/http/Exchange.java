@@ -36,12 +36,14 @@ public final class Exchange {
     private String operation = "unknown";
     private String resource;
     private boolean answered;
+    private boolean draining;
+    private boolean closing;
     private boolean ended;
 
     Exchange(HttpServerRequest request, Context context, Metrics metrics, String requestId) {
         this.request = request;
         this.response = request.response();
-        this.executor = task -> context.runOnContext(ignored -> task.run());
+        this.executor = task -> context.runOnContext(ignored -> run(task));
         this.metrics = metrics;
         this.requestId = requestId;
         this.resource = String.valueOf(request.path());
@@ -49,6 +51,15 @@ public final class Exchange {
         response.exceptionHandler(cause -> closed());
         response.closeHandler(ignored -> closed());
         response.endHandler(ignored -> finish());
+    }
+
+    /** A step that throws has no caller to tell, and its client waits for an answer. */
+    private void run(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            fail(e);
+        }
     }
 
     public HttpServerRequest request() {
@@ -125,7 +136,6 @@ public final class Exchange {
         } else {
             answer.end(Buffer.buffer(document));
         }
-        drainRequest();
     }
 
     /**
@@ -133,9 +143,10 @@ public final class Exchange {
      * bounds: past them the connection is closed.
      */
     public void drainRequest() {
-        if (request.isEnded()) {
+        if (request.isEnded() || draining) {
             return;
         }
+        draining = true;
         if (request.getHeader("expect") != null) {
             request.connection().close();
             return;
@@ -154,6 +165,12 @@ public final class Exchange {
     private S3Exception unexpected(Throwable cause) {
         LOG.warn("request {} {} failed", requestId, operation, cause);
         return new S3Exception(S3Error.INTERNAL_ERROR);
+    }
+
+    /** Lets the connection end with this answer: where its next request begins is in doubt. */
+    public void closeAfterwards() {
+        closing = true;
+        response.putHeader("connection", "close");
     }
 
     /** Ends the connection in mid-body: a body that cannot be finished must not look finished. */
@@ -176,6 +193,11 @@ public final class Exchange {
         if (!ended) {
             ended = true;
             done();
+            if (closing) {
+                request.connection().close();
+            } else {
+                drainRequest();
+            }
         }
     }
 

@@ -16,7 +16,6 @@ import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +44,9 @@ public final class FrontDoor {
 
     public void handle(HttpServerRequest http, Context context) {
         http.pause();
-        Exchange exchange = new Exchange(http, context, metrics, newRequestId());
+        Exchange exchange = new Exchange(http, context, metrics, RequestIds.next());
         try {
+            FramingCheck.require(exchange);
             admit(exchange, http);
         } catch (RuntimeException e) {
             exchange.fail(e);
@@ -107,10 +107,5 @@ public final class FrontDoor {
         } catch (IllegalArgumentException e) {
             throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
-    }
-
-    /** 16 hex digits, as S3's are. */
-    private static String newRequestId() {
-        return String.format("%016X", ThreadLocalRandom.current().nextLong());
     }
 }

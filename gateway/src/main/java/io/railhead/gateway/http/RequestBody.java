@@ -23,6 +23,7 @@ import org.reactivestreams.Subscription;
  * <p>State belongs to the event loop; the subscriber's calls are taken there.
  */
 public final class RequestBody implements Publisher<ByteBuffer> {
+    private final Exchange exchange;
     private final HttpServerRequest request;
     private final Executor executor;
     private final BodyReader reader;
@@ -35,6 +36,7 @@ public final class RequestBody implements Publisher<ByteBuffer> {
     private boolean over;
 
     public RequestBody(Exchange exchange, BodyReader reader) {
+        this.exchange = exchange;
         this.request = exchange.request();
         this.executor = exchange.executor();
         this.reader = reader;
@@ -62,6 +64,9 @@ public final class RequestBody implements Publisher<ByteBuffer> {
             });
             if (failure != null) {
                 newSubscriber.onError(failure);
+            } else if (exchange.isOver() && !request.isEnded()) {
+                // The peer left before anybody listened; nothing will be heard of it any more.
+                fail(new S3Exception(S3Error.INCOMPLETE_BODY));
             } else {
                 start();
             }

@@ -1,5 +1,7 @@
 package io.railhead.gateway.http;
 
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -8,13 +10,16 @@ import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.impl.HttpServerConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The S3 listener: one server on each event loop, sharing one port. */
 public final class S3Listener {
@@ -23,10 +28,13 @@ public final class S3Listener {
     private final Vertx vertx;
     private final FrontDoor door;
     private final HttpServerOptions options;
+    private final Duration headerTimeout;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
 
     /** @param maxHeaderBytes of all header fields of a request together */
-    public S3Listener(Vertx vertx, FrontDoor door, int maxHeaderBytes, Duration idleTimeout) {
+    public S3Listener(Vertx vertx, FrontDoor door, int maxHeaderBytes, Duration headerTimeout,
+            Duration idleTimeout) {
+        this.headerTimeout = headerTimeout;
         this.vertx = vertx;
         this.door = door;
         this.options = new HttpServerOptions().setMaxHeaderSize(maxHeaderBytes)
@@ -48,21 +56,39 @@ public final class S3Listener {
     private Future<HttpServer> listen(Context context, String host, int port) {
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> door.handle(request, context))
+                .connectionHandler(this::guard)
                 .invalidRequestHandler(S3Listener::refuse);
         servers.add(server);
         return server.listen(port, host);
     }
 
+    private void guard(HttpConnection connection) {
+        HeadDeadline.guard(((HttpServerConnection) connection).channelHandlerContext().pipeline(),
+                headerTimeout);
+    }
+
     /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */
     private static void refuse(HttpServerRequest request) {
-        S3Exception error = new S3Exception(S3Error.BAD_REQUEST,
-                "An error occurred when parsing the HTTP request.");
+        S3Exception error = refusal(request.decoderResult().cause());
+        String requestId = RequestIds.next();
         request.response()
-                .setStatusCode(error.error().status())
+                .setStatusCode(error.status())
+                .putHeader("x-amz-request-id", requestId)
                 .putHeader("content-type", "application/xml")
                 .putHeader("connection", "close")
-                .end(ErrorXml.render(error, "", "", ""))
+                .end(ErrorXml.render(error, "", requestId, ""))
                 .onComplete(ended -> request.connection().close());
+    }
+
+    private static S3Exception refusal(@Nullable Throwable cause) {
+        return switch (cause) {
+            case TooLongHttpHeaderException _ ->
+                new S3Exception(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
+            case TooLongHttpLineException _ ->
+                new S3Exception(S3Error.INVALID_URI, "The specified URI is too long.");
+            case null, default -> new S3Exception(S3Error.BAD_REQUEST,
+                    "An error occurred when parsing the HTTP request.");
+        };
     }
 
     public int port() {

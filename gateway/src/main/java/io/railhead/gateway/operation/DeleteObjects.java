@@ -46,6 +46,9 @@ final class DeleteObjects implements Operation {
     @Override
     public void handle(Exchange exchange, S3Request request) {
         BodyReader reader = BodyReader.open(request.authentication(), request.headers());
+        if (reader.decodedLength() < 0) {
+            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
+        }
         if (reader.decodedLength() > MAX_BODY_BYTES) {
             throw new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED, "Your request was too big.");
         }

@@ -306,11 +306,14 @@ final class ObjectRead {
             @Nullable HttpServerResponse response) {
         switch (cause.reason()) {
             case NO_MEMORY -> {
+                if (response == null && !cacheResult.equals("STALE")) {
+                    cacheResult = "MISS";
+                }
                 HttpServerResponse begun = response != null ? response : bodyHead(plan);
                 new UncachedBody(exchange, request, plan, begun).continueAt(atOffset);
             }
             case VERSION_CHANGED, NOT_FOUND, REFUSED -> {
-                services.cache().evict(id);
+                forget(cause);
                 if (response == null) {
                     restart();
                 } else {
@@ -328,6 +331,15 @@ final class ObjectRead {
         }
     }
 
+    /** What one principal is refused others may still read; what has changed nobody may. */
+    private void forget(FillException cause) {
+        if (cause.reason() == FillException.Reason.REFUSED) {
+            services.grants().revoke(grant);
+        } else {
+            services.cache().evict(id);
+        }
+    }
+
     private void restart() {
         if (++restarts > MAX_RESTARTS) {
             relay();
@@ -339,6 +351,10 @@ final class ObjectRead {
     private void deliverToMemory(ReadPlan plan, Destination.Memory memory) {
         if (plan.length() == 0) {
             delivered(plan, memory);
+            return;
+        }
+        if (!services.deadlines().isOpen(exchange.arrivedAtNanos())) {
+            decline("slow");
             return;
         }
         Transfer transfer;
@@ -385,7 +401,7 @@ final class ObjectRead {
                     && fill.reason() != FillException.Reason.NO_MEMORY;
             if (changed && !exchange.isOver()
                     && services.deadlines().isOpen(exchange.arrivedAtNanos())) {
-                services.cache().evict(id);
+                forget((FillException) cause);
                 restart();
             } else {
                 services.metrics().rdmaRequests.labels(label(memory), "broken").inc();

@@ -143,7 +143,6 @@ public final class Relay implements Operation {
         answer.body().subscribe(new BodyRelay(exchange, response, outcome -> {
             if (outcome.complete()) {
                 response.end();
-                exchange.drainRequest();
             } else {
                 exchange.cut("backend");
             }

@@ -2,6 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
+import io.railhead.backend.ContentRange;
 import io.railhead.backend.Requests;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.BodyRelay;
@@ -37,13 +38,15 @@ final class UncachedBody {
                     if (failure != null) {
                         exchange.cut("backend");
                     } else {
-                        pass(answer, plan.to() - offset);
+                        pass(answer, offset);
                     }
                 }));
     }
 
-    private void pass(BackendResponse answer, long length) {
-        boolean same = answer.status() == 206
+    private void pass(BackendResponse answer, long offset) {
+        long length = plan.to() - offset;
+        ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
+        boolean same = answer.status() == 206 && range != null && range.first() == offset
                 && plan.metadata().version().etag().equals(answer.headers().get("etag"));
         if (!same || exchange.isOver()) {
             BodyDrain.discard(answer.body());

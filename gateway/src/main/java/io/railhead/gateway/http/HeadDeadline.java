@@ -1,0 +1,84 @@
+package io.railhead.gateway.http;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.Future;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a connection whose request head, once begun, does not end in time: an idle timeout never
+ * sees a peer that sends a byte now and then. Stands on both sides of one connection's decoder; its
+ * event loop only.
+ */
+final class HeadDeadline extends ChannelInboundHandlerAdapter {
+    private final Duration limit;
+    private @Nullable Future<?> timer;
+    private boolean inMessage;
+
+    private HeadDeadline(Duration limit) {
+        this.limit = limit;
+    }
+
+    static void guard(ChannelPipeline pipeline, Duration limit) {
+        HeadDeadline deadline = new HeadDeadline(limit);
+        String decoder = pipeline.context(HttpRequestDecoder.class).name();
+        pipeline.addBefore(decoder, null, deadline);
+        pipeline.addAfter(decoder, null, deadline.new Decoded());
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object bytes) {
+        if (!inMessage && timer == null) {
+            arm(context);
+        }
+        context.fireChannelRead(bytes);
+    }
+
+    private void arm(ChannelHandlerContext context) {
+        timer = context.executor()
+                .schedule(() -> expired(context), limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void expired(ChannelHandlerContext context) {
+        if (context.channel().config().isAutoRead()) {
+            context.close();
+        } else {
+            // We do not read: that the rest has not come is no fault of the peer's.
+            arm(context);
+        }
+    }
+
+    private void disarm() {
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        disarm();
+        context.fireChannelInactive();
+    }
+
+    /** Sees what the decoder has understood. */
+    private final class Decoded extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (message instanceof HttpRequest) {
+                inMessage = true;
+                disarm();
+            }
+            if (message instanceof LastHttpContent) {
+                inMessage = false;
+            }
+            context.fireChannelRead(message);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package io.railhead.gateway.http;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Names of requests, as S3's are: 16 hex digits. */
+final class RequestIds {
+
+    private RequestIds() {}
+
+    static String next() {
+        return String.format("%016X", ThreadLocalRandom.current().nextLong());
+    }
+}
