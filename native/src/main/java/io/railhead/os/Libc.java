@@ -138,11 +138,11 @@ final class Libc {
                 .reinterpret(bytes, arena, segment -> munmap(segment.address(), bytes));
     }
 
-    private interface Call {
+    interface Call {
         long invoke(MemorySegment state) throws Throwable;
     }
 
-    private static long call(String name, Call call) {
+    static long call(String name, Call call) {
         requireSupported();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Handles.STATE);

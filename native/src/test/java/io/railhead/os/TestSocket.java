@@ -51,7 +51,7 @@ public final class TestSocket implements AutoCloseable {
 
     public static TestSocket connect(Path path) throws IOException {
         TestSocket socket = new TestSocket((int) call("socket",
-                () -> (int) SOCKET.invokeExact((int) AF_UNIX, SOCK_STREAM_CLOEXEC, 0)));
+                state -> (int) SOCKET.invokeExact(state, (int) AF_UNIX, SOCK_STREAM_CLOEXEC, 0)));
         try (Arena arena = Arena.ofConfined()) {
             socket.limitTime(arena, SO_RCVTIMEO);
             socket.limitTime(arena, SO_SNDTIMEO);
@@ -59,7 +59,7 @@ public final class TestSocket implements AutoCloseable {
             address.set(JAVA_SHORT, 0, AF_UNIX);
             byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
             MemorySegment.copy(name, 0, address, JAVA_BYTE, Short.BYTES, name.length);
-            call("connect", () -> (int) CONNECT.invokeExact(socket.descriptor, address,
+            call("connect", state -> (int) CONNECT.invokeExact(state, socket.descriptor, address,
                     (int) address.byteSize()));
             return socket;
         } catch (IOException | RuntimeException e) {
@@ -71,7 +71,7 @@ public final class TestSocket implements AutoCloseable {
     static TestSocket[] pair() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment two = arena.allocate(JAVA_INT, 2);
-            call("socketpair", () -> (int) SOCKETPAIR.invokeExact((int) AF_UNIX,
+            call("socketpair", state -> (int) SOCKETPAIR.invokeExact(state, (int) AF_UNIX,
                     SOCK_STREAM_CLOEXEC, 0, two));
             return new TestSocket[]{new TestSocket(two.getAtIndex(JAVA_INT, 0)),
                     new TestSocket(two.getAtIndex(JAVA_INT, 1))};
@@ -90,8 +90,9 @@ public final class TestSocket implements AutoCloseable {
                 MemorySegment rest = arena.allocate(bytes.remaining())
                         .copyFrom(MemorySegment.ofBuffer(bytes));
                 MemorySegment header = MessageHeader.of(arena, rest, control).segment();
-                long sent = call("sendmsg", () -> (long) SENDMSG.invokeExact(descriptor, header,
-                        MSG_NOSIGNAL));
+                long sent = call("sendmsg",
+                        state -> (long) SENDMSG.invokeExact(state, descriptor, header,
+                                MSG_NOSIGNAL));
                 bytes.position(bytes.position() + (int) sent);
                 control = control(arena);
             }
@@ -103,7 +104,7 @@ public final class TestSocket implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(target.remaining());
             long read = call("read",
-                    () -> (long) READ.invokeExact(descriptor, bytes, bytes.byteSize()));
+                    state -> (long) READ.invokeExact(state, descriptor, bytes, bytes.byteSize()));
             target.put(bytes.asSlice(0, read).asByteBuffer());
             return (int) read;
         }
@@ -117,7 +118,7 @@ public final class TestSocket implements AutoCloseable {
     private void limitTime(Arena arena, int option) throws IOException {
         MemorySegment time = arena.allocate(JAVA_LONG, 2);
         time.set(JAVA_LONG, 0, TIMEOUT_SECONDS);
-        call("setsockopt", () -> (int) SETSOCKOPT.invokeExact(descriptor,
+        call("setsockopt", state -> (int) SETSOCKOPT.invokeExact(state, descriptor,
                 RightsControl.SOL_SOCKET, option, time, (int) time.byteSize()));
     }
 
@@ -136,21 +137,15 @@ public final class TestSocket implements AutoCloseable {
         return control;
     }
 
-    private interface Call {
-        long invoke() throws Throwable;
-    }
-
-    private static long call(String name, Call call) throws IOException {
-        long result;
+    private static long call(String name, Libc.Call call) throws IOException {
         try {
-            result = call.invoke();
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+            return Libc.call(name, call);
+        } catch (OsException e) {
+            if (e.errno() == Libc.EAGAIN) {
+                throw new AssertionError("nothing for a minute", e);
+            }
+            throw new IOException(e);
         }
-        if (result == -1) {
-            throw new IOException(name + " failed");
-        }
-        return result;
     }
 
     @SuppressWarnings("restricted")
@@ -158,6 +153,7 @@ public final class TestSocket implements AutoCloseable {
             MemoryLayout... arguments) {
         Linker linker = Linker.nativeLinker();
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name),
-                FunctionDescriptor.of(result, arguments));
+                FunctionDescriptor.of(result, arguments),
+                Linker.Option.captureCallState("errno"));
     }
 }

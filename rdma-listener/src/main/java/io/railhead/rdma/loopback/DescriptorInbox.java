@@ -39,14 +39,18 @@ final class DescriptorInbox implements EpollIoHandle {
     static DescriptorInbox open(EpollDomainSocketChannel channel, Runnable readable) {
         DescriptorInbox inbox = new DescriptorInbox(
                 new FileDescriptor(UnixSocket.duplicate(channel.fd().intValue())), readable);
-        inbox.watch((IoEventLoop) channel.eventLoop());
-        return inbox;
+        try {
+            inbox.watch((IoEventLoop) channel.eventLoop());
+            return inbox;
+        } catch (RuntimeException e) {
+            inbox.close();
+            throw e;
+        }
     }
 
     private void watch(IoEventLoop loop) {
         Future<IoRegistration> registered = loop.register(this);
         if (!registered.isSuccess()) {
-            close();
             throw new IllegalStateException("the event loop takes no more", registered.cause());
         }
         registration = registered.getNow();
