@@ -22,7 +22,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @Outcome(expect = FORBIDDEN, desc = "closed twice or not at all, or the page went with it")
 @State
 public class LeaseStress {
-    private final Page page = Slots.page((byte) 1);
+    private final OneSlot slot = new OneSlot();
+    private final Page page = slot.page((byte) 1);
     private final Lease lease = Objects.requireNonNull(page.tryRetain());
 
     @Actor
@@ -48,9 +49,9 @@ public class LeaseStress {
     public void after(III_Result result) {
         Lease next = page.tryRetain();
         if (next != null) {
-            result.r3 = 1;
             next.close();
+            page.condemn();
+            result.r3 = slot.end();
         }
-        page.condemn();
     }
 }

@@ -45,10 +45,9 @@ final class Churn {
      * How full memory was.
      *
      * @param lostRatio of the capacity: not bytes of an object
-     * @param freeRatio of the capacity: free, and no use to the page that was wanted
      * @param evictionsPerPage pages that went for one that came
      */
-    record Result(double lostRatio, double freeRatio, double evictionsPerPage) {}
+    record Result(double lostRatio, double evictionsPerPage) {}
 
     static Result run(ReferenceMix mix, int pageBytes, long memoryBytes, long seed) {
         try (PageMemory memory = PageMemory.open(
@@ -65,15 +64,13 @@ final class Churn {
         evicted = 0;
         admitted = 0;
         double lost = 0;
-        double free = 0;
         int looks = 64;
         for (int i = 0; i < looks; i++) {
             admit(memoryBytes / looks);
             MemoryStats stats = memory.stats();
             lost += 1 - (double) validBytes / stats.capacityBytes();
-            free += (double) stats.freeBytes() / stats.capacityBytes();
         }
-        return new Result(lost / looks, free / looks, (double) evicted / admitted);
+        return new Result(lost / looks, (double) evicted / admitted);
     }
 
     private void admit(long bytes) {
