@@ -2,7 +2,6 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -143,14 +142,14 @@ class HttpFramingIT {
 
     @Test
     void manyHeadersAreServed() {
-        String[] headers = new String[380];
-        for (int i = 0; i < 190; i++) {
-            headers[2 * i] = "x-railhead-test-" + i;
-            headers[2 * i + 1] = "value " + i;
+        String[] more = java.util.stream.IntStream.range(0, 180)
+                .mapToObj(i -> "X-Test-" + i + ": value " + i)
+                .toArray(String[]::new);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(RawConnection.head(client.signed("GET", "/b/key", new byte[0]), more) + "\r\n");
+            RawConnection.Answer answer = raw.receive();
+            assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         }
-        HttpResponse<byte[]> answer = client.get("/b/key", headers);
-        assertThat(answer.statusCode()).as(new String(answer.body(), StandardCharsets.UTF_8))
-                .isEqualTo(200);
     }
 
     @ParameterizedTest
