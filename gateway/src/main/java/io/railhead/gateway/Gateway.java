@@ -1,6 +1,5 @@
 package io.railhead.gateway;
 
-import io.railhead.gateway.config.ListenAddress;
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
 import io.railhead.backend.aws.AwsBackend;
@@ -17,6 +16,7 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.http.FrontDoor;

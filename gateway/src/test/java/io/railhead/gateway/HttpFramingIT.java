@@ -146,7 +146,8 @@ class HttpFramingIT {
                 .mapToObj(i -> "X-Test-" + i + ": value " + i)
                 .toArray(String[]::new);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            raw.send(RawConnection.head(client.signed("GET", "/b/key", new byte[0]), more) + "\r\n");
+            raw.send(
+                    RawConnection.head(client.signed("GET", "/b/key", new byte[0]), more) + "\r\n");
             RawConnection.Answer answer = raw.receive();
             assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         }

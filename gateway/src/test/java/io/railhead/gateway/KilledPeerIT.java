@@ -41,7 +41,8 @@ class KilledPeerIT {
                 for (int round = 0; round < 3; round++) {
                     killOne(gateway);
                     other.fill(round);
-                    assertThat(client.get("/held/object", other.headers(0, BUFFER)).headers()
+                    assertThat(client.get("/held/object", other.headers(0, BUFFER))
+                            .headers()
                             .firstValue("x-amz-rdma-reply")).contains("200");
                     assertThat(other.bytes(0, object.length)).isEqualTo(object);
                 }

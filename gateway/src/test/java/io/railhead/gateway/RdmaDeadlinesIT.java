@@ -141,10 +141,12 @@ class RdmaDeadlinesIT {
             raw.send(RawConnection.head(client.signed("GET", "/held/object", new byte[0],
                     peer.headers(0, BUFFER))) + "\r\n");
             reached.await();
-            TestGateway.await(() -> Arrays.equals(peer.bytes(0, 1000), Arrays.copyOf(object, 1000)));
+            TestGateway
+                    .await(() -> Arrays.equals(peer.bytes(0, 1000), Arrays.copyOf(object, 1000)));
             raw.reset();
         }
-        TestGateway.await(() -> gateway.metric("railhead_rdma_requests_total{dialect=\"amz\",result=\"broken\",}") == 1
+        TestGateway.await(() -> gateway
+                .metric("railhead_rdma_requests_total{dialect=\"amz\",result=\"broken\",}") == 1
                 || gateway.metric("railhead_requests_in_flight") == 0);
         assertUntouchedWhenTheRestComes();
     }

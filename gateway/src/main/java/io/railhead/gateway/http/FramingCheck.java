@@ -20,7 +20,8 @@ final class FramingCheck {
             // The decoder drops a Content-Length beside it, so nobody knows whether there was one.
             exchange.closeAfterwards();
             if (!request.headers().getAll("transfer-encoding").equals(List.of("chunked"))) {
-                throw refusal(exchange, "The only Transfer-Encoding that is understood is chunked.");
+                throw refusal(exchange,
+                        "The only Transfer-Encoding that is understood is chunked.");
             }
         }
         List<String> hosts = request.headers().getAll("host");

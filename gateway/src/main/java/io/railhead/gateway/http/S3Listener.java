@@ -1,10 +1,7 @@
 package io.railhead.gateway.http;
 
-import org.jspecify.annotations.Nullable;
-import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.vertx.core.http.impl.HttpServerConnection;
-import io.vertx.core.http.HttpConnection;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -13,13 +10,16 @@ import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.impl.HttpServerConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The S3 listener: one server on each event loop, sharing one port. */
 public final class S3Listener {
