@@ -7,13 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a tenant means by a name.
  *
- * @param namespace
- *            the backend credential's account, or "" for a bucket declared shared, so that tenants
- *            with equal bucket names never meet
- * @param key
- *            the object key, percent-decoded
- * @param versionId
- *            the version asked for, or null for the current one
+ * @param namespace the backend credential's account, or "" for a bucket declared shared, so that
+ *            tenants with equal bucket names never meet
+ * @param key the object key, percent-decoded
+ * @param versionId the version asked for, or null for the current one
  */
 public record ObjectId(String backend, String namespace, String bucket, String key,
         @Nullable String versionId) {

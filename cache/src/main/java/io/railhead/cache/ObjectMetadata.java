@@ -5,13 +5,11 @@ import java.util.Map;
 /**
  * What the backend said about one version, as it said it.
  *
- * @param headers
- *            the response's object headers (ETag, Content-Type, x-amz-meta-*, checksums, …), names
- *            in lower case, without those of one message (Content-Length, Content-Range, Date, …)
- * @param learntAtNanos
- *            when the request that learnt this was sent, on the cache's clock
- * @param generation
- *            the key's generation at that moment: see {@link Generations}
+ * @param headers the response's object headers (ETag, Content-Type, x-amz-meta-*, checksums, …),
+ *            names in lower case, without those of one message (Content-Length, Content-Range,
+ *            Date, …)
+ * @param learntAtNanos when the request that learnt this was sent, on the cache's clock
+ * @param generation the key's generation at that moment: see {@link Generations}
  */
 public record ObjectMetadata(ObjectVersion version, Map<String, String> headers, long learntAtNanos,
         long generation) {

@@ -7,8 +7,7 @@ import io.railhead.cache.memory.PageSlice;
  * being filled for this reader at any time. Missing pages are filled in runs, each page by one fill
  * for all who wait for it.
  *
- * <p>
- * Threads: {@link #start}, {@link #cancel} and every call of the {@link Sink} happen on the
+ * <p> Threads: {@link #start}, {@link #cancel} and every call of the {@link Sink} happen on the
  * reader's executor, which runs one task at a time (an event loop, a serial executor). Slices may
  * be closed on any thread; each closed slice moves the window on.
  */
@@ -34,8 +33,7 @@ public interface RangeReader {
         /**
          * No more bytes come; those handed over before were good.
          *
-         * @param atOffset
-         *            the object offset of the first byte not handed over
+         * @param atOffset the object offset of the first byte not handed over
          */
         void failed(FillException cause, long atOffset);
     }

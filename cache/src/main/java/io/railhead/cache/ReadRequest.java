@@ -5,9 +5,8 @@ import io.railhead.cache.memory.PageMemory;
 /**
  * Bytes {@code [from, to)} of one version.
  *
- * @param fallback
- *            where pages come from when the cache has no room: {@code CACHE} means nowhere (the
- *            reader fails with NO_MEMORY), {@code RESERVE} lets this request use the reserve
+ * @param fallback where pages come from when the cache has no room: {@code CACHE} means nowhere
+ *            (the reader fails with NO_MEMORY), {@code RESERVE} lets this request use the reserve
  */
 public record ReadRequest(ObjectVersion version, long from, long to, PageMemory.Pool fallback) {
 

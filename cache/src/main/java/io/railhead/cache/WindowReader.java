@@ -15,7 +15,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The reader behind {@link RangeReader}.
@@ -207,9 +206,13 @@ final class WindowReader implements RangeReader {
             block.add(new Ahead(this, key, table.lengthOf(key)));
         }
         List<Claim> claimed = table.claimMissing(block);
-        Claim unfetched = fetchRuns(claimed);
-        int kept = unfetched == null ? count : (int) (unfetched.key().index() - plannedPage);
+        List<Claim> unfetched = fetchRuns(claimed);
+        int kept = unfetched.isEmpty()
+                ? count
+                : (int) (unfetched.getFirst().key().index() - plannedPage);
         block.subList(kept, count).forEach(Ahead::drop);
+        // Only now: what this reader itself gives up must be no news to it, or it drains for ever.
+        table.abandon(unfetched);
         for (Ahead page : block.subList(0, kept)) {
             ahead.add(page);
             aheadBytes += page.length();
@@ -241,8 +244,8 @@ final class WindowReader implements RangeReader {
         return held > 0 ? 0 : (int) Math.max(1, room);
     }
 
-    /** Fetches claimed pages in runs of adjacent ones; the first that had to be given back. */
-    private @Nullable Claim fetchRuns(List<Claim> claimed) {
+    /** Fetches claimed pages in runs of adjacent ones; those that have to be given back. */
+    private List<Claim> fetchRuns(List<Claim> claimed) {
         int from = 0;
         while (from < claimed.size()) {
             int to = from + 1;
@@ -253,13 +256,11 @@ final class WindowReader implements RangeReader {
             }
             int fetched = fetchRun(claimed.subList(from, to));
             if (fetched < to - from) {
-                List<Claim> rest = claimed.subList(from + fetched, claimed.size());
-                table.abandon(rest);
-                return rest.getFirst();
+                return claimed.subList(from + fetched, claimed.size());
             }
             from = to;
         }
-        return null;
+        return List.of();
     }
 
     /** How many of the run's pages found memory; less than all only next in line. */

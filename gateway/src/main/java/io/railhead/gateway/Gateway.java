@@ -254,6 +254,11 @@ public final class Gateway implements AutoCloseable {
         } catch (java.util.concurrent.TimeoutException e) {
             throw new IllegalStateException(
                     "a step of starting or stopping took more than " + atMost, e);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            // Futures throw what they failed with, checked or not.
+            throw new IllegalStateException(e.getMessage(), e);
         }
     }
 }

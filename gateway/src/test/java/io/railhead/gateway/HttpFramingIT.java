@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -108,7 +109,7 @@ class HttpFramingIT {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             RawConnection.Answer answer = raw
                     .sendWhilePossible(
-                            request.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1))
+                            request.getBytes(StandardCharsets.ISO_8859_1))
                     .receive();
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.headers()).containsKey("x-amz-request-id");
@@ -140,13 +141,16 @@ class HttpFramingIT {
     }
 
     @Test
-    void twoHundredHeadersAreServed() {
-        String[] headers = new String[400];
-        for (int i = 0; i < 200; i++) {
-            headers[2 * i] = "x-railhead-test-" + i;
-            headers[2 * i + 1] = "value " + i;
+    void manyHeadersAreServed() {
+        String[] more = java.util.stream.IntStream.range(0, 180)
+                .mapToObj(i -> "X-Test-" + i + ": value " + i)
+                .toArray(String[]::new);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(
+                    RawConnection.head(client.signed("GET", "/b/key", new byte[0]), more) + "\r\n");
+            RawConnection.Answer answer = raw.receive();
+            assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         }
-        assertThat(client.get("/b/key", headers).statusCode()).isEqualTo(200);
     }
 
     @ParameterizedTest
@@ -155,7 +159,7 @@ class HttpFramingIT {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             byte[] body = SMUGGLED.repeat(bytes / SMUGGLED.length() + 1)
                     .substring(0, bytes)
-                    .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+                    .getBytes(StandardCharsets.ISO_8859_1);
             String head = RawConnection.head(client.signed("GET", "/b/key", body),
                     "Content-Length: " + bytes);
             for (int round = 0; round < 3; round++) {

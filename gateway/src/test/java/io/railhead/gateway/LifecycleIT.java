@@ -159,7 +159,7 @@ class LifecycleIT {
 
     @Test
     void aPortInUseIsNamed() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
             String address = "127.0.0.1:" + taken.getLocalPort();
             refuses(config(address, "127.0.0.1:0", "cache: {memory: 64MiB}"), "gateway.listen");
             refuses(config("127.0.0.1:0", address, "cache: {memory: 64MiB}"), "gateway.health");

@@ -30,12 +30,7 @@ final class RawConnection implements AutoCloseable {
     }
 
     /** An answer; header names in lower case, the last of equal ones. */
-    record Answer(int status, Map<String, String> headers, String body) {
-
-        boolean closes() {
-            return "close".equalsIgnoreCase(headers.get("connection"));
-        }
-    }
+    record Answer(int status, Map<String, String> headers, String body) {}
 
     /** A signed request's head as it goes over the wire, without its last empty line. */
     static String head(HttpRequest request, String... more) {
@@ -81,6 +76,14 @@ final class RawConnection implements AutoCloseable {
     }
 
     Answer receive() {
+        Answer head = receiveHead();
+        int length = Integer.parseInt(head.headers().getOrDefault("content-length", "0"));
+        return new Answer(head.status(), head.headers(),
+                new String(read(length), StandardCharsets.UTF_8));
+    }
+
+    /** An answer whose body is left for {@link #read}. */
+    Answer receiveHead() {
         try {
             String status = line();
             Map<String, String> headers = new TreeMap<>();
@@ -89,9 +92,7 @@ final class RawConnection implements AutoCloseable {
                 headers.put(line.substring(0, colon).toLowerCase(Locale.ROOT),
                         line.substring(colon + 1).strip());
             }
-            int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
-            String body = new String(in.readNBytes(length), StandardCharsets.UTF_8);
-            return new Answer(Integer.parseInt(status.split(" ", 3)[1]), headers, body);
+            return new Answer(Integer.parseInt(status.split(" ", 3)[1]), headers, "");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

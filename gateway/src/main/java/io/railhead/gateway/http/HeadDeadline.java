@@ -47,7 +47,7 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
 
     private void expired(ChannelHandlerContext context) {
         if (context.channel().config().isAutoRead()) {
-            context.close();
+            Future<?> _ = context.close();
         } else {
             // We do not read: that the rest has not come is no fault of the peer's.
             arm(context);

@@ -1,0 +1,89 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** A client's process that is killed in mid-transfer: nothing of it stays. */
+class KilledPeerIT {
+    private static final int BUFFER = 24 << 20;
+
+    @Test
+    void aKilledClientLeavesNothingBehindAndDisturbsNobody() throws Exception {
+        byte[] object = new byte[20 << 20];
+        new Random(9).nextBytes(object);
+        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
+                cache:
+                  memory: 128MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - bucket: held
+                    freshness: immutable
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """)) {
+            store.put("/held/object", object);
+            TestClient client = gateway.client("AK", "SK");
+            try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
+                client.get("/held/object", other.headers(0, BUFFER));
+                long before = memoryFiles();
+                for (int round = 0; round < 3; round++) {
+                    killOne(gateway);
+                    other.fill(round);
+                    assertThat(client.get("/held/object", other.headers(0, BUFFER))
+                            .headers()
+                            .firstValue("x-amz-rdma-reply")).contains("200");
+                    assertThat(other.bytes(0, object.length)).isEqualTo(object);
+                }
+                gateway.assertNoLease();
+                TestGateway.await(() -> memoryFiles() <= before);
+            }
+        }
+    }
+
+    private static void killOne(TestGateway gateway) throws IOException, InterruptedException {
+        String java = ProcessHandle.current().info().command().orElseThrow();
+        Process process = new ProcessBuilder(java, "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), ChildPeer.class.getName(),
+                gateway.endpoint().toString())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader out = process.inputReader()) {
+            assertThat(out.lines().filter(line -> line.startsWith("reading")).findFirst())
+                    .contains("reading 200");
+        } finally {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Descriptors of, and mappings from, memory that peers passed. */
+    private static long memoryFiles() {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"));
+                Stream<String> mapped = Files.lines(Path.of("/proc/self/maps"))) {
+            return open.filter(KilledPeerIT::isPeerMemory).count()
+                    + mapped.filter(line -> line.contains("test-peer")).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isPeerMemory(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().contains("test-peer");
+        } catch (IOException e) {
+            // Closed while it was listed.
+            return false;
+        }
+    }
+}
