@@ -26,8 +26,8 @@ public final class AnswerHead {
 
     /** Status and headers of an answer whose body is the planned bytes. */
     public static HttpServerResponse write(Exchange exchange, S3Request request, ReadPlan plan,
-            String cacheResult) {
-        HttpServerResponse response = writeObject(exchange, request, plan, cacheResult);
+            CacheResult result) {
+        HttpServerResponse response = writeObject(exchange, request, plan, result);
         response.putHeader("content-length", Long.toString(plan.length()));
         return response;
     }
@@ -35,11 +35,11 @@ public final class AnswerHead {
     /** The same without Content-Length: the object's bytes go elsewhere, or there is no body. */
     public static HttpServerResponse writeObject(Exchange exchange, S3Request request,
             ReadPlan plan,
-            String cacheResult) {
+            CacheResult result) {
         HttpServerResponse response = exchange.answer(plan.status());
         ObjectHeaders.forEach(plan.metadata(), checksums(request, plan), response::putHeader);
         response.putHeader("accept-ranges", "bytes");
-        response.putHeader("x-cache", cacheResult);
+        response.putHeader("x-cache", result.name());
         if (plan.status() == 206) {
             response.putHeader("content-range",
                     "bytes " + plan.from() + "-" + (plan.to() - 1) + "/" + plan.sizeBytes());

@@ -40,7 +40,7 @@ public final class Exchange {
     private boolean closing;
     private boolean ended;
 
-    Exchange(HttpServerRequest request, Context context, Metrics metrics, String requestId) {
+    public Exchange(HttpServerRequest request, Context context, Metrics metrics, String requestId) {
         this.request = request;
         this.response = request.response();
         this.executor = task -> context.runOnContext(ignored -> run(task));

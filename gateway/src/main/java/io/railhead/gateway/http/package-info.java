@@ -1,4 +1,4 @@
-/** The front door: connections, heads and bodies between Vert.x and the operations. */
+/** One HTTP request and its answer: the exchange, and both bodies on their way. */
 @NullMarked
 package io.railhead.gateway.http;
 

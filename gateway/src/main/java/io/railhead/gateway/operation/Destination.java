@@ -2,6 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.dialect.Dialect;
+import java.util.Locale;
 
 /** Where an object's bytes go. */
 sealed interface Destination {
@@ -14,5 +15,11 @@ sealed interface Destination {
     record Body(String declined) implements Destination {}
 
     /** The client's own memory. */
-    record Memory(RemoteBuffer buffer, Dialect dialect) implements Destination {}
+    record Memory(RemoteBuffer buffer, Dialect dialect) implements Destination {
+
+        /** The dialect's, in metrics. */
+        String label() {
+            return dialect.name().toLowerCase(Locale.ROOT);
+        }
+    }
 }

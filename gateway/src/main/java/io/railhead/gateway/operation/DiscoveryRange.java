@@ -1,17 +1,26 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.request.ByteRange;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What the first GET of a cold object asks for: whole pages around what the client wants, not past
  * the run they lie in, so that fills which follow continue where it ends.
  */
 record DiscoveryRange(long offset, long length) {
 
-    /** @param last inclusive, {@link Long#MAX_VALUE} if open */
-    static DiscoveryRange around(long first, long last, long pageBytes, long runBytes) {
+    /**
+     * The range to ask for.
+     *
+     * @param wanted not a suffix; null for the whole object
+     */
+    static DiscoveryRange around(@Nullable ByteRange wanted, long pageBytes, long runBytes) {
+        long first = wanted == null ? 0 : wanted.first();
+        long last = wanted == null ? Long.MAX_VALUE : wanted.last();
         long offset = first - first % pageBytes;
         long runEnd = first - first % runBytes + runBytes;
-        long wanted = last >= runEnd - 1 ? runEnd : last + 1;
-        long end = (wanted + pageBytes - 1) / pageBytes * pageBytes;
+        long wantedEnd = last >= runEnd - 1 ? runEnd : last + 1;
+        long end = (wantedEnd + pageBytes - 1) / pageBytes * pageBytes;
         return new DiscoveryRange(offset, end - offset);
     }
 }

@@ -6,6 +6,7 @@ import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.FreshnessCheck;
@@ -15,7 +16,6 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
-import java.util.Locale;
 
 /**
  * HeadObject: from memory where that is allowed and fresh, else by the very HEAD that would be
@@ -42,7 +42,7 @@ final class HeadObject implements Operation {
         Grant grant = ObjectReads.grant(request, id);
         ObjectMetadata held = services.cache().find(id);
         if (held != null && mayServe(held, request.route().rule(), grant)) {
-            answer(exchange, request, held, "HIT");
+            answer(exchange, request, held, CacheResult.HIT);
             return;
         }
         backing.probe(request, id, grant)
@@ -67,7 +67,7 @@ final class HeadObject implements Operation {
         }
         switch (probe) {
             case Probe.Found(ObjectMetadata metadata) ->
-                answer(exchange, request, metadata, "REVALIDATED");
+                answer(exchange, request, metadata, CacheResult.REVALIDATED);
             case Probe.Uncacheable(Headers headers) -> passHead(exchange, 200, headers);
             case Probe.Refused(int status, Headers headers) -> passHead(exchange, status, headers);
             case Probe.Unanswered(String reason) ->
@@ -77,10 +77,10 @@ final class HeadObject implements Operation {
     }
 
     private void answer(Exchange exchange, S3Request request, ObjectMetadata metadata,
-            String cacheResult) {
-        services.metrics().cacheResults.labels(cacheResult.toLowerCase(Locale.ROOT)).inc();
+            CacheResult result) {
+        services.metrics().cacheResults.labels(result.label()).inc();
         ReadPlan whole = new ReadPlan(metadata, 0, metadata.version().sizeBytes(), 200);
-        AnswerHead.write(exchange, request, whole, cacheResult).end();
+        AnswerHead.write(exchange, request, whole, result).end();
     }
 
     private static void passHead(Exchange exchange, int status, Headers headers) {

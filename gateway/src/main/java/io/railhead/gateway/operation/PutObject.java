@@ -120,7 +120,7 @@ final class PutObject implements Operation {
                 BodyDrain.discard(answer.body());
             }
             services.metrics().rdmaRequests
-                    .labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "broken")
+                    .labels(memory.label(), "broken")
                     .inc();
             exchange.fail(cause(body, failure));
             return;
@@ -131,7 +131,7 @@ final class PutObject implements Operation {
         }
         BodyDrain.discard(answer.body());
         services.metrics().rdmaRequests
-                .labels(memory.dialect().name().toLowerCase(java.util.Locale.ROOT), "received")
+                .labels(memory.label(), "received")
                 .inc();
         HttpServerResponse response = exchange.answer(answer.status());
         ForwardedHeaders.toClient(answer.headers(), response);

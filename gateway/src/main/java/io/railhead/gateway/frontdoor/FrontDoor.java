@@ -1,10 +1,11 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Query;

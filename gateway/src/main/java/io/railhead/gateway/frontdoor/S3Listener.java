@@ -1,4 +1,4 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;

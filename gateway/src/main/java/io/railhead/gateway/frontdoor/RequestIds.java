@@ -1,4 +1,4 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
 import java.util.concurrent.ThreadLocalRandom;
 

@@ -1,4 +1,4 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

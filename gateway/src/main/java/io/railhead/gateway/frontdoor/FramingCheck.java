@@ -1,5 +1,6 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
+import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerRequest;

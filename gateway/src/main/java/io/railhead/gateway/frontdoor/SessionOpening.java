@@ -1,6 +1,7 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;

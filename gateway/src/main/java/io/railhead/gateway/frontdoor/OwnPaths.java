@@ -1,6 +1,7 @@
-package io.railhead.gateway.http;
+package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Query;
 
 /** The gateway's own HTTP paths, below {@code /.railhead/}; always signed. */

@@ -1,0 +1,81 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.cache.FillException;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.memory.PageMemory.Pool;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.HttpDelivery;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.http.HttpServerResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Planned bytes into an HTTP body. Without a page to fill the rest comes uncached; a body that
+ * cannot be finished is cut. Event loop only.
+ */
+final class BodyRead {
+    private final ReadScope scope;
+    private final ReadPlan plan;
+    private final CacheResult expected;
+    private final Destination.Body body;
+    private final ObjectRead read;
+
+    BodyRead(ReadScope scope, ReadPlan plan, CacheResult expected, Destination.Body body,
+            ObjectRead read) {
+        this.scope = scope;
+        this.plan = plan;
+        this.expected = expected;
+        this.body = body;
+        this.read = read;
+    }
+
+    void start() {
+        HttpDelivery delivery = new HttpDelivery(scope.exchange(), plan.length(),
+                () -> head(scope.settled(expected)), this::broken);
+        RangeReader reader = scope.reader(plan, Pool.CACHE, delivery);
+        scope.exchange().onClosed(reader::cancel);
+        reader.start();
+    }
+
+    private HttpServerResponse head(CacheResult result) {
+        scope.count(plan, result, "http");
+        HttpServerResponse response = AnswerHead.write(scope.exchange(), scope.request(), plan,
+                result);
+        if (!body.declined().isEmpty()) {
+            response.putHeader("x-railhead-rdma-declined", body.declined());
+        }
+        return response;
+    }
+
+    private void broken(FillException cause, long atOffset, @Nullable HttpServerResponse response) {
+        switch (cause.reason()) {
+            case NO_MEMORY -> uncached(atOffset, response);
+            case VERSION_CHANGED, NOT_FOUND, REFUSED -> {
+                if (response == null) {
+                    read.restart(cause);
+                } else {
+                    read.forget(cause);
+                    scope.exchange().cut("version");
+                }
+            }
+            case BACKEND_FAILED -> {
+                if (response == null) {
+                    scope.exchange()
+                            .fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                                    "The store behind the gateway failed: " + cause.getMessage()));
+                } else {
+                    scope.exchange().cut("backend");
+                }
+            }
+        }
+    }
+
+    private void uncached(long atOffset, @Nullable HttpServerResponse response) {
+        CacheResult result = expected == CacheResult.STALE ? expected : CacheResult.MISS;
+        HttpServerResponse begun = response != null ? response : head(result);
+        new UncachedBody(scope.exchange(), scope.request(), plan, begun).continueAt(atOffset);
+    }
+}

@@ -1,0 +1,107 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.ContentRange;
+import io.railhead.backend.Requests;
+import io.railhead.cache.DiscoverySource;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.PageSource;
+import io.railhead.gateway.fill.BackendPageSource;
+import io.railhead.gateway.fill.ObjectHeaders;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first GET of a cold object, in the name of who came first: it asks for the range that is
+ * wanted, learns version and size from the answer's head, and lets the body into pages. What cannot
+ * be cached, or was refused, goes back to {@link ObjectRead}, on the event loop.
+ */
+final class ObjectDiscovery implements DiscoverySource {
+    private final ReadScope scope;
+    private final Backing backing;
+    private final DiscoveryRange asked;
+    private final ObjectRead read;
+
+    ObjectDiscovery(ReadScope scope, Backing backing, DiscoveryRange asked, ObjectRead read) {
+        this.scope = scope;
+        this.backing = backing;
+        this.asked = asked;
+        this.read = read;
+    }
+
+    @Override
+    public void send(Flight flight) {
+        ObjectHeaders.Moment sent = backing.now(scope.id());
+        scope.request()
+                .route()
+                .backend()
+                .send(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
+                        asked.offset(),
+                        asked.length(), null))
+                .whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        flight.failed();
+                        onLoop(() -> scope.exchange().fail(Relay.unanswered(failure)));
+                    } else {
+                        answered(flight, answer, sent);
+                    }
+                });
+    }
+
+    private void onLoop(Runnable task) {
+        scope.exchange().executor().execute(task);
+    }
+
+    /** On the backend's thread: the body must be on its way into pages before this returns. */
+    private void answered(Flight flight, BackendResponse answer, ObjectHeaders.Moment sent) {
+        ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
+        if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
+            flight.failed();
+            onLoop(() -> refused(answer));
+            return;
+        }
+        ObjectMetadata metadata = cacheable(answer, range, sent);
+        if (metadata == null) {
+            flight.failed();
+            BodyDrain.discard(answer.body());
+            onLoop(read::relay);
+            return;
+        }
+        scope.services().grants().grant(scope.grant(), sent.nanos());
+        PageSource.Sink sink = flight.found(metadata, range.first(), range.lengthBytes());
+        if (sink == null) {
+            BodyDrain.discard(answer.body());
+        } else {
+            BackendPageSource.pour(answer.body(), sink);
+        }
+    }
+
+    private @Nullable ObjectMetadata cacheable(BackendResponse answer, ContentRange range,
+            ObjectHeaders.Moment sent) {
+        return range.size() > scope.rule().maxObject().bytes()
+                ? null
+                : ObjectHeaders.metadata(scope.id(), answer.headers(), range.size(), sent,
+                        ObjectHeaders.Source.RANGED_GET);
+    }
+
+    private void refused(BackendResponse answer) {
+        switch (answer.status()) {
+            case 200 -> {
+                // Ranges are not served by this store, or not for this object.
+                BodyDrain.discard(answer.body());
+                read.relay();
+            }
+            case 416 -> {
+                BodyDrain.discard(answer.body());
+                read.ask(null);
+            }
+            default -> {
+                if (answer.status() == 401 || answer.status() == 403) {
+                    scope.services().grants().revoke(scope.grant());
+                }
+                scope.services().metrics().cacheResults.labels("refused").inc();
+                Relay.pass(scope.exchange(), scope.request().method(), answer);
+            }
+        }
+    }
+}

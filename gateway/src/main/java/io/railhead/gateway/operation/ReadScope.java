@@ -1,0 +1,46 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.ReadRequest;
+import io.railhead.cache.memory.PageMemory.Pool;
+import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.fill.BackendPageSource;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.S3Request;
+
+/** What stays the same for as long as one GET is being answered. */
+record ReadScope(ReadServices services, Exchange exchange, S3Request request, ObjectId id,
+        Grant grant,
+        BackendPageSource source) {
+
+    static ReadScope of(ReadServices services, Exchange exchange, S3Request request) {
+        ObjectId id = request.objectId();
+        return new ReadScope(services, exchange, request, id, ObjectReads.grant(request, id),
+                new BackendPageSource(request.route().backend(), request.caller(),
+                        request.objectTarget()));
+    }
+
+    Rule rule() {
+        return request.route().rule();
+    }
+
+    RangeReader reader(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
+        ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
+                fallback);
+        return services.cache().read(read, source, exchange.executor(), sink);
+    }
+
+    /** What it turned out to be once bytes are there: a fill may have been needed after all. */
+    CacheResult settled(CacheResult expected) {
+        return source.hasFetched() && expected != CacheResult.STALE ? CacheResult.MISS : expected;
+    }
+
+    void count(ReadPlan plan, CacheResult result, String transport) {
+        services.metrics().cacheResults.labels(result.label()).inc();
+        services.metrics().deliveredBytes.labels(transport).inc((double) plan.length());
+    }
+}
