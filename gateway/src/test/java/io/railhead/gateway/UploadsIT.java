@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Uploads that are not what they said: nothing is committed, and the connection stays sane. */
+@SuppressWarnings("StringConcatToTextBlock") // its lines end in CR LF
 class UploadsIT {
     private static final byte[] BODY = "hello, railhead".getBytes(StandardCharsets.US_ASCII);
 
