@@ -4,7 +4,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN --mount=type=cache,target=/root/.m2 mvn -B -q -DskipTests package \
+RUN --mount=type=cache,target=/root/.m2 mvn -B -q -DskipTests -pl cli -am package \
     && mkdir -p /opt/railhead/cli/target/lib \
     && cp railhead LICENSE /opt/railhead/ \
     && cp cli/target/cli-*.jar /opt/railhead/cli/target/ \
