@@ -63,8 +63,7 @@ final class PutObject implements Operation {
         long length = memory.buffer().length();
         BodyReader reader = pulledReader(request, length);
         PulledBody body = new PulledBody(services.cache(), transfer, exchange.executor(), reader,
-                length,
-                (int) services.pageBytes());
+                length);
         exchange.onClosed(() -> body.abort(new TransferException(TransferException.Reason.FENCED,
                 "the client's connection closed")));
         long timer = services.vertx()

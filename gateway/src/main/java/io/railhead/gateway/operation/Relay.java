@@ -150,7 +150,7 @@ public final class Relay implements Operation {
     }
 
     private static void fail(Exchange exchange, Throwable failure, @Nullable RequestBody body) {
-        S3Exception declared = body == null ? null : body.failure();
+        Throwable declared = body == null ? null : body.failure();
         exchange.fail(declared != null ? declared : unanswered(failure));
     }
 
