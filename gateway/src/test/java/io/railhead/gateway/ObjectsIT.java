@@ -147,6 +147,7 @@ class ObjectsIT {
             assertThat(answer.headers().firstValue("x-amz-meta-epoch")).contains("7");
             assertThat(answer.headers().firstValue("last-modified")).isPresent();
             assertThat(answer.headers().firstValue("x-amz-request-id")).isPresent();
+            assertThat(answer.headers().allValues("date")).hasSize(1);
         }
         HttpResponse<byte[]> head = client.head("/data/described");
         assertThat(head.statusCode()).isEqualTo(200);

@@ -104,6 +104,7 @@ public final class Exchange {
         answered = true;
         response.setStatusCode(status);
         response.putHeader("x-amz-request-id", requestId);
+        response.putHeader("date", HttpDate.now());
         return response;
     }
 

@@ -20,7 +20,7 @@ final class ForwardedHeaders {
             "x-scal-rdma", "x-amz-meta-rdma-token");
     private static final Set<String> NOT_TO_CLIENT = Set.of("connection", "keep-alive",
             "transfer-encoding", "server",
-            "proxy-connection", "x-amz-request-id", "te", "trailer", "upgrade");
+            "proxy-connection", "x-amz-request-id", "te", "trailer", "upgrade", "date");
 
     private ForwardedHeaders() {}
 
