@@ -35,6 +35,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -116,8 +118,18 @@ public final class Gateway implements AutoCloseable {
         return part;
     }
 
+    /** What a default configuration trips over first. */
+    static void requireSocketFolder(GatewayConfig.Loopback loopback) {
+        Path folder = loopback.socket().toAbsolutePath().getParent();
+        if (loopback.enabled() && (folder == null || !Files.isWritable(folder))) {
+            throw new IllegalArgumentException("rdma.loopback.socket: " + folder
+                    + " is not a folder that can be written to; make it, or set rdma.loopback.enabled: false");
+        }
+    }
+
     private Fabric openFabric(Sessions sessions) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
+        requireSocketFolder(loopback);
         return loopback.enabled()
                 ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions)
                 : new NoFabric();

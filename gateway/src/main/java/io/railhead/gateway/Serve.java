@@ -31,6 +31,7 @@ public final class Serve {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
+            Gateway.requireSocketFolder(checked.rdma().loopback());
             try (CredentialStore credentials = CredentialStore
                     .load(checked.gateway().credentials())) {
                 credentials.warnings().forEach(warning -> out.println("warning: " + warning));

@@ -180,6 +180,15 @@ class LifecycleIT {
     }
 
     @Test
+    void aSocketFolderThatIsNotThereIsNamed() throws Exception {
+        Path config = config("127.0.0.1:0", "127.0.0.1:0", "");
+        Files.writeString(config,
+                Files.readString(config).replace("loopback.sock", "missing/loopback.sock"));
+        refuses(config, "rdma.loopback.socket");
+        assertThat(check(config)).isEqualTo(1);
+    }
+
+    @Test
     void aBadConfigurationNamesItsKeyAndAGoodOneIsGood() throws Exception {
         refuses(config("127.0.0.1:0", "127.0.0.1:0", "cache: {memory: lots}"), "cache.memory");
         assertThat(check(config("127.0.0.1:0", "127.0.0.1:0", "cache: {memroy: 64MiB}")))
