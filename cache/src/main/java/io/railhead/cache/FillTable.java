@@ -139,6 +139,10 @@ final class FillTable {
 
     /** Gives claims back that there is no memory for. */
     void abandon(List<Claim> claims) {
+        if (claims.isEmpty()) {
+            // As on every hit: no exception is made for nothing.
+            return;
+        }
         FillException cause = new FillException(Reason.NO_MEMORY, "no memory for a page", null);
         claims.forEach(claim -> failed(claim, null, cause));
     }
