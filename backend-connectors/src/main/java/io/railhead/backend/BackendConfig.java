@@ -9,16 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One entry of {@code backends:}.
  *
- * @param endpoints
- *            scheme, host and port each; at least one
- * @param ca
- *            PEM file of a private certificate authority, or null for the platform's
- * @param pathStyle
- *            whether the bucket goes into the path (true) or the host name (false)
- * @param answerTimeout
- *            to the answer's headers, retries included
- * @param idleTimeout
- *            how long a body may stall
+ * @param endpoints scheme, host and port each; at least one
+ * @param ca PEM file of a private certificate authority, or null for the platform's
+ * @param pathStyle whether the bucket goes into the path (true) or the host name (false)
+ * @param answerTimeout to the answer's headers, retries included
+ * @param idleTimeout how long a body may stall
  */
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,

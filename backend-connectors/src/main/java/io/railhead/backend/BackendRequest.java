@@ -7,10 +7,8 @@ import org.jspecify.annotations.Nullable;
  * One request as it should reach the store; signing, Host and framing headers are the backend's to
  * add.
  *
- * @param headers
- *            everything else, hop-by-hop and signing headers removed
- * @param timeout
- *            to the answer's headers, or null for the backend's own; a stalled body has the
+ * @param headers everything else, hop-by-hop and signing headers removed
+ * @param timeout to the answer's headers, or null for the backend's own; a stalled body has the
  *            backend's idle timeout
  */
 public record BackendRequest(String method, Target target, Headers headers, Payload payload,

@@ -17,8 +17,7 @@ public final class Headers {
     }
 
     /**
-     * @param name
-     *            as received; compared without case
+     * @param name as received; compared without case
      */
     private record Field(String name, String value) {}
 

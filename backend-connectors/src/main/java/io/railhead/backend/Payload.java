@@ -21,13 +21,11 @@ public sealed interface Payload {
      * SHA-256 the client declared (which the gateway verifies as it flows). If the publisher fails
      * the request is cut, so that the store commits nothing.
      *
-     * @param lengthBytes
-     *            the decoded length
-     * @param contentSha256
-     *            hex, or "UNSIGNED-PAYLOAD"
-     * @param trailers
-     *            checksum trailer names and their values, known only when the body has ended; sent
-     *            as aws-chunked trailers where the store takes them, else left out; empty if none
+     * @param lengthBytes the decoded length
+     * @param contentSha256 hex, or "UNSIGNED-PAYLOAD"
+     * @param trailers checksum trailer names and their values, known only when the body has ended;
+     *            sent as aws-chunked trailers where the store takes them, else left out; empty if
+     *            none
      */
     record Stream(Publisher<ByteBuffer> body, long lengthBytes, String contentSha256,
             Map<String, Supplier<String>> trailers) implements Payload {}
