@@ -52,8 +52,9 @@ class PrivateAuthorityTest {
 
     @Test
     void theBucketInTheHostNameNeedsNoCertificateOfItsOwn() {
-        try (ScriptedStore store = store("store"); AwsBackend backend = ScriptedBackend
-                .over(USUAL.virtualHost().trusting(pem("ours")), store)) {
+        try (ScriptedStore store = store("store");
+                AwsBackend backend = ScriptedBackend
+                        .over(USUAL.virtualHost().trusting(pem("ours")), store)) {
             assertThat(calls(backend).get("k").text()).isEqualTo("secret");
         }
     }
