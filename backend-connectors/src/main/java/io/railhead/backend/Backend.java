@@ -26,9 +26,9 @@ public interface Backend extends AutoCloseable {
 
     /**
      * Signs the request for its caller and sends it. Retried, capped and with jitter, only if
-     * {@link BackendRequest#isIdempotent} and before any answer was handed on. The stage completes
-     * with whatever the store answered, errors included, or fails with {@link BackendException}
-     * when it did not answer.
+     * {@link BackendRequest#isIdempotent} or no byte of its body was asked for, and before any
+     * answer was handed on. The stage completes with whatever the store answered, errors included,
+     * or fails with {@link BackendException} when it did not answer.
      */
     CompletionStage<BackendResponse> send(BackendRequest request);
 

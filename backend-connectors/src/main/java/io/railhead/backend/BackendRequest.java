@@ -1,5 +1,6 @@
 package io.railhead.backend;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -18,5 +19,14 @@ public record BackendRequest(String method, Target target, Headers headers, Payl
     /** Sending it twice changes nothing more than once: GET and HEAD. */
     public boolean isIdempotent() {
         return payload instanceof Payload.Empty && (method.equals("GET") || method.equals("HEAD"));
+    }
+
+    /** Whether it is incomplete without bytes that follow its head. */
+    public boolean hasBody() {
+        return switch (payload) {
+            case Payload.Empty() -> false;
+            case Payload.Bytes(ByteBuffer content) -> content.hasRemaining();
+            case Payload.Stream stream -> stream.lengthBytes() > 0;
+        };
     }
 }

@@ -33,7 +33,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
     private final AtomicReference<@Nullable BackendException> aborted = new AtomicReference<>();
     private volatile @Nullable CompletableFuture<Void> execution;
     private volatile @Nullable StreamBody requestBody;
-    private volatile boolean connected;
+    private final AtomicReference<Asked> asked = new AtomicReference<>(Asked.NOT_YET);
     private @Nullable SdkHttpResponse head;
     private @Nullable ResponseBody responseBody;
 
@@ -54,6 +54,13 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
         return finished;
     }
 
+    /** How far the client has come with the request's body. */
+    private enum Asked {
+        NOT_YET,
+        ONCE,
+        NEVER
+    }
+
     /** The same body, whose being asked for shows that there is a connection. */
     SdkHttpContentPublisher noticing(SdkHttpContentPublisher body) {
         return new SdkHttpContentPublisher() {
@@ -64,10 +71,22 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
 
             @Override
             public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
-                connected = true;
-                body.subscribe(subscriber);
+                if (asked.compareAndSet(Asked.NOT_YET, Asked.ONCE)
+                        || asked.get() == Asked.ONCE) {
+                    body.subscribe(subscriber);
+                } else {
+                    FailedBody.subscribe(subscriber, Failures.late("request was given up"));
+                }
             }
         };
+    }
+
+    /**
+     * Keeps the body for another attempt, if nobody has asked for it. If true, nobody will, so no
+     * store can have more of the request than its head.
+     */
+    boolean withdrawBody() {
+        return asked.compareAndSet(Asked.NOT_YET, Asked.NEVER);
     }
 
     /**
@@ -76,7 +95,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
      */
     void watchConnecting(Duration patience) {
         var watch = transport.timer().schedule(() -> {
-            if (!connected) {
+            if (asked.get() == Asked.NOT_YET) {
                 abort(Failures.late("no connection in time"));
             }
         }, patience.toNanos(), TimeUnit.NANOSECONDS);

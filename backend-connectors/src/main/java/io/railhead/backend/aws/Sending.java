@@ -87,7 +87,7 @@ final class Sending implements Transport.Abortable {
                 .whenComplete(
                         (response, failure) -> attempted(endpoint, response, failure));
         next.start(message);
-        if (message.stream() == null && !next.answer().isDone()) {
+        if (!message.waitsToBeAskedFor() && !next.answer().isDone()) {
             next.watchConnecting(route.config().connectTimeout().multipliedBy(2));
         }
     }
@@ -101,14 +101,14 @@ final class Sending implements Transport.Abortable {
             if (flowing == null || !flowing.isSendersFault()) {
                 route.endpoints().failed(endpoint);
             }
-            if (!retry(endpoint)) {
+            if (!mayRepeat() || !retry(endpoint)) {
                 fail(cause);
             }
             return;
         }
         if (isStoreFailure(response.status())) {
             route.endpoints().failed(endpoint);
-            if (retry(endpoint)) {
+            if (request.isIdempotent() && retry(endpoint)) {
                 BodyDrain.discard(response.body());
                 return;
             }
@@ -124,10 +124,19 @@ final class Sending implements Transport.Abortable {
         return status == 500 || status == 502 || status == 503 || status == 504;
     }
 
+    /**
+     * Whether the store cannot have acted on the attempt that failed, or may do so again. It cannot
+     * act on a body of which it was never sent a byte.
+     */
+    private boolean mayRepeat() {
+        Exchange last = exchange;
+        return request.isIdempotent() || (request.hasBody() && last != null
+                && last.withdrawBody());
+    }
+
     /** Whether another attempt is under way. */
     private boolean retry(Endpoint endpoint) {
-        if (!request.isIdempotent() || attempts >= route.config().maxAttempts()
-                || answer.isDone()) {
+        if (attempts >= route.config().maxAttempts() || answer.isDone()) {
             return false;
         }
         long delay = route.tuning().retryDelay().computeDelay(attempts + 1).toNanos();

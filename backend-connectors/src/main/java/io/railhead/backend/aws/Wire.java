@@ -45,7 +45,13 @@ final class Wire {
      * @param stream the body once more if it flows, for its progress; else null
      */
     record Message(SdkHttpRequest request, SdkHttpContentPublisher body,
-            @Nullable StreamBody stream) {}
+            @Nullable StreamBody stream) {
+
+        /** Whether the body stays here until the store, not only a connection, wants it. */
+        boolean waitsToBeAskedFor() {
+            return request.firstMatchingHeader("Expect").isPresent();
+        }
+    }
 
     /**
      * @param trailers whether this store takes aws-chunked trailers

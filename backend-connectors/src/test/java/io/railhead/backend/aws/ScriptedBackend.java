@@ -19,6 +19,7 @@ import software.amazon.awssdk.retries.api.BackoffStrategy;
 final class ScriptedBackend {
     static final Caller.Credential CREDENTIAL = new Caller.Credential("AKIDEXAMPLE", "secret",
             null);
+    static final int CONNECTIONS = 4;
     static final Duration SHORT = Duration.ofMillis(300);
     static final Duration LONG = Duration.ofSeconds(60);
 
@@ -55,7 +56,7 @@ final class ScriptedBackend {
                 3, BackoffStrategy.fixedDelayWithoutJitter(Duration.ofMillis(20)));
         BackendConfig config = new BackendConfig("scripted", List.of(endpoints), "eu-test-1",
                 options.ca(), options.pathStyle(), Duration.ofSeconds(1),
-                options.answerTimeout(), options.idleTimeout(), 4, options.maxAttempts());
+                options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts());
         return new AwsBackend(config, tuning,
                 Clock.fixed(Instant.parse("2026-11-20T12:00:00Z"), ZoneOffset.UTC));
     }

@@ -67,6 +67,26 @@ public final class ScriptedStore implements AutoCloseable {
     public interface Script {
         void play(Received request, Line line) throws IOException;
 
+        /** Whether to ask for the body, if the request waits for that, and to read it. */
+        default boolean wantsBody(Received head) {
+            return true;
+        }
+
+        /** The same, played before the body. */
+        static Script beforeBody(Script script) {
+            return new Script() {
+                @Override
+                public void play(Received request, Line line) throws IOException {
+                    script.play(request, line);
+                }
+
+                @Override
+                public boolean wantsBody(Received head) {
+                    return false;
+                }
+            };
+        }
+
         /** Answers as given, and the connection stays. */
         static Script answer(String head, byte[] body) {
             return (request, line) -> line.write(head + "\r\n\r\n", body);
@@ -105,11 +125,9 @@ public final class ScriptedStore implements AutoCloseable {
             socket.close();
         }
 
-        /** Waits until the other side has closed; says nothing more. */
-        public void awaitClosed() throws IOException {
-            while (socket.getInputStream().read() >= 0) {
-                Thread.onSpinWait();
-            }
+        /** Waits until the other side has closed, says nothing more, and counts what comes. */
+        public long awaitClosed() throws IOException {
+            return socket.getInputStream().transferTo(OutputStream.nullOutputStream());
         }
     }
 
@@ -119,6 +137,7 @@ public final class ScriptedStore implements AutoCloseable {
     private final List<Received> received = new CopyOnWriteArrayList<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicInteger begun = new AtomicInteger();
 
     public ScriptedStore(Script... scripts) {
         this(ServerSocketFactory.getDefault(), "http", 0, scripts);
@@ -169,13 +188,12 @@ public final class ScriptedStore implements AutoCloseable {
         try (socket) {
             InputStream in = new BufferedInputStream(socket.getInputStream());
             Line line = new Line(socket);
-            for (Received request = read(in, line); request != null; request = read(in, line)) {
-                int number;
-                synchronized (received) {
-                    number = received.size();
-                    received.add(request);
-                }
-                scripts.get(Math.min(number, scripts.size() - 1)).play(request, line);
+            for (Received head = readHead(in); head != null; head = readHead(in)) {
+                Script script = scripts.get(
+                        Math.min(begun.getAndIncrement(), scripts.size() - 1));
+                Received request = script.wantsBody(head) ? readBody(head, in, line) : head;
+                received.add(request);
+                script.play(request, line);
             }
         } catch (IOException _) {
             // the client went away, which some scripts are about
@@ -184,7 +202,7 @@ public final class ScriptedStore implements AutoCloseable {
         }
     }
 
-    private static @Nullable Received read(InputStream in, Line line) throws IOException {
+    private static @Nullable Received readHead(InputStream in) throws IOException {
         String first = readLine(in);
         if (first == null) {
             return null;
@@ -194,13 +212,17 @@ public final class ScriptedStore implements AutoCloseable {
                 in)) {
             headers.add(header);
         }
-        Received head = new Received(first, headers, new byte[0]);
+        return new Received(first, headers, new byte[0]);
+    }
+
+    private static Received readBody(Received head, InputStream in, Line line)
+            throws IOException {
         if ("100-continue".equalsIgnoreCase(head.header("Expect"))) {
             line.write("HTTP/1.1 100 Continue\r\n\r\n", new byte[0]);
         }
         String length = head.header("Content-Length");
         byte[] body = length == null ? new byte[0] : in.readNBytes(Integer.parseInt(length));
-        return new Received(first, headers, body);
+        return new Received(head.line, head.headers, body);
     }
 
     private static @Nullable String readLine(InputStream in) throws IOException {
