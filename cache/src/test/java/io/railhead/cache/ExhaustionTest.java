@@ -15,6 +15,9 @@ import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.cache.memory.PageSlice;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -90,5 +93,40 @@ final class ExhaustionTest {
         ObjectVersion next = rig.source.put(id("next"), random(2, RUN), "1");
         assertThat(rig.readAll(next).awaitBytes()).hasSize(RUN);
         taken.forEach(Page::condemn);
+    }
+
+    /** The window has room and the receiver keeps what it got: only news may make it look again. */
+    @Test
+    void aReaderShortOfMemoryWithASlowReceiverDoesNotWakeItself() {
+        byte[] bytes = random(3, 2 * RUN);
+        CacheRig rig = CacheRig.of(leaks, 8);
+        List<Page> taken = takeAll(rig, 6);
+        ObjectVersion version = rig.source.put(id("a"), bytes, "1");
+        Received received = Received.keeping();
+        AtomicInteger tasks = new AtomicInteger();
+        SerialExecutor loop = new SerialExecutor(ForkJoinPool.commonPool());
+        RangeReader reader = rig.cache.read(new ReadRequest(version, 0, 2 * RUN, Pool.CACHE),
+                rig.source, task -> {
+                    tasks.incrementAndGet();
+                    loop.execute(task);
+                }, received);
+        loop.execute(reader::start);
+        try {
+            CacheRig.await(() -> received.kept().size() == 2 && rig.cache.stats().shortages() > 0);
+            CountDownLatch turn = new CountDownLatch(1);
+            loop.execute(turn::countDown);
+            CacheRig.await(() -> turn.getCount() == 0);
+            assertThat(tasks.get()).isLessThan(20);
+            assertThat(rig.cache.stats().shortages()).isLessThan(20);
+        } catch (AssertionError e) {
+            reader.cancel();
+            received.closeKept();
+            throw e;
+        } finally {
+            taken.forEach(Page::condemn);
+        }
+        received.closeKept();
+        assertThat(received.awaitBytes()).isEqualTo(bytes);
+        received.closeKept();
     }
 }

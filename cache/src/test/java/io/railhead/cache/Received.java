@@ -72,8 +72,10 @@ final class Received implements RangeReader.Sink {
     }
 
     void closeKept() {
-        kept.forEach(PageSlice::close);
-        kept.clear();
+        List<PageSlice> theseSlices = List.copyOf(kept);
+        // Closing brings more: those stay.
+        kept.removeAll(theseSlices);
+        theseSlices.forEach(PageSlice::close);
     }
 
     boolean hasEnded() {

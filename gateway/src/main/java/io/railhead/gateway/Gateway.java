@@ -45,6 +45,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,7 +71,7 @@ public final class Gateway implements AutoCloseable {
     private final S3Listener listener;
     private volatile boolean serving;
 
-    private Gateway(GatewayConfig config, CredentialStore credentials) {
+    private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock) {
         this.config = config;
         try {
             vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
@@ -84,14 +85,15 @@ public final class Gateway implements AutoCloseable {
                     config.rdma().maxSessionsPerPrincipal());
             Fabric fabric = openFabric(sessions);
             memory = openMemory(fabric);
-            cache = opened(new ObjectCache(memory, cacheConfig(), System::nanoTime));
+            cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
                             opened(new AwsBackend(store.backend()))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
-            Grants grants = new Grants(System::nanoTime);
+            Grants grants = new Grants(nanoClock);
             credentials.onChange(change -> revoke(change, grants, sessions));
-            listener = new S3Listener(vertx, frontDoor(credentials, sessions, fabric, grants),
+            listener = new S3Listener(vertx,
+                    frontDoor(credentials, sessions, fabric, grants, nanoClock),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -110,7 +112,13 @@ public final class Gateway implements AutoCloseable {
 
     /** Waits until it serves; throws with one line that says why it cannot. */
     public static Gateway start(GatewayConfig config, CredentialStore credentials) {
-        return new Gateway(config, credentials);
+        return start(config, credentials, System::nanoTime);
+    }
+
+    /** With another clock for what is held and what is allowed. */
+    static Gateway start(GatewayConfig config, CredentialStore credentials,
+            LongSupplier nanoClock) {
+        return new Gateway(config, credentials, nanoClock);
     }
 
     private <T extends AutoCloseable> T opened(T part) {
@@ -159,12 +167,12 @@ public final class Gateway implements AutoCloseable {
     }
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric,
-            Grants grants) {
+            Grants grants, LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
         ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(),
                 new Relay(metrics), fabric,
-                deadlines, System::nanoTime, metrics, config.cache().page().bytes(),
+                deadlines, nanoClock, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
         Router router = Operations.router(services, sessions, config.rdma());
         return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends),

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /** A gateway on ports of its own, from a configuration written as a user would write it. */
 final class TestGateway implements AutoCloseable {
@@ -34,6 +35,10 @@ final class TestGateway implements AutoCloseable {
 
     /** @param settings of {@code gateway}, each line indented by two */
     TestGateway(String settings, String yaml, String principals) {
+        this(settings, yaml, principals, System::nanoTime);
+    }
+
+    TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock) {
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
@@ -41,7 +46,7 @@ final class TestGateway implements AutoCloseable {
                     DEFAULTS.replace("  SETTINGS\n", settings)
                             .replace("SOCKET", socket().toString()) + yaml);
             credentials = CredentialStore.load(ConfigLoader.load(config).gateway().credentials());
-            gateway = Gateway.start(ConfigLoader.load(config), credentials);
+            gateway = Gateway.start(ConfigLoader.load(config), credentials, nanoClock);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {

@@ -1,0 +1,111 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** How long exactly an answer is given without asking: a clock that only the test moves. */
+class BoundedFreshnessIT {
+    private static final Duration BOUND = Duration.ofSeconds(10);
+    private static final Duration REMEMBER = Duration.ofSeconds(60);
+
+    private final AtomicLong now = new AtomicLong(1_000_000_000_000L);
+    private FakeStore store;
+    private TestGateway gateway;
+    private TestClient client;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("", """
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - bucket: held
+                    freshness: {bounded: 10s}
+                    authorization: {remember: 60s}
+                  - bucket: fixed
+                    freshness: immutable
+                    authorization: {remember: 60s}
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """, now::get);
+        client = gateway.client("AK", "SK");
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    private static byte[] random(int seed) {
+        byte[] object = new byte[10_000];
+        new Random(seed).nextBytes(object);
+        return object;
+    }
+
+    private void get(String path, byte[] expected) {
+        HttpResponse<byte[]> answer = client.get(path);
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).isEqualTo(expected);
+    }
+
+    @Test
+    void insideTheBoundNobodyIsAskedAndAtTheBoundOneHeadIs() {
+        byte[] object = random(1);
+        store.put("/held/key", object);
+        get("/held/key", object);
+        TestGateway.await(() -> store.count("GET / ") == 1); // the probe at the start
+        int asked = store.requests().size();
+        now.addAndGet(BOUND.toNanos() - 1);
+        get("/held/key", object);
+        assertThat(store.requests()).hasSize(asked);
+        now.incrementAndGet();
+        get("/held/key", object);
+        assertThat(store.requests()).hasSize(asked + 1);
+        assertThat(store.requests().getLast()).startsWith("HEAD /held/key");
+        now.addAndGet(BOUND.toNanos() - 1);
+        get("/held/key", object);
+        assertThat(client.head("/held/key").statusCode()).isEqualTo(200);
+        assertThat(store.requests()).hasSize(asked + 1);
+    }
+
+    @Test
+    void aWriteBehindIsUnseenInsideTheBoundAndSeenAtIt() {
+        byte[] before = random(2);
+        byte[] after = random(3);
+        store.put("/held/key", before);
+        get("/held/key", before);
+        store.put("/held/key", after);
+        now.addAndGet(BOUND.toNanos() - 1);
+        get("/held/key", before);
+        now.incrementAndGet();
+        get("/held/key", after);
+    }
+
+    @Test
+    void whatWasAllowedIsRememberedSoLongAndNoLonger() {
+        byte[] object = random(4);
+        store.put("/fixed/key", object);
+        get("/fixed/key", object);
+        store.deny("AK");
+        now.addAndGet(REMEMBER.toNanos() - 1);
+        get("/fixed/key", object);
+        now.incrementAndGet();
+        assertThat(client.get("/fixed/key").statusCode()).isEqualTo(403);
+        assertThat(client.head("/fixed/key").statusCode()).isEqualTo(403);
+    }
+}
