@@ -117,6 +117,28 @@ final class TestClient {
         return request.build();
     }
 
+    /** A URL that carries its own signature. */
+    URI presigned(String method, String path, Duration life) {
+        SdkHttpRequest unsigned = SdkHttpRequest.builder()
+                .method(SdkHttpMethod.fromValue(method))
+                .uri(URI.create(endpoint + path))
+                .build();
+        return AwsV4HttpSigner.create()
+                .sign(request -> request.request(unsigned)
+                        .identity(AwsCredentialsIdentity.create(accessKey, secretKey))
+                        .putProperty(AwsV4FamilyHttpSigner.SERVICE_SIGNING_NAME, "s3")
+                        .putProperty(AwsV4HttpSigner.REGION_NAME, "us-east-1")
+                        .putProperty(AwsV4FamilyHttpSigner.DOUBLE_URL_ENCODE, false)
+                        .putProperty(AwsV4FamilyHttpSigner.NORMALIZE_PATH, false)
+                        .putProperty(AwsV4FamilyHttpSigner.PAYLOAD_SIGNING_ENABLED, false)
+                        .putProperty(AwsV4FamilyHttpSigner.AUTH_LOCATION,
+                                AwsV4FamilyHttpSigner.AuthLocation.QUERY_STRING)
+                        .putProperty(AwsV4FamilyHttpSigner.EXPIRATION_DURATION, life)
+                        .putProperty(HttpSigner.SIGNING_CLOCK, clock))
+                .request()
+                .getUri();
+    }
+
     /** Not signed at all. */
     HttpResponse<byte[]> anonymous(String method, String path) {
         HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint + path))

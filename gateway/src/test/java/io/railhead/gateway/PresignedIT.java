@@ -1,0 +1,116 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** URLs that carry their own signature. */
+class PresignedIT {
+    private static final byte[] OBJECT = "weights of a very small model".getBytes();
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private FakeStore store;
+    private TestGateway gateway;
+    private TestClient client;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - freshness: immutable
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """);
+        client = gateway.client("AK", "SK");
+        store.put("/b/key", OBJECT);
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    private HttpResponse<byte[]> get(URI uri, String... headers) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri);
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return http.send(request.build(), BodyHandlers.ofByteArray());
+    }
+
+    @Test
+    void anObjectIsReadWholeAndInRangesColdAndHeld() throws Exception {
+        URI uri = client.presigned("GET", "/b/key", HOUR);
+        for (int round = 0; round < 2; round++) {
+            assertThat(get(uri).body()).isEqualTo(OBJECT);
+            HttpResponse<byte[]> some = get(uri, "Range", "bytes=0-6");
+            assertThat(some.statusCode()).isEqualTo(206);
+            assertThat(new String(some.body())).isEqualTo("weights");
+        }
+        assertThat(store.count("GET /b/key")).isEqualTo(1);
+    }
+
+    @Test
+    void aHeaderOfTheAnswerIsReplacedAsSigned() throws Exception {
+        URI uri = client.presigned("GET", "/b/key?response-content-type=text%2Fx-model", HOUR);
+        for (int round = 0; round < 2; round++) {
+            HttpResponse<byte[]> answer = get(uri);
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.headers().firstValue("content-type")).contains("text/x-model");
+        }
+    }
+
+    @Test
+    void anObjectIsWritten() throws Exception {
+        HttpRequest put = HttpRequest.newBuilder(client.presigned("PUT", "/b/new", HOUR))
+                .PUT(HttpRequest.BodyPublishers.ofByteArray(OBJECT))
+                .build();
+        assertThat(http.send(put, BodyHandlers.ofByteArray()).statusCode()).isEqualTo(200);
+        assertThat(store.object("/b/new")).isEqualTo(OBJECT);
+    }
+
+    @Test
+    void whatHasExpiredOrWasChangedIsRefused() throws Exception {
+        Clock twoHoursAgo = Clock.offset(Clock.systemUTC(), Duration.ofHours(-2));
+        HttpResponse<byte[]> expired = get(client.at(twoHoursAgo).presigned("GET", "/b/key", HOUR));
+        assertThat(expired.statusCode()).isEqualTo(403);
+        assertThat(new String(expired.body())).contains("<Code>AccessDenied</Code>");
+        URI other = URI.create(
+                client.presigned("GET", "/b/key", HOUR).toString().replace("/b/key", "/b/other"));
+        HttpResponse<byte[]> changed = get(other);
+        assertThat(changed.statusCode()).isEqualTo(403);
+        assertThat(new String(changed.body())).contains("<Code>SignatureDoesNotMatch</Code>");
+    }
+
+    @Test
+    void anRdmaTokenIsNotTakenWithAPresignedUrl() throws Exception {
+        try (TestPeer peer = new TestPeer(client, "SK", 4096)) {
+            peer.fill(4);
+            HttpResponse<byte[]> answer = get(client.presigned("GET", "/b/key", HOUR),
+                    "x-amz-rdma-token",
+                    peer.token(0, 4096).format());
+            assertThat(answer.statusCode()).isEqualTo(403);
+            assertThat(peer.isAll(4)).isTrue();
+        }
+    }
+}
