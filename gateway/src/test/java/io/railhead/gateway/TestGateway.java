@@ -131,5 +131,12 @@ final class TestGateway implements AutoCloseable {
     public void close() {
         gateway.close();
         credentials.close();
+        try (var files = Files.walk(directory)) {
+            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
