@@ -81,6 +81,21 @@ class PresignedIT {
     }
 
     @Test
+    void aReplacementThatWouldBreakTheHeadIsRefused() throws Exception {
+        client.get("/b/key");
+        for (String method : new String[]{"GET", "HEAD"}) {
+            URI uri = client.presigned(method,
+                    "/b/key?response-content-type=a%0D%0Ax-injected:%201", HOUR);
+            HttpResponse<byte[]> answer = http.send(HttpRequest.newBuilder(uri)
+                    .method(method, HttpRequest.BodyPublishers.noBody())
+                    .build(),
+                    BodyHandlers.ofByteArray());
+            assertThat(answer.statusCode()).isEqualTo(400);
+            assertThat(answer.headers().firstValue("x-injected")).isEmpty();
+        }
+    }
+
+    @Test
     void anObjectIsWritten() throws Exception {
         HttpRequest put = HttpRequest.newBuilder(client.presigned("PUT", "/b/new", HOUR))
                 .PUT(HttpRequest.BodyPublishers.ofByteArray(OBJECT))

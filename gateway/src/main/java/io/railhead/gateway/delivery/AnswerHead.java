@@ -3,6 +3,8 @@ package io.railhead.gateway.delivery;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,21 @@ public final class AnswerHead {
 
     public static boolean isOverride(String queryParameter) {
         return OVERRIDES.containsKey(queryParameter);
+    }
+
+    /** Throws {@code S3Exception} where a replacement could not be sent as a header's value. */
+    public static void requireSendableOverrides(S3Request request) {
+        OVERRIDES.forEach((parameter, header) -> {
+            String value = request.query().get(parameter);
+            if (value != null && value.chars().anyMatch(AnswerHead::isControl)) {
+                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                        parameter + " must not hold control characters.");
+            }
+        });
+    }
+
+    private static boolean isControl(int character) {
+        return (character < ' ' && character != '\t') || character == 0x7f;
     }
 
     /** Status and headers of an answer whose body is the planned bytes. */

@@ -55,15 +55,26 @@ public final class HttpDelivery implements RangeReader.Sink {
             ownedSlice.close();
             return;
         }
+        Future<Void> written;
+        try {
+            written = write(ownedSlice);
+        } catch (RuntimeException e) {
+            // A head that cannot be written must not keep the page.
+            ownedSlice.close();
+            throw e;
+        }
+        written.onComplete(ignored -> ownedSlice.close());
+    }
+
+    private Future<Void> write(PageSlice slice) {
         HttpServerResponse to = response;
         if (to == null) {
             to = head.get();
             response = to;
         }
-        remaining -= ownedSlice.length();
-        BufferInternal bytes = BufferInternal.buffer(wrap(ownedSlice.buffers()));
-        Future<Void> written = remaining == 0 ? to.end(bytes) : to.write(bytes);
-        written.onComplete(ignored -> ownedSlice.close());
+        remaining -= slice.length();
+        BufferInternal bytes = BufferInternal.buffer(wrap(slice.buffers()));
+        return remaining == 0 ? to.end(bytes) : to.write(bytes);
     }
 
     private static ByteBuf wrap(List<ByteBuffer> buffers) {

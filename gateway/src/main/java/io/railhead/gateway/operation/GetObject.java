@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Exception;
@@ -18,6 +19,7 @@ final class GetObject implements Operation {
 
     @Override
     public void handle(Exchange exchange, S3Request request) {
+        AnswerHead.requireSendableOverrides(request);
         switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET)) {
             case TokenAdmission.NoToken _ -> read(exchange, request, new Destination.Body(""));
             case TokenAdmission.Admitted(Destination.Memory memory) ->

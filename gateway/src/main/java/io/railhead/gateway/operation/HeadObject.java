@@ -32,6 +32,7 @@ final class HeadObject implements Operation {
 
     @Override
     public void handle(Exchange exchange, S3Request request) {
+        AnswerHead.requireSendableOverrides(request);
         boolean plain = ObjectReads.isCacheable(request) && request.header("range") == null
                 && request.header("if-match") == null;
         if (!plain) {
