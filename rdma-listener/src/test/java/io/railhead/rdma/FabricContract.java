@@ -31,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * What every fabric does, whatever moves the bytes. After each test no page is leased and no peer
  * memory is held.
+ *
+ * <p>One long class on purpose: a new fabric extends it and has the whole contract.
  */
 @Timeout(120)
 public abstract class FabricContract {

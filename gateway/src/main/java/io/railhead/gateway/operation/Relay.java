@@ -133,7 +133,13 @@ public final class Relay implements Operation {
     /** Passes an answer on as it is. */
     static void pass(Exchange exchange, String method, BackendResponse answer) {
         HttpServerResponse response = exchange.answer(answer.status());
-        ForwardedHeaders.toClient(answer.headers(), response);
+        try {
+            ForwardedHeaders.toClient(answer.headers(), response);
+        } catch (RuntimeException e) {
+            // A header that cannot be sent on must not hold the backend's connection.
+            BodyDrain.discard(answer.body());
+            throw e;
+        }
         response.putHeader("x-cache", "BYPASS");
         boolean bodiless = method.equals("HEAD") || answer.status() == 204
                 || answer.status() == 304;

@@ -30,6 +30,10 @@ import software.amazon.awssdk.checksums.spi.ChecksumAlgorithm;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
 
+/**
+ * Every framing against every way to break it; one class, because each framing goes through the
+ * same table of faults.
+ */
 class BodyReaderTest {
     private static final Authentication ANONYMOUS = new Authentication.Anonymous();
 
