@@ -41,6 +41,12 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
                 .toList();
     }
 
+    /** Copies the bytes to {@code at} of the target; allocates nothing. */
+    public void copyTo(MemorySegment target, long at) {
+        lease.requireOpen();
+        lease.page().copyTo(offset, length, target, at);
+    }
+
     @Override
     public void close() {
         lease.close();

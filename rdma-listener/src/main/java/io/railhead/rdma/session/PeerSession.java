@@ -42,6 +42,7 @@ public final class PeerSession implements Session {
     private final Set<Integer> keysGiven = new HashSet<>();
     private final List<Runnable> endListeners = new ArrayList<>();
     private volatile State state = State.PENDING;
+    private volatile EndReason endReason = EndReason.PEER_GONE;
 
     record Identity(String id, int number, String principal) {}
 
@@ -119,6 +120,11 @@ public final class PeerSession implements Session {
         return region;
     }
 
+    /** Why the session ended; means nothing before. */
+    public EndReason endReason() {
+        return endReason;
+    }
+
     public @Nullable Region findRegion(int key) {
         return regions.get(key);
     }
@@ -164,14 +170,15 @@ public final class PeerSession implements Session {
         listener.run();
     }
 
-    /** Ends the session: its buffers are retired, its listeners hear. Idempotent. */
-    public void end() {
+    /** Ends the session: its buffers are retired, its listeners hear. The first reason stays. */
+    public void end(EndReason reason) {
         List<Runnable> listeners;
         synchronized (this) {
             if (state == State.ENDED) {
                 return;
             }
             state = State.ENDED;
+            endReason = reason;
             listeners = List.copyOf(endListeners);
         }
         owner.forget(this);
