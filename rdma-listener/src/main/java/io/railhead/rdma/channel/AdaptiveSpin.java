@@ -1,16 +1,19 @@
 package io.railhead.rdma.channel;
 
 /**
- * How long a waiting thread turns before it sleeps: as long as it takes where what it waits for has
- * lately come within the limit, and not at all where it has not. A sleeper is woken in microseconds
- * that a short wait would not have needed; a long wait gains nothing by turning. One thread.
+ * How long a waiting thread turns before it sleeps: as long as it takes up to a limit where turning
+ * has lately found what it waits for, and not at all where it has not. To be woken takes
+ * microseconds that a short wait need not have; but where processors are scarce, who turns keeps
+ * away the one that it waits for. One thread.
  *
- * <p> Each wait that outlasts the limit halves the allowance, one that does not restores it: a
- * thread whose work has become rare stops turning after a few waits.
+ * <p> Each wait that had to sleep halves the allowance, one that did not restores it, and so does
+ * every 64th sleep: how else would a thread find out that turning helps again.
  */
 public final class AdaptiveSpin {
+    private static final int PROBE = 64;
     private final long limitNanos;
     private long allowanceNanos;
+    private int sleeps;
 
     /**
      * @param limitNanos the longest turn; 0 for none
@@ -25,8 +28,14 @@ public final class AdaptiveSpin {
         return allowanceNanos;
     }
 
-    /** Learns how long a wait was in all, whether turning or asleep. */
-    public void waited(long nanos) {
-        allowanceNanos = nanos <= limitNanos ? limitNanos : allowanceNanos >> 1;
+    /** It came while the thread turned. */
+    public void found() {
+        allowanceNanos = limitNanos;
+    }
+
+    /** It had not come, and the thread slept. */
+    public void slept() {
+        sleeps++;
+        allowanceNanos = sleeps % PROBE == 0 ? limitNanos : allowanceNanos >> 1;
     }
 }

@@ -295,12 +295,13 @@ public final class PeerChannel implements AutoCloseable {
             Thread.onSpinWait();
             messages = transport.receive(sink);
         }
-        if (messages == 0) {
-            transport.awaitMessage(maxNanos);
-            messages = transport.receive(sink);
+        if (messages != 0) {
+            spin.found();
+            return messages;
         }
-        spin.waited(System.nanoTime() - began);
-        return messages;
+        spin.slept();
+        transport.awaitMessage(maxNanos);
+        return transport.receive(sink);
     }
 
     private void received(int type, ByteBuffer message, int payload, int end)

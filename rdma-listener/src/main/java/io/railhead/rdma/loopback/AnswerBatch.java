@@ -9,13 +9,13 @@ import io.railhead.rdma.channel.AnswerCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.MessageHeader;
 import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
 
 /** Answers on their way, gathered into as few messages as hold them. Event loop only. */
 final class AnswerBatch {
     private final ChannelHandlerContext context;
-    private @Nullable ByteBuf message;
-    private ByteBuffer records = ByteBuffer.allocate(0);
+    private final ByteBuffer message = ByteBuffer.allocate(MessageHeader.MAX_MESSAGE_BYTES)
+            .order(LITTLE_ENDIAN)
+            .position(MessageHeader.BYTES);
     private boolean unflushed;
 
     AnswerBatch(ChannelHandlerContext context) {
@@ -23,13 +23,9 @@ final class AnswerBatch {
     }
 
     void add(Answer answer) throws MessageException {
-        if (message == null) {
-            begin();
-        }
-        if (!AnswerCodec.tryEncode(answer, records)) {
+        if (!AnswerCodec.tryEncode(answer, message)) {
             write();
-            begin();
-            if (!AnswerCodec.tryEncode(answer, records)) {
+            if (!AnswerCodec.tryEncode(answer, message)) {
                 throw new IllegalStateException("an answer fits into an empty message");
             }
         }
@@ -44,39 +40,19 @@ final class AnswerBatch {
         }
     }
 
-    private void begin() {
-        ByteBuf fresh = context.alloc()
-                .directBuffer(MessageHeader.MAX_MESSAGE_BYTES,
-                        MessageHeader.MAX_MESSAGE_BYTES);
-        message = fresh;
-        records = fresh.internalNioBuffer(0, MessageHeader.MAX_MESSAGE_BYTES)
-                .slice()
-                .order(LITTLE_ENDIAN)
-                .position(MessageHeader.BYTES);
-    }
-
     private void write() throws MessageException {
-        if (message == null) {
+        int bytes = message.position();
+        if (bytes == MessageHeader.BYTES) {
             return;
         }
-        ByteBuf full = message;
-        message = null;
-        MessageHeader.put(records, 0, MessageHeader.ANSWERS,
-                records.position() - MessageHeader.BYTES);
-        full.writerIndex(records.position());
         if (!context.channel().isWritable()) {
-            full.release();
             throw new MessageException("the peer does not read its answers");
         }
-        var _ = context.write(full, context.voidPromise());
+        MessageHeader.put(message, 0, MessageHeader.ANSWERS, bytes - MessageHeader.BYTES);
+        ByteBuf copy = context.alloc().directBuffer(bytes);
+        copy.writeBytes(message.array(), 0, bytes);
+        message.position(MessageHeader.BYTES);
+        var _ = context.write(copy, context.voidPromise());
         unflushed = true;
-    }
-
-    /** Gives up what was not flushed. */
-    void drop() {
-        if (message != null) {
-            message.release();
-            message = null;
-        }
     }
 }

@@ -15,6 +15,7 @@ final class FabricCounts {
     private final LongAdder written = new LongAdder();
     private final LongAdder read = new LongAdder();
     private final LongAdder copyNanos = new LongAdder();
+    private final LongAdder spinNanos = new LongAdder();
     private final LongAdder registered = new LongAdder();
     private final LongAdder sessions = new LongAdder();
     private final Map<TransferException.Reason, LongAdder> refusals = adders(
@@ -41,6 +42,10 @@ final class FabricCounts {
         count(peerRefusals, reason).increment();
     }
 
+    void spun(long nanos) {
+        spinNanos.add(nanos);
+    }
+
     void registered(long bytes) {
         registered.add(bytes);
     }
@@ -55,7 +60,8 @@ final class FabricCounts {
 
     FabricStats snapshot() {
         return new FabricStats(transfers.sum(), written.sum(), read.sum(), copyNanos.sum(),
-                sessions.sum(), registered.sum(), sums(refusals), sums(peerRefusals));
+                spinNanos.sum(), sessions.sum(), registered.sum(), sums(refusals),
+                sums(peerRefusals));
     }
 
     private static <K extends Enum<K>> Map<K, LongAdder> adders(Class<K> keys) {

@@ -10,6 +10,7 @@ import io.railhead.rdma.channel.OutstandingRequests;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.channel.RequestView;
+import io.railhead.rdma.loopback.SliceCopy.Direction;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.PeerSession;
 import java.nio.ByteBuffer;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The requests of one connection. What is answered while bytes are read goes out in one flush when
  * they have all been; what other threads answer comes by a queue that one task empties. Event loop
- * only, but for {@link #answer} and {@link #undelivered}.
+ * only, where nothing else is said.
  */
 final class LoopbackChannel implements RequestChannel {
     private static final Logger log = LoggerFactory.getLogger(LoopbackChannel.class);
@@ -142,24 +143,21 @@ final class LoopbackChannel implements RequestChannel {
         try {
             bytes = requireWithin(window, ownedSlices, count);
             region = requireHeld(window);
-        } catch (RuntimeException e) {
-            Delivery.closeAll(ownedSlices, count);
+        } catch (TransferException e) {
+            closeAll(ownedSlices, count);
             undelivered(answer.id(), e);
             return;
         }
         engine.counts().began();
         if (bytes <= engine.inlineBytes()) {
-            Delivery delivery = new Delivery(engine, this, region, window, ownedSlices, count,
-                    answer);
-            while (delivery.step()) {
-                // Until all is there.
-            }
+            delivered(region, ownedSlices, count, answer,
+                    copy(region, window, 0, ownedSlices, 0, count));
             return;
         }
-        Delivery delivery = new Delivery(engine, this, region, window,
-                Arrays.copyOf(ownedSlices, count), count, answer);
+        Delivery delivery = new Delivery(this, region, window, Arrays.copyOf(ownedSlices, count),
+                answer);
         if (!engine.workers().trySubmit(session.principal(), delivery)) {
-            delivery.breakOff(CopyEngine.closing());
+            delivery.end(CopyEngine.closing());
         }
     }
 
@@ -188,13 +186,68 @@ final class LoopbackChannel implements RequestChannel {
         return region;
     }
 
-    /** Answers a request whose bytes are not, or not all, in its window. Any thread. */
-    void undelivered(int requestId, RuntimeException cause) {
-        if (cause instanceof TransferException failure) {
-            answer(Answer.declined(requestId, failure.reason().name().toLowerCase(Locale.ROOT)));
+    /**
+     * Copies slices {@code [from, to)} to {@code offset} of the window, whose region the caller
+     * holds. Any thread.
+     *
+     * @return why not, or not all; null if they are there
+     */
+    @Nullable
+    TransferException copy(SharedRegion region, RemoteBuffer window, long offset,
+            @Nullable PageSlice[] slices, int from, int to) {
+        if (engine.isClosing()) {
+            return CopyEngine.closing();
+        }
+        if (!session.isOpen()) {
+            return new TransferException(Reason.PEER_GONE, "the session has ended");
+        }
+        long began = System.nanoTime();
+        long at = window.address() - region.baseAddress() + offset;
+        long next = at;
+        try {
+            for (int i = from; i < to; i++) {
+                PageSlice slice = slices[i];
+                if (slice != null) {
+                    slice.copyTo(region.memory(), next);
+                    next += slice.length();
+                }
+            }
+            engine.counts().copied(Direction.TO_PEER, next - at, System.nanoTime() - began);
+            return null;
+        } catch (InternalError e) {
+            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it.
+            log.info("loopback session {}: {}", session.number(), e.toString());
+            return new TransferException(Reason.PEER_GONE,
+                    "the peer's memory could not be touched");
+        } catch (RuntimeException e) {
+            log.error("loopback delivery", e);
+            return new TransferException(Reason.UNAVAILABLE, "the copy failed");
+        }
+    }
+
+    /** Lets go of the slices and the region, and then answers. Any thread. */
+    void delivered(SharedRegion heldRegion, @Nullable PageSlice[] ownedSlices, int count,
+            Answer answer, @Nullable TransferException failure) {
+        heldRegion.release();
+        closeAll(ownedSlices, count);
+        if (failure == null) {
+            answer(answer);
         } else {
-            log.error("loopback delivery", cause);
-            answer(Answer.declined(requestId, "unavailable"));
+            undelivered(answer.id(), failure);
+        }
+    }
+
+    private void undelivered(int requestId, TransferException failure) {
+        engine.counts().refused(failure.reason());
+        answer(Answer.declined(requestId, failure.reason().name().toLowerCase(Locale.ROOT)));
+    }
+
+    private static void closeAll(@Nullable PageSlice[] ownedSlices, int count) {
+        for (int i = 0; i < count; i++) {
+            PageSlice slice = ownedSlices[i];
+            if (slice != null) {
+                slice.close();
+            }
         }
     }
 
@@ -205,7 +258,6 @@ final class LoopbackChannel implements RequestChannel {
         }
         takeFromElsewhere();
         ended = true;
-        batch.drop();
         handler.ended(this);
     }
 

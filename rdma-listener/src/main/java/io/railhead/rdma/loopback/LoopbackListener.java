@@ -26,14 +26,21 @@ final class LoopbackListener implements AutoCloseable {
     /** Answers to what is not a request. */
     private static final int SPARE_MESSAGES = 4;
 
-    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
-            LoopbackListener::thread, EpollIoHandler.newFactory());
+    /** How long the loop turns, at most, before it sleeps. */
+    private static final long SPIN_NANOS = 50_000;
+    /** More come with the next look. */
+    private static final int MAX_EVENTS = 256;
+
+    private final EventLoopGroup group;
     private final LoopbackPeers peers;
     private final Channel server;
     private final SocketFile file;
 
     LoopbackListener(LoopbackConfig config, LoopbackPeers peers) throws IOException {
         this.peers = peers;
+        this.group = new MultiThreadIoEventLoopGroup(1, LoopbackListener::thread,
+                EpollIoHandler.newFactory(MAX_EVENTS,
+                        () -> new AdaptiveSelect(SPIN_NANOS, peers.counts())));
         boolean listening = false;
         try {
             Path draft = SocketFile.draft(config.socket());

@@ -7,16 +7,20 @@ import org.junit.jupiter.api.Test;
 class AdaptiveSpinTest {
 
     @Test
-    void whoWaitsLongStopsTurningAndWhoWaitsShortTurnsAgain() {
+    void whoTurnsForNothingStopsAndTriesAgainNowAndThen() {
         AdaptiveSpin spin = new AdaptiveSpin(1000);
         assertThat(spin.allowanceNanos()).isEqualTo(1000);
-        for (int i = 0; i < 10; i++) {
-            spin.waited(1_000_000);
+        long turned = 0;
+        for (int i = 0; i < 6400; i++) {
+            spin.slept();
+            turned += spin.allowanceNanos();
         }
-        assertThat(spin.allowanceNanos()).isZero();
-        spin.waited(1000);
+        assertThat(turned).isBetween(100 * 1000L, 202 * 1000L);
+        spin.slept();
+        spin.slept();
+        spin.found();
         assertThat(spin.allowanceNanos()).isEqualTo(1000);
-        spin.waited(1001);
+        spin.slept();
         assertThat(spin.allowanceNanos()).isEqualTo(500);
     }
 }
