@@ -16,6 +16,7 @@ final class RdmaErrors {
                 ? failure.getCause()
                 : failure;
         return switch (cause) {
+            case S3Exception known -> known;
             case TransferException transfer -> new S3Exception(error(transfer.reason()),
                     String.valueOf(transfer.getMessage()));
             case FillException fill -> new S3Exception(S3Error.SERVICE_UNAVAILABLE,
