@@ -176,8 +176,8 @@ public final class ObjectCache implements AutoCloseable {
      * makes nothing but the leases and slices themselves.
      *
      * @param slices filled from its start; the caller owns them
-     * @return how many slices, or -1 where a page is missing or there are more than the array takes:
-     *         then none is leased
+     * @return how many slices, or -1 where a page is missing or there are more than the array
+     *         takes: then none is leased
      */
     public int tryLease(ObjectVersion version, long from, long to, @Nullable PageSlice[] slices) {
         int count = 0;

@@ -15,6 +15,9 @@ import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.channel.ChannelRequests;
+import io.railhead.gateway.channel.ChannelServices;
+import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
@@ -28,7 +31,6 @@ import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.Fabric;
-import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.session.Sessions;
@@ -59,6 +61,9 @@ public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final int MAX_PENDING_SESSIONS = 256;
+    /** A peer of a channel waits for what it asked for: no HTTP client's patience runs out. */
+    private static final RdmaDeadlines CHANNEL_DEADLINES = new RdmaDeadlines(
+            Duration.ofSeconds(60), Duration.ofSeconds(60));
     private static final Duration STEP = Duration.ofSeconds(30);
 
     private final GatewayConfig config;
@@ -84,7 +89,8 @@ public final class Gateway implements AutoCloseable {
                                     config.gateway().health().port()));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            Fabric fabric = openFabric(sessions);
+            ChannelRequests requests = new ChannelRequests(vertx, metrics);
+            Fabric fabric = openFabric(sessions, requests);
             memory = openMemory(fabric);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
@@ -93,8 +99,13 @@ public final class Gateway implements AutoCloseable {
             metrics.register(new StateCollector(memory, cache, backends.values()));
             Grants grants = new Grants(nanoClock);
             credentials.onChange(change -> revoke(change, grants, sessions));
+            SessionCallers callers = new SessionCallers();
+            Routes routes = new Routes(config.rules(), backends);
+            ReadServices reads = readServices(fabric, grants, nanoClock);
+            requests.open(new ChannelServices(reads.withDeadlines(CHANNEL_DEADLINES), routes,
+                    credentials, callers, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, fabric, grants, nanoClock),
+                    frontDoor(credentials, sessions, reads, routes, callers),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -103,6 +114,7 @@ public final class Gateway implements AutoCloseable {
                             config.gateway().eventLoops()));
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
+            started.push(() -> requests.drain(config.gateway().drain()));
         } catch (RuntimeException e) {
             stop(e);
             throw e;
@@ -136,12 +148,12 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private Fabric openFabric(Sessions sessions) {
+    private Fabric openFabric(Sessions sessions, ChannelRequests requests) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
         requireSocketFolder(loopback);
         return loopback.enabled()
                 ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions,
-                        RequestHandler.NONE)
+                        requests)
                 : new NoFabric();
     }
 
@@ -168,18 +180,21 @@ public final class Gateway implements AutoCloseable {
                 settings.metadataEntries());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric,
-            Grants grants, LongSupplier nanoClock) {
+    private ReadServices readServices(Fabric fabric, Grants grants, LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
-        ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(),
+        return new ReadServices(vertx, cache, grants, new Revalidations(),
                 new Relay(metrics), fabric,
                 deadlines, nanoClock, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
-        Router router = Operations.router(services, sessions, config.rdma());
-        return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends),
-                router,
-                new SessionOpening(sessions, fabric, config.rdma().loopback().socket()),
+    }
+
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, ReadServices reads,
+            Routes routes, SessionCallers callers) {
+        Router router = Operations.router(reads, sessions, config.rdma());
+        return new FrontDoor(new Authenticator(credentials), routes, router,
+                new SessionOpening(sessions, reads.fabric(), config.rdma().loopback().socket(),
+                        callers),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
     }

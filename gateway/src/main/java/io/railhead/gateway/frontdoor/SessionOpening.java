@@ -1,6 +1,8 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Identity;
+import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.s3.S3Error;
@@ -31,11 +33,14 @@ public final class SessionOpening implements OwnPaths {
     private final Sessions sessions;
     private final Fabric fabric;
     private final Path socket;
+    private final SessionCallers callers;
 
-    public SessionOpening(Sessions sessions, Fabric fabric, Path socket) {
+    public SessionOpening(Sessions sessions, Fabric fabric, Path socket,
+            SessionCallers callers) {
         this.sessions = sessions;
         this.fabric = fabric;
         this.socket = socket;
+        this.callers = callers;
     }
 
     @Override
@@ -63,6 +68,7 @@ public final class SessionOpening implements OwnPaths {
         if (session == null) {
             throw new S3Exception(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
         }
+        callers.opened(session, new Identity(caller.principal(), caller.key()));
         JsonObject answer = new JsonObject().put("session", session.id())
                 .put("fabric", fabric.name())
                 .put("socket", socket.toString())

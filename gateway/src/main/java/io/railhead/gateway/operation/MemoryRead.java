@@ -31,7 +31,9 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
         /** Nothing was written, and none will be. */
         void declined(String reason);
 
-        /** Some bytes may have been written, none is being written now, and the read begins anew. */
+        /**
+         * Some bytes may have been written, none is being written now, and the read begins anew.
+         */
         void begunAnew();
 
         /** Some bytes may have been written; none will be any more. */

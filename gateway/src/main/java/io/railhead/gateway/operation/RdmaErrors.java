@@ -7,11 +7,11 @@ import io.railhead.rdma.TransferException;
 import java.util.concurrent.CompletionException;
 
 /** Transfer faults as S3 errors, one for each reason. */
-final class RdmaErrors {
+public final class RdmaErrors {
 
     private RdmaErrors() {}
 
-    static S3Exception of(Throwable failure) {
+    public static S3Exception of(Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()
                 : failure;

@@ -39,7 +39,9 @@ final class PercentCodec {
             if (isUnreserved(b) || (keepSlashes && b == '/')) {
                 out.append((char) b);
             } else {
-                out.append('%').append(DIGITS.charAt((b >> 4) & 0xF)).append(DIGITS.charAt(b & 0xF));
+                out.append('%')
+                        .append(DIGITS.charAt((b >> 4) & 0xF))
+                        .append(DIGITS.charAt(b & 0xF));
             }
         }
         return out.toString();
