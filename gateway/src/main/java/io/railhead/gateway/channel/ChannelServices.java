@@ -11,10 +11,4 @@ import io.railhead.gateway.request.Routes;
  * @param windowBytes the most that one request may hold leased
  */
 public record ChannelServices(ReadServices reads, Routes routes, CredentialStore credentials,
-        SessionCallers callers, long windowBytes) {
-
-    /** How many pages a window may lie in. */
-    int windowPages() {
-        return (int) (windowBytes / reads.pageBytes()) + 1;
-    }
-}
+        SessionCallers callers, long windowBytes) {}

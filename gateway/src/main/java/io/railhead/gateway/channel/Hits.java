@@ -4,13 +4,14 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.freshness.FreshnessCheck;
-import io.railhead.gateway.operation.ReadServices;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.CacheResult;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestView;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,16 +19,22 @@ import org.jspecify.annotations.Nullable;
  * channel's own thread. It makes nothing but the leases, the answer and what names the window.
  */
 final class Hits {
-    private final ReadServices services;
+    private final ObjectCache cache;
+    private final Grants grants;
+    private final LongSupplier nanoClock;
     private final ChannelCounts counts;
     private final long windowBytes;
     private final @Nullable PageSlice[] slices;
 
-    Hits(ChannelServices channel, ChannelCounts counts) {
-        this.services = channel.reads();
+    /** @param windowBytes the most that one request may hold leased */
+    Hits(ObjectCache cache, Grants grants, LongSupplier nanoClock, long windowBytes,
+            ChannelCounts counts) {
+        this.cache = cache;
+        this.grants = grants;
+        this.nanoClock = nanoClock;
         this.counts = counts;
-        this.windowBytes = channel.windowBytes();
-        this.slices = new @Nullable PageSlice[channel.windowPages()];
+        this.windowBytes = windowBytes;
+        this.slices = new @Nullable PageSlice[(int) (windowBytes / cache.pageBytes()) + 1];
     }
 
     /** Delivers and answers, or changes nothing: then somebody has to be asked. */
@@ -48,7 +55,7 @@ final class Hits {
         if (to - from > windowBytes) {
             return false;
         }
-        int count = services.cache().tryLease(version, from, to, slices);
+        int count = cache.tryLease(version, from, to, slices);
         if (count < 0) {
             return false;
         }
@@ -65,13 +72,12 @@ final class Hits {
         if (!known.hitsPossible() || request.hasVersionId() || request.hasIfMatch()) {
             return null;
         }
-        ObjectCache cache = services.cache();
         ObjectMetadata held = cache.find(known.id());
         boolean servable = held != null
                 && held.version().sizeBytes() <= known.rule().maxObject().bytes()
-                && services.grants().isGranted(known.grant(), known.rule().rememberAuthorization())
+                && grants.isGranted(known.grant(), known.rule().rememberAuthorization())
                 && FreshnessCheck.isFresh(known.rule().freshness(), held,
-                        services.nanoClock().getAsLong(), cache.isBeingWritten(known.id()));
+                        nanoClock.getAsLong(), cache.isBeingWritten(known.id()));
         return servable ? held : null;
     }
 

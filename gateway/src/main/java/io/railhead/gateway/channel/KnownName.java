@@ -79,6 +79,7 @@ final class KnownName {
     }
 
     /** 0 if it is not known; worked out once for what is held. */
+    @SuppressWarnings("ReferenceEquality")
     long lastModifiedMillis(ObjectMetadata held) {
         if (dated != held) {
             dated = held;

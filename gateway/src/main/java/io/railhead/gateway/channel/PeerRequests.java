@@ -54,7 +54,8 @@ final class PeerRequests {
         this.caller = caller;
         this.context = context;
         this.counts = counts;
-        this.hits = new Hits(services, counts);
+        this.hits = new Hits(services.reads().cache(), services.reads().grants(),
+                services.reads().nanoClock(), services.windowBytes(), counts);
     }
 
     int outstanding() {
@@ -100,7 +101,8 @@ final class PeerRequests {
         }
     }
 
-    /** Whoever opened the session may have been withdrawn or changed since. */
+    /** Whoever opened the session may have been withdrawn or changed since the last reload. */
+    @SuppressWarnings("ReferenceEquality")
     private boolean isCallerStill() {
         Identity now = services.credentials().find(caller.key().id());
         if (now == caller) {
