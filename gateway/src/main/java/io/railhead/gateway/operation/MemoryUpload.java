@@ -18,6 +18,8 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.dialect.Operation;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,7 @@ public final class MemoryUpload {
     private final Operation kind;
     private final RemoteBuffer buffer;
     private final Client client;
+    private final BodyReader reader;
 
     /** Who hears how it ended: one of these, once nothing reads the buffer any more. */
     public interface Client {
@@ -50,7 +53,11 @@ public final class MemoryUpload {
         void broken(Throwable cause);
     }
 
-    /** @param kind PUT or PART */
+    /**
+     * Throws {@code S3Exception} where what is declared about the body cannot be.
+     *
+     * @param kind PUT or PART
+     */
     public MemoryUpload(ReadServices services, Requester requester, S3Request request,
             Operation kind, RemoteBuffer buffer, Client client) {
         this.services = services;
@@ -59,6 +66,7 @@ public final class MemoryUpload {
         this.kind = kind;
         this.buffer = buffer;
         this.client = client;
+        this.reader = reader(request, buffer.length());
     }
 
     public void start() {
@@ -69,7 +77,6 @@ public final class MemoryUpload {
             client.broken(RdmaErrors.of(e));
             return;
         }
-        BodyReader reader = reader();
         PulledBody body = new PulledBody(services.cache(), transfer, requester.executor(), reader,
                 buffer.length());
         requester.onClosed(() -> body.abort(new TransferException(TransferException.Reason.FENCED,
@@ -83,9 +90,7 @@ public final class MemoryUpload {
         BackendRequest forwarded = new BackendRequest("PUT", request.target(),
                 ForwardedHeaders.toBackend(request.headers()),
                 Relay.stream(body, reader, buffer.length()), request.caller(), null);
-        request.route()
-                .backend()
-                .send(forwarded)
+        send(forwarded)
                 .whenComplete((answer, failure) -> transfer.fence()
                         .whenComplete((fenced, unfenced) -> requester.executor().execute(() -> {
                             services.vertx().cancelTimer(timer);
@@ -96,17 +101,26 @@ public final class MemoryUpload {
                         })));
     }
 
-    /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
-    private BodyReader reader() {
-        Headers headers = request.headers()
-                .toBuilder()
-                .set("Content-Length", Long.toString(buffer.length()))
-                .set("x-amz-content-sha256", PayloadSigning.UNSIGNED)
-                .build();
-        return BodyReader.open(unsignedPayload(), headers);
+    /** What cannot even be sent has an end like any other. */
+    private CompletionStage<BackendResponse> send(BackendRequest forwarded) {
+        try {
+            return request.route().backend().send(forwarded);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedStage(e);
+        }
     }
 
-    private Authentication unsignedPayload() {
+    /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
+    private static BodyReader reader(S3Request request, long length) {
+        Headers headers = request.headers()
+                .toBuilder()
+                .set("Content-Length", Long.toString(length))
+                .set("x-amz-content-sha256", PayloadSigning.UNSIGNED)
+                .build();
+        return BodyReader.open(unsignedPayload(request), headers);
+    }
+
+    private static Authentication unsignedPayload(S3Request request) {
         return switch (request.authentication()) {
             case Authentication.Signed signed ->
                 new Authentication.Proven(signed.principal(), signed.key());
