@@ -20,6 +20,7 @@ import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestRange;
 import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.session.EndReason;
 import io.vertx.core.Context;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -64,7 +65,7 @@ final class PeerRequests {
 
     void handle(RequestView request) {
         if (!isCallerStill()) {
-            channel.session().end();
+            channel.session().end(EndReason.REVOKED);
             return;
         }
         boolean moves = request.operation() != RequestOperation.HEAD;
