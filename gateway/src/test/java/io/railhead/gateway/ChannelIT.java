@@ -344,6 +344,23 @@ class ChannelIT {
     }
 
     @Test
+    void aBatchIsAnsweredEachForItself() {
+        get("held", "object", 0, BUFFER);
+        Request range = Request.get(0, "held", "object", peer.key(), 100, 1000)
+                .withRange(new RequestRange.Last(1000));
+        List<Answer> answers = peer.askAll(List.of(range, Request.head(0, "held", "object"),
+                Request.get(0, "b", "nothing", peer.key(), 0, 1000),
+                Request.get(0, "b", "object", peer.key(), 5000, 4096),
+                Request.get(0, "held", "object", peer.key(), BUFFER, 1),
+                Request.put(0, "b", "batched", peer.key(), 100, 1000, Map.of())));
+        assertThat(answers).extracting(Answer::status)
+                .containsExactly(206, 200, 404, 206, 400, 200);
+        assertThat(peer.bytes(100, 1000))
+                .isEqualTo(Arrays.copyOfRange(OBJECT, OBJECT.length - 1000, OBJECT.length));
+        assertThat(peer.bytes(5000, 4096)).isEqualTo(Arrays.copyOf(OBJECT, 4096));
+    }
+
+    @Test
     void manyRequestsAreServedAtOnce() {
         Random random = new Random(7);
         int window = 64 << 10;

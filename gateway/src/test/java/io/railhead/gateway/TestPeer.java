@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import javax.crypto.Mac;
@@ -106,6 +107,17 @@ final class TestPeer implements AutoCloseable {
     CompletableFuture<Answer> send(Request request) {
         Request sent = request.id() == 0 ? request.withId(peer.channel().freshId()) : request;
         return peer.channel().send(sent).toCompletableFuture();
+    }
+
+    /** All in as few messages as hold them. */
+    List<Answer> askAll(List<Request> requests) {
+        return peer.channel()
+                .send(requests.stream()
+                        .map(request -> request.withId(peer.channel().freshId()))
+                        .toList())
+                .stream()
+                .map(stage -> stage.toCompletableFuture().join())
+                .toList();
     }
 
     void cancel(int id) {

@@ -164,6 +164,11 @@ final class ChannelExchange implements Requester {
         if (over) {
             return;
         }
+        if (!channel.session().isOpen()) {
+            // What failed did so because the peer, or its right to be served, has gone.
+            lose();
+            return;
+        }
         S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
         if (cancelled && error.error() == S3Error.RDMA_TRANSFER_FENCED) {
             cancelled();
