@@ -20,10 +20,11 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * The front door.
      *
+     * @param name of this gateway, where several are listed
      * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
      * @param eventLoops never 0: the machine's cores are already filled in
      */
-    public record Gateway(ListenAddress listen, ListenAddress health, Path credentials,
+    public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
             Duration idleTimeout, int eventLoops, AuthMode mode) {
 
@@ -50,9 +51,50 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Store(BackendConfig backend, @Nullable String probeBucket) {}
 
-    /** One-sided delivery. */
-    public record Rdma(Loopback loopback, Duration decideTimeout, Duration fenceTimeout,
-            PutDecline putDecline, int maxSessionsPerPrincipal, Duration tokenAge) {}
+    /**
+     * One-sided delivery.
+     *
+     * @param gidType of the adapters' addresses
+     */
+    public record Rdma(Loopback loopback, VerbsConfig verbs, VerbsProvider provider,
+            GidType gidType, Advertise advertise, Channel channel, Duration decideTimeout,
+            Duration fenceTimeout, PutDecline putDecline, int maxSessionsPerPrincipal,
+            Duration tokenAge) {}
+
+    /** What speaks to the adapters. */
+    public enum VerbsProvider {
+        /** Railhead's own, over the distribution's rdma-core. */
+        FOREIGN,
+        /** DiSNI's, over libdisni. */
+        DISNI
+    }
+
+    /** The network that a GID is of. */
+    public enum GidType {
+        ROCE_V2,
+        ROCE_V1,
+        INFINIBAND
+    }
+
+    /**
+     * What peers are told instead of the adapters' addresses.
+     *
+     * @param addresses none: the adapters'
+     * @param port 0: the one that is listened on
+     */
+    public record Advertise(List<String> addresses, int port) {
+        public Advertise {
+            addresses = List.copyOf(addresses);
+        }
+    }
+
+    /**
+     * The native request channel, over every fabric.
+     *
+     * @param maxRequests of one session without their answer
+     * @param keepAlive how often a peer says something at least
+     */
+    public record Channel(int maxRequests, Duration keepAlive) {}
 
     /** The fabric of one host. */
     public record Loopback(boolean enabled, Path socket) {}
