@@ -17,8 +17,11 @@ import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
+import io.railhead.gateway.config.VerbsConfig;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.frontdoor.Endpoint;
+import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
@@ -28,20 +31,27 @@ import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
+import io.railhead.rdma.session.SessionLimits;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +68,8 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
+    private static final String LOOPBACK = "loopback";
+    private static final String VERBS = "verbs";
     private static final int MAX_PENDING_SESSIONS = 256;
     private static final Duration STEP = Duration.ofSeconds(30);
 
@@ -84,8 +96,8 @@ public final class Gateway implements AutoCloseable {
                                     config.gateway().health().port()));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            Fabric fabric = openFabric(sessions);
-            memory = openMemory(fabric);
+            Fabrics fabrics = openFabrics(sessions);
+            memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
@@ -94,7 +106,7 @@ public final class Gateway implements AutoCloseable {
             Grants grants = new Grants(nanoClock);
             credentials.onChange(change -> revoke(change, grants, sessions));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, fabric, grants, nanoClock),
+                    frontDoor(credentials, sessions, fabrics, grants, nanoClock),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -136,13 +148,51 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private Fabric openFabric(Sessions sessions) {
+    private Fabrics openFabrics(Sessions sessions) {
+        return new Fabrics(List.of(openLoopback(sessions), openVerbs()));
+    }
+
+    private Fabric openLoopback(Sessions sessions) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
         requireSocketFolder(loopback);
         return loopback.enabled()
-                ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions,
-                        RequestHandler.NONE)
-                : new NoFabric();
+                ? new LoopbackFabric(loopbackConfig(), sessions, RequestHandler.NONE)
+                : new UnavailableFabric(LOOPBACK, "switched off by rdma.loopback.enabled");
+    }
+
+    private LoopbackConfig loopbackConfig() {
+        GatewayConfig.Channel channel = config.rdma().channel();
+        return LoopbackConfig.at(config.rdma().loopback().socket())
+                .with(channel.maxRequests(), channel.keepAlive());
+    }
+
+    private Fabric openVerbs() {
+        return new UnavailableFabric(VERBS, config.rdma().verbs().enabled()
+                ? "not served yet"
+                : "switched off by rdma.verbs.enabled");
+    }
+
+    /** What peers are told of the fabrics, one that is switched off included. */
+    private Endpoints endpoints(Fabrics fabrics) {
+        SessionLimits limits = loopbackConfig().limits();
+        List<Endpoint> all = new ArrayList<>();
+        for (Fabric fabric : fabrics.all()) {
+            all.add(new Endpoint(fabric, fabric.name().equals(LOOPBACK)
+                    ? new Endpoint.Reach.Socket(config.rdma().loopback().socket())
+                    : verbsReach(), limits));
+        }
+        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
+                config.gateway().name(), all);
+    }
+
+    private Endpoint.Reach verbsReach() {
+        GatewayConfig.Advertise advertise = config.rdma().advertise();
+        VerbsConfig.Listening listening = config.rdma().verbs().listening();
+        List<String> addresses = advertise.addresses().isEmpty()
+                ? listening.addresses().stream().map(InetAddress::getHostAddress).toList()
+                : advertise.addresses();
+        int port = advertise.port() == 0 ? listening.port() : advertise.port();
+        return new Endpoint.Reach.Network(() -> addresses, () -> port);
     }
 
     /** Slabs join the fabric as they come; the fabric is closed before they go. */
@@ -168,18 +218,20 @@ public final class Gateway implements AutoCloseable {
                 settings.metadataEntries());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric,
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabrics fabrics,
             Grants grants, LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
         ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(),
-                new Relay(metrics), fabric,
+                new Relay(metrics), fabrics,
                 deadlines, nanoClock, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
+        Endpoints endpoints = endpoints(fabrics);
         Router router = Operations.router(services, sessions, config.rdma());
         return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends),
                 router,
-                new SessionOpening(sessions, fabric, config.rdma().loopback().socket()),
+                Map.of("endpoints", endpoints, "sessions",
+                        new SessionOpening(sessions, endpoints)),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
     }

@@ -70,7 +70,7 @@ final class MemoryRead implements RdmaDelivery.Outcome {
             return;
         }
         CacheResult result = scope.settled(expected);
-        scope.count(plan, result, scope.services().fabric().name());
+        scope.count(plan, result, memory.buffer().session().fabric());
         scope.services().metrics().rdmaRequests.labels(memory.label(), "delivered").inc();
         HttpServerResponse response = AnswerHead.writeObject(scope.exchange(), scope.request(),
                 plan, result);
