@@ -15,9 +15,9 @@ import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
-import io.railhead.gateway.config.VerbsConfig;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.frontdoor.Endpoint;
@@ -30,6 +30,8 @@ import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Routes;
+import io.railhead.os.devices.GidChoice;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.UnavailableFabric;
@@ -42,7 +44,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -57,6 +58,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -187,12 +189,26 @@ public final class Gateway implements AutoCloseable {
 
     private Endpoint.Reach verbsReach() {
         GatewayConfig.Advertise advertise = config.rdma().advertise();
-        VerbsConfig.Listening listening = config.rdma().verbs().listening();
         List<String> addresses = advertise.addresses().isEmpty()
-                ? listening.addresses().stream().map(InetAddress::getHostAddress).toList()
+                ? verbsAddresses()
                 : advertise.addresses();
-        int port = advertise.port() == 0 ? listening.port() : advertise.port();
+        int port = advertise.port() == 0
+                ? config.rdma().verbs().listening().port()
+                : advertise.port();
         return new Endpoint.Reach.Network(() -> addresses, () -> port);
+    }
+
+    private List<String> verbsAddresses() {
+        if (!config.rdma().verbs().enabled()) {
+            return List.of();
+        }
+        return Adapters.choose(config.rdma(), RdmaDevices.read())
+                .stream()
+                .flatMap(choice -> choice instanceof GidChoice.Chosen(var _, var _, var gid)
+                        ? Stream.of(gid.address().getHostAddress())
+                        : Stream.empty())
+                .distinct()
+                .toList();
     }
 
     /** Slabs join the fabric as they come; the fabric is closed before they go. */

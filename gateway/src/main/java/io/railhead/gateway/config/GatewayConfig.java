@@ -1,6 +1,8 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.os.devices.GidType;
+import io.railhead.os.verbs.VerbsProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
@@ -60,21 +62,6 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             GidType gidType, Advertise advertise, Channel channel, Duration decideTimeout,
             Duration fenceTimeout, PutDecline putDecline, int maxSessionsPerPrincipal,
             Duration tokenAge) {}
-
-    /** What speaks to the adapters. */
-    public enum VerbsProvider {
-        /** Railhead's own, over the distribution's rdma-core. */
-        FOREIGN,
-        /** DiSNI's, over libdisni. */
-        DISNI
-    }
-
-    /** The network that a GID is of. */
-    public enum GidType {
-        ROCE_V2,
-        ROCE_V1,
-        INFINIBAND
-    }
 
     /**
      * What peers are told instead of the adapters' addresses.

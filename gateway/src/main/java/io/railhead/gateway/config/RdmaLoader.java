@@ -2,16 +2,18 @@ package io.railhead.gateway.config;
 
 import io.railhead.gateway.config.GatewayConfig.Advertise;
 import io.railhead.gateway.config.GatewayConfig.Channel;
-import io.railhead.gateway.config.GatewayConfig.GidType;
 import io.railhead.gateway.config.GatewayConfig.Loopback;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
-import io.railhead.gateway.config.GatewayConfig.VerbsProvider;
+import io.railhead.os.devices.GidType;
+import io.railhead.os.verbs.VerbsProvider;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Reads {@code rdma:}. */
 final class RdmaLoader {
@@ -23,10 +25,10 @@ final class RdmaLoader {
     private static final Map<String, VerbsProvider> PROVIDERS = new TreeMap<>(Map.of(
             "foreign", VerbsProvider.FOREIGN,
             "disni", VerbsProvider.DISNI));
-    private static final Map<String, GidType> GID_TYPES = new TreeMap<>(Map.of(
-            "rocev2", GidType.ROCE_V2,
-            "rocev1", GidType.ROCE_V1,
-            "ib", GidType.INFINIBAND));
+    private static final Map<String, GidType> GID_TYPES = Arrays
+            .stream(GidType.values())
+            .collect(Collectors.toMap(GidType::configured, type -> type, (one, _) -> one,
+                    TreeMap::new));
 
     private final Path folder;
 

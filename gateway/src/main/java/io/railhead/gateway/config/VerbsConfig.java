@@ -25,10 +25,10 @@ public record VerbsConfig(boolean enabled, Listening listening, Pin pin, Connect
      * What is chosen by name instead of by address and kind of GID.
      *
      * @param device such as {@code mlx5_0}; null: any
-     * @param gidIndex into the port's table, of that device only; null: by address. Indexes change
-     *            when addresses do
+     * @param port of that device, from 1; means nothing without {@code gidIndex}
+     * @param gidIndex into that port's table; null: by address. Indexes change when addresses do
      */
-    public record Pin(@Nullable String device, @Nullable Integer gidIndex) {}
+    public record Pin(@Nullable String device, int port, @Nullable Integer gidIndex) {}
 
     /**
      * A connection's attributes, as the InfiniBand specification numbers them.

@@ -64,6 +64,7 @@ final class VerbsLoader {
 
     private static Pin pin(Section section) throws ConfigException {
         Pin pin = new Pin(section.text("device"),
+                section.count("device_port", 1, 1, 255),
                 section.value("gid_index", AUTO, VerbsLoader::gidIndex));
         if (pin.gidIndex() != null && pin.device() == null) {
             throw section.problem("gid_index", "is one device's; name it under rdma.verbs.device");

@@ -11,18 +11,18 @@ import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Channel;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
-import io.railhead.gateway.config.GatewayConfig.GidType;
 import io.railhead.gateway.config.GatewayConfig.Loopback;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
-import io.railhead.gateway.config.GatewayConfig.VerbsProvider;
 import io.railhead.gateway.config.VerbsConfig.Connection;
 import io.railhead.gateway.config.VerbsConfig.Listening;
 import io.railhead.gateway.config.VerbsConfig.Outstanding;
 import io.railhead.gateway.config.VerbsConfig.Pin;
 import io.railhead.gateway.config.VerbsConfig.Polling;
 import io.railhead.gateway.config.VerbsConfig.Queues;
+import io.railhead.os.devices.GidType;
+import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -92,7 +92,7 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(true, Path.of("/run/railhead/loopback.sock")),
-                new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, null),
+                new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
                         new Connection(null, 0, 0, 14, 6, 3, 12), new Queues(1, 256, 16),
                         new Polling(1, Duration.ofNanos(20_000)),
                         new Outstanding(ByteCount.parse("16MiB"), ByteCount.parse("64MiB"),
@@ -123,7 +123,7 @@ class ConfigLoaderTest {
                              rdma: off, max_object: 1TiB, shared: true, stale_if_error: true}
                         rdma: {loopback: {enabled: false, socket: l.sock},
                           verbs: {enabled: true, listen: ["10.99.0.1", "fd00::1"], port: 7,
-                            device: mlx5_0, gid_index: 3, mtu: 4096, traffic_class: 96,
+                            device: mlx5_0, device_port: 2, gid_index: 3, mtu: 4096, traffic_class: 96,
                             service_level: 5, ack_timeout: 15, retry_count: 4, rnr_retry: 2,
                             min_rnr_timer: 13, queue_pairs_per_session: 2, send_queue_depth: 64,
                             read_depth: 8, pollers: 3, spin: 1ms, max_outstanding_per_queue_pair: 1MiB,
@@ -154,7 +154,7 @@ class ConfigLoaderTest {
                 new VerbsConfig(true,
                         new Listening(List.of(InetAddress.ofLiteral("10.99.0.1"),
                                 InetAddress.ofLiteral("fd00::1")), 7),
-                        new Pin("mlx5_0", 3), new Connection(4096, 96, 5, 15, 4, 2, 13),
+                        new Pin("mlx5_0", 2, 3), new Connection(4096, 96, 5, 15, 4, 2, 13),
                         new Queues(2, 64, 8), new Polling(3, Duration.ofMillis(1)),
                         new Outstanding(ByteCount.parse("1MiB"), ByteCount.parse("2MiB"),
                                 ByteCount.parse("3MiB"))),
@@ -226,6 +226,7 @@ class ConfigLoaderTest {
             "rdma: {verbs: {listen: ['fe80::1']}}  | rdma.verbs.listen: 'fe80::1' is link-local",
             "rdma: {verbs: {port: -1}}         | rdma.verbs.port: must be 0 to 65535: -1",
             "rdma: {verbs: {gid_index: 3}}     | rdma.verbs.gid_index: is one device's; name it under",
+            "rdma: {verbs: {device_port: 0}}   | rdma.verbs.device_port: must be 1 to 255: 0",
             "rdma: {verbs: {gid_index: first}} | rdma.verbs.gid_index: must be auto or an index",
             "rdma: {verbs: {mtu: 1500}}        | rdma.verbs.mtu: must be auto, 256, 512, 1024, 2048, 4096",
             "rdma: {verbs: {traffic_class: 256}}   | rdma.verbs.traffic_class: must be 0 to 255: 256",
