@@ -106,7 +106,7 @@ public final class ConfigLoader {
         return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
     }
 
-    private static Cache cache(Section section) throws ConfigException {
+    static Cache cache(Section section) throws ConfigException {
         Cache cache = new Cache(
                 section.bytes("memory", "4GiB"),
                 section.bytes("page", "256KiB"),
