@@ -18,21 +18,29 @@ import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.channel.ChannelRequests;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.frontdoor.Endpoint;
+import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
-import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Routes;
+import io.railhead.os.devices.GidChoice;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.UnavailableFabric;
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
+import io.railhead.rdma.session.SessionLimits;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -40,15 +48,19 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,10 +72,9 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
+    private static final String LOOPBACK = "loopback";
+    private static final String VERBS = "verbs";
     private static final int MAX_PENDING_SESSIONS = 256;
-    /** A peer of a channel waits for what it asked for: no HTTP client's patience runs out. */
-    private static final RdmaDeadlines CHANNEL_DEADLINES = new RdmaDeadlines(
-            Duration.ofSeconds(60), Duration.ofSeconds(60));
     private static final Duration STEP = Duration.ofSeconds(30);
 
     private final GatewayConfig config;
@@ -90,8 +101,8 @@ public final class Gateway implements AutoCloseable {
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics);
-            Fabric fabric = openFabric(sessions, requests);
-            memory = openMemory(fabric);
+            Fabrics fabrics = openFabrics(sessions, requests);
+            memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
@@ -101,11 +112,11 @@ public final class Gateway implements AutoCloseable {
             credentials.onChange(change -> revoke(change, grants, sessions));
             SessionCallers callers = new SessionCallers();
             Routes routes = new Routes(config.rules(), backends);
-            ReadServices reads = readServices(fabric, grants, nanoClock);
-            requests.open(new ChannelServices(reads.withDeadlines(CHANNEL_DEADLINES), routes,
+            ReadServices reads = readServices(fabrics, grants, nanoClock);
+            requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
                     credentials, callers, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, reads, routes, callers),
+                    frontDoor(credentials, sessions, fabrics, reads, routes, callers),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -148,13 +159,65 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private Fabric openFabric(Sessions sessions, ChannelRequests requests) {
+    private Fabrics openFabrics(Sessions sessions, RequestHandler requests) {
+        return new Fabrics(List.of(openLoopback(sessions, requests), openVerbs()));
+    }
+
+    private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
         requireSocketFolder(loopback);
         return loopback.enabled()
-                ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions,
-                        requests)
-                : new NoFabric();
+                ? new LoopbackFabric(loopbackConfig(), sessions, requests)
+                : new UnavailableFabric(LOOPBACK, "switched off by rdma.loopback.enabled");
+    }
+
+    private LoopbackConfig loopbackConfig() {
+        GatewayConfig.Channel channel = config.rdma().channel();
+        return LoopbackConfig.at(config.rdma().loopback().socket())
+                .with(channel.maxRequests(), channel.keepAlive());
+    }
+
+    private Fabric openVerbs() {
+        return new UnavailableFabric(VERBS, config.rdma().verbs().enabled()
+                ? "not served yet"
+                : "switched off by rdma.verbs.enabled");
+    }
+
+    /** What peers are told of the fabrics, one that is switched off included. */
+    private Endpoints endpoints(Fabrics fabrics) {
+        SessionLimits limits = loopbackConfig().limits();
+        List<Endpoint> all = new ArrayList<>();
+        for (Fabric fabric : fabrics.all()) {
+            all.add(new Endpoint(fabric, fabric.name().equals(LOOPBACK)
+                    ? new Endpoint.Reach.Socket(config.rdma().loopback().socket())
+                    : verbsReach(), limits));
+        }
+        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
+                config.gateway().name(), all);
+    }
+
+    private Endpoint.Reach verbsReach() {
+        GatewayConfig.Advertise advertise = config.rdma().advertise();
+        List<String> addresses = advertise.addresses().isEmpty()
+                ? verbsAddresses()
+                : advertise.addresses();
+        int port = advertise.port() == 0
+                ? config.rdma().verbs().listening().port()
+                : advertise.port();
+        return new Endpoint.Reach.Network(() -> addresses, () -> port);
+    }
+
+    private List<String> verbsAddresses() {
+        if (!config.rdma().verbs().enabled()) {
+            return List.of();
+        }
+        return Adapters.choose(config.rdma(), RdmaDevices.read())
+                .stream()
+                .flatMap(choice -> choice instanceof GidChoice.Chosen(var _, var _, var gid)
+                        ? Stream.of(gid.address().getHostAddress())
+                        : Stream.empty())
+                .distinct()
+                .toList();
     }
 
     /** Slabs join the fabric as they come; the fabric is closed before they go. */
@@ -180,6 +243,12 @@ public final class Gateway implements AutoCloseable {
                 settings.metadataEntries());
     }
 
+    /** A peer of a channel waits for its answer, however late the first byte can move. */
+    private RdmaDeadlines channelDeadlines() {
+        Duration timeout = config.rdma().channel().requestTimeout();
+        return new RdmaDeadlines(timeout, timeout);
+    }
+
     private ReadServices readServices(Fabric fabric, Grants grants, LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
@@ -189,12 +258,13 @@ public final class Gateway implements AutoCloseable {
                 config.cache().run().bytes());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, ReadServices reads,
-            Routes routes, SessionCallers callers) {
-        Router router = Operations.router(reads, sessions, config.rdma());
-        return new FrontDoor(new Authenticator(credentials), routes, router,
-                new SessionOpening(sessions, reads.fabric(), config.rdma().loopback().socket(),
-                        callers),
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabrics fabrics,
+            ReadServices reads, Routes routes, SessionCallers callers) {
+        Endpoints endpoints = endpoints(fabrics);
+        return new FrontDoor(new Authenticator(credentials), routes,
+                Operations.router(reads, sessions, config.rdma()),
+                Map.of("endpoints", endpoints, "sessions",
+                        new SessionOpening(sessions, endpoints, callers)),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
     }

@@ -40,9 +40,15 @@ class ChannelFaultsIT {
 
     @BeforeEach
     void start() {
+        start("60s");
+    }
+
+    private void start(String requestTimeout) {
         new Random(1).nextBytes(object);
         store = new FakeStore();
+        // The tests' defaults end in the section rdma, which goes on here.
         gateway = new TestGateway("""
+                  channel: {request_timeout: %s}
                 cache:
                   memory: 64MiB
                 backends:
@@ -51,7 +57,7 @@ class ChannelFaultsIT {
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(store.endpoint()), OTHERS + """
+                """.formatted(requestTimeout, store.endpoint()), OTHERS + """
                   - name: trainer
                     keys: [{access_key: AK, secret_key: SK}]
                     rdma_put: true
@@ -69,6 +75,13 @@ class ChannelFaultsIT {
         gateway.assertNoLease();
         gateway.close();
         store.close();
+    }
+
+    private void restart(String requestTimeout) {
+        peer.close();
+        gateway.close();
+        store.close();
+        start(requestTimeout);
     }
 
     private void hold() {
@@ -171,6 +184,31 @@ class ChannelFaultsIT {
         release.countDown();
         assertThat(answer.get(20, TimeUnit.SECONDS).status()).isEqualTo(200);
         assertThat(store.object("/held/new")).hasSize(1000);
+    }
+
+    @Test
+    void aMissThatStallsIsFencedAtItsDeadlineAndWritesNothingAfterwards() throws Exception {
+        restart("4s");
+        Answer fenced = halfWritten(1).get(20, TimeUnit.SECONDS);
+        assertThat(fenced.status()).as("%s", fenced).isEqualTo(500);
+        assertThat(fenced.code()).isEqualTo("RDMATransferFenced");
+        assertUntouchedWhenTheRestComes();
+    }
+
+    @Test
+    void aMissThatDoesNotEvenBeginIsDeclinedAtItsDeadline() throws Exception {
+        restart("500ms");
+        store.fault((exchange, bytes) -> {
+            hold();
+            return false;
+        });
+        CompletableFuture<Answer> answer = peer.send(get(1));
+        reached.await();
+        long overdue = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(600);
+        TestGateway.await(() -> System.nanoTime() - overdue > 0);
+        release.countDown();
+        assertThat(answer.get(20, TimeUnit.SECONDS).code()).isEqualTo("slow");
+        assertUntouchedWhenTheRestComes();
     }
 
     @Test

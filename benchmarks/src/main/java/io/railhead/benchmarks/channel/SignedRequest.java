@@ -53,7 +53,7 @@ record SignedRequest(SdkHttpRequest request) {
     byte[] signingKey() {
         String scope = authorization().replaceAll(".*Credential=[^/]+/([^,]+),.*", "$1");
         byte[] key = ("AWS4" + SECRET_KEY).getBytes(UTF_8);
-        for (String part : scope.split("/")) {
+        for (String part : scope.split("/", -1)) {
             key = hmac(key, part);
         }
         return key;

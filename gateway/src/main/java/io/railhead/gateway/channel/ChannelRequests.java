@@ -23,9 +23,9 @@ public final class ChannelRequests implements RequestHandler {
     private final VertxInternal vertx;
     private final Metrics metrics;
     private final Map<RequestChannel, PeerRequests> peers = new ConcurrentHashMap<>();
-    private volatile @Nullable Opened opened;
-
-    private record Opened(ChannelServices services, ChannelCounts counts) {}
+    /** By the fabric's name. */
+    private final Map<String, ChannelCounts> counts = new ConcurrentHashMap<>();
+    private volatile @Nullable ChannelServices opened;
 
     public ChannelRequests(Vertx vertx, Metrics metrics) {
         this.vertx = (VertxInternal) vertx;
@@ -34,13 +34,12 @@ public final class ChannelRequests implements RequestHandler {
 
     /** Serves from now on. */
     public void open(ChannelServices services) {
-        opened = new Opened(services,
-                new ChannelCounts(metrics, services.reads().fabric().name()));
+        opened = services;
     }
 
     @Override
     public void handle(RequestView request, RequestChannel channel) {
-        Opened with = opened;
+        ChannelServices with = opened;
         if (with == null) {
             decline(request, channel, "draining");
             return;
@@ -62,13 +61,15 @@ public final class ChannelRequests implements RequestHandler {
     }
 
     /** A channel's first request: channels share the event loops in turn. */
-    private @Nullable PeerRequests meet(RequestChannel channel, Opened with) {
-        Identity caller = with.services().callers().find(channel.session());
+    private @Nullable PeerRequests meet(RequestChannel channel, ChannelServices with) {
+        Identity caller = with.callers().find(channel.session());
         if (caller == null) {
             return null;
         }
-        PeerRequests peer = new PeerRequests(with.services(), channel, caller,
-                vertx.createEventLoopContext(), with.counts());
+        PeerRequests peer = new PeerRequests(with, channel, caller,
+                vertx.createEventLoopContext(),
+                counts.computeIfAbsent(channel.session().fabric(),
+                        fabric -> new ChannelCounts(metrics, fabric)));
         peers.put(channel, peer);
         return peer;
     }

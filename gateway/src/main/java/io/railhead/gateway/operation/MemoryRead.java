@@ -89,7 +89,7 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
             return;
         }
         CacheResult result = scope.settled(expected);
-        scope.count(plan, result, scope.services().fabric().name());
+        scope.count(plan, result, buffer.session().fabric());
         client.delivered(plan, result);
     }
 

@@ -292,6 +292,11 @@ class HitsTest {
         }
 
         @Override
+        public String fabric() {
+            return "test";
+        }
+
+        @Override
         public boolean isOpen() {
             return true;
         }
