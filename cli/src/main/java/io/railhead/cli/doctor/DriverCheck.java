@@ -122,9 +122,13 @@ final class DriverCheck implements Check {
                         why, "apt-get install ibverbs-providers, or: dnf install libibverbs");
     }
 
-    /** Soft-RoCE has no driver of a bus. */
+    /** Soft-RoCE names its network interface as its parent; the driver behind that is another's. */
     private static String providerOf(Host host, String device) {
-        Path link = host.at("/sys/class/infiniband/" + device + "/device/driver");
+        String folder = "/sys/class/infiniband/" + device;
+        if (host.has(folder + "/parent")) {
+            return "rxe";
+        }
+        Path link = host.at(folder + "/device/driver");
         try {
             String driver = String.valueOf(Files.readSymbolicLink(link).getFileName());
             return PROVIDERS.getOrDefault(driver, driver);
