@@ -10,7 +10,6 @@ import io.railhead.rdma.channel.OutstandingRequests;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.channel.RequestView;
-import io.railhead.rdma.loopback.SliceCopy.Direction;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.PeerSession;
 import java.nio.ByteBuffer;
@@ -212,7 +211,8 @@ final class LoopbackChannel implements RequestChannel {
                     next += slice.length();
                 }
             }
-            engine.counts().copied(Direction.TO_PEER, next - at, System.nanoTime() - began);
+            engine.counts().written(next - at);
+            engine.counts().copied(System.nanoTime() - began);
             return null;
         } catch (InternalError e) {
             // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it.

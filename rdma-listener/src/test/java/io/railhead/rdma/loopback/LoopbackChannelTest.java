@@ -237,6 +237,7 @@ class LoopbackChannelTest {
         CompletionStage<Answer> stage = peer.channel().send(held(5));
         Awaiting.until("it is there", () -> !handler.held.isEmpty());
         peer.channel().cancel(5);
+        peer.channel().cancel(5);
         assertThat(stage.toCompletableFuture().join().code()).isEqualTo(Answer.CANCELLED);
         assertThat(stage.toCompletableFuture().join().status()).isZero();
         peer.channel().cancel(5);
