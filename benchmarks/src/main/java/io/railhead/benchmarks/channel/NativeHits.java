@@ -33,7 +33,6 @@ public final class NativeHits {
             Prints a table, then the same as one line of JSON. HTTP requests are signed once and
             sent again, so that only the gateway verifies; the client throws answers away.""";
 
-    private final HitSite site;
     private final ChannelClient channel;
     private final byte[] get;
     private final List<HttpConnection> connections = new ArrayList<>();
@@ -43,7 +42,6 @@ public final class NativeHits {
     private final List<Double> bytesPerHit = new ArrayList<>();
 
     private NativeHits(HitSite site, ChannelClient channel) throws IOException {
-        this.site = site;
         this.channel = channel;
         this.get = SignedRequest.of(SdkHttpMethod.GET, site.uri(OneObjectStore.PATH)).bytes();
         for (int i = 0; i < CONNECTIONS; i++) {
