@@ -114,8 +114,8 @@ final class Demo {
     }
 
     private void hit(Row.Path path, DemoClient client, DemoGateway gateway) throws IOException {
-        client.read(reading(gateway, path.fabric, 2, WARM_UP_SECONDS));
-        measure(path, client, gateway, reading(gateway, path.fabric, ROUNDS, SECONDS));
+        client.read(reading(gateway, path.via, 2, WARM_UP_SECONDS));
+        measure(path, client, gateway, reading(gateway, path.via, ROUNDS, SECONDS));
     }
 
     private static Reading reading(DemoGateway gateway, String via, int rounds, double seconds) {
