@@ -1,6 +1,7 @@
 package io.railhead.client;
 
 import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.ChannelEndedException;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestRange;
@@ -61,7 +62,7 @@ final class ChannelParts implements PartTransport {
                 return part;
             }
             reason = answer.code();
-        } catch (NotAvailableException | NoAnswerException e) {
+        } catch (NotAvailableException | ChannelEndedException e) {
             reason = reason(e);
         }
         deliveries.overHttp(reason);
@@ -129,7 +130,7 @@ final class ChannelParts implements PartTransport {
             Window window) {
         return switch (failure) {
             case NotAvailableException e -> overHttp(part, window, reason(e));
-            case NoAnswerException e -> overHttp(part, window, reason(e));
+            case ChannelEndedException e -> overHttp(part, window, reason(e));
             default -> CompletableFuture.failedFuture(failure);
         };
     }
@@ -182,8 +183,8 @@ final class ChannelParts implements PartTransport {
             reason = answer.code();
         } catch (NotAvailableException e) {
             reason = reason(e);
-        } catch (NoAnswerException e) {
-            if (!draft.isRepeatable() && e.outcome() == NoAnswerException.Outcome.UNKNOWN) {
+        } catch (ChannelEndedException e) {
+            if (!draft.isRepeatable() && e.isOutcomeUnknown()) {
                 throw new PermanentException("the session ended before " + request.name()
                         + " was acknowledged: whether it was stored is unknown");
             }
@@ -225,7 +226,7 @@ final class ChannelParts implements PartTransport {
         Answer answer;
         try {
             answer = requests.call(new Draft(Request.head(0, name.bucket(), name.key()), null));
-        } catch (NotAvailableException | NoAnswerException _) {
+        } catch (NotAvailableException | ChannelEndedException _) {
             return http.head(name);
         }
         if (answer.status() == 0 || answer.cut()) {

@@ -1,12 +1,14 @@
 package io.railhead.client;
 
 import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.ChannelEndedException;
 import io.railhead.rdma.channel.Request;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -116,24 +118,24 @@ final class ChannelRequests {
     private static IOException notRegistered(Session session, IOException cause) {
         return session.isUsable()
                 ? new NotAvailableException("the buffer is refused: " + cause.getMessage(), cause)
-                : new NoAnswerException(NoAnswerException.Outcome.NOT_EXECUTED,
-                        "the session ended before the request was sent", cause);
+                : new ChannelEndedException(null, false);
     }
 
     private void post(Session session, List<Pending> pending, List<Request> requests) {
-        List<CompletableFuture<Answer>> answers = session.peer().send(requests);
+        List<CompletionStage<Answer>> answers = session.peer().send(requests);
         for (int i = 0; i < answers.size(); i++) {
             Pending one = pending.get(i);
-            CompletableFuture<Answer> answer = answers.get(i);
-            if (!answer.isDone()) {
-                watch(session, answer);
-            }
+            CompletionStage<Answer> answer = answers.get(i);
+            watch(session, answer.toCompletableFuture());
             var _ = answer.whenComplete((value, failure) -> settle(session, one, value, failure));
         }
     }
 
     /** Gives the session up if the request is still on its way after the timeout. */
     private void watch(Session session, CompletableFuture<?> underWay) {
+        if (underWay.isDone()) {
+            return;
+        }
         var _ = underWay.copy()
                 .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
                 .whenComplete((_, failure) -> {
@@ -172,8 +174,8 @@ final class ChannelRequests {
     }
 
     private static boolean isSafeToRepeat(Draft draft, Throwable failure) {
-        return failure instanceof NoAnswerException lost && (draft.isRepeatable()
-                || lost.outcome() == NoAnswerException.Outcome.NOT_EXECUTED);
+        return failure instanceof ChannelEndedException ended
+                && (draft.isRepeatable() || !ended.isOutcomeUnknown());
     }
 
     private void again(Pending one, long pauseMillis) {

@@ -2,14 +2,10 @@ package io.railhead.client;
 
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.loopback.LoopbackPeer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
 /** A gateway on this host: memory is a sealed memfd, the connection a UNIX socket. */
 enum LoopbackPeers implements Peers {
@@ -28,8 +24,8 @@ enum LoopbackPeers implements Peers {
     @Override
     public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
             throws IOException {
-        return new Connected(
-                LoopbackPeer.connect(grant.socket(), grant.id(), sessionKey, timeout));
+        LoopbackPeer peer = LoopbackPeer.connect(grant.socket(), grant.id(), sessionKey, timeout);
+        return new ChannelPeer(peer.channel(), peer.sessionNumber(), new Connected(peer));
     }
 
     /** A memfd and this process's mapping of it. */
@@ -66,12 +62,7 @@ enum LoopbackPeers implements Peers {
         }
     }
 
-    private record Connected(LoopbackPeer peer) implements Peer {
-        @Override
-        public int sessionNumber() {
-            return peer.sessionNumber();
-        }
-
+    private record Connected(LoopbackPeer peer) implements ChannelPeer.Registrations {
         @Override
         public int register(Memory memory) throws IOException {
             return peer.register(((SharedMemory) memory).file(), memory.segment().address());
@@ -80,23 +71,6 @@ enum LoopbackPeers implements Peers {
         @Override
         public void deregister(int key) throws IOException {
             peer.deregister(key);
-        }
-
-        @Override
-        public List<CompletableFuture<Answer>> send(List<Request> requests) {
-            return requests.stream()
-                    .map(_ -> CompletableFuture.completedFuture(Answer.declined(0, "unsupported")))
-                    .toList();
-        }
-
-        @Override
-        public Answer call(Request request) {
-            return send(List.of(request)).getFirst().join();
-        }
-
-        @Override
-        public boolean isOpen() {
-            return peer.isOpen();
         }
 
         @Override

@@ -1,12 +1,13 @@
 package io.railhead.client;
 
 import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.ChannelEndedException;
 import io.railhead.rdma.channel.Request;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** What differs between the fabrics: where memory comes from, and how one connects. */
 interface Peers {
@@ -42,10 +43,10 @@ interface Peers {
         /**
          * Sends the requests, together where they fit; their ids are chosen here. Never blocks. An
          * answer completes on a thread of the peer's, which must not be blocked. A request that got
-         * no answer fails with {@link NoAnswerException}. In either case its window is this
+         * no answer fails with {@link ChannelEndedException}. In either case its window is this
          * process's again.
          */
-        List<CompletableFuture<Answer>> send(List<Request> requests);
+        List<CompletionStage<Answer>> send(List<Request> requests);
 
         /** Sends one and waits, with the least delay that there is; otherwise as {@link #send}. */
         Answer call(Request request) throws IOException;

@@ -142,7 +142,7 @@ class ChannelTransferTest {
         gateway.mood = Mood.END_ALWAYS;
         try (RailheadClient client = gateway.client(Via.LOOPBACK, 1)) {
             client.get(NAME, sink(), Progress.NONE);
-            assertThat(client.declines()).containsExactly(Map.entry("the session ended", 6L));
+            assertThat(client.declines()).containsExactly(Map.entry("the channel ended", 6L));
         }
         assertThat(received).isEqualTo(object);
     }

@@ -1,9 +1,9 @@
 package io.railhead.client;
 
 import io.railhead.client.FakeGateway.Mood;
-import io.railhead.client.NoAnswerException.Outcome;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.ChannelEndedException;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
 import java.io.IOException;
@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,25 +60,25 @@ final class FakePeer implements Peers.Peer {
     }
 
     @Override
-    public List<CompletableFuture<Answer>> send(List<Request> requests) {
+    public List<CompletionStage<Answer>> send(List<Request> requests) {
         gateway.batches.add(requests.size());
-        return requests.stream().map(this::serve).toList();
+        return requests.stream().<CompletionStage<Answer>>map(this::serve).toList();
     }
 
     @Override
     public Answer call(Request request) throws IOException {
-        return Failures.join(send(List.of(request)).getFirst());
+        return Failures.join(send(List.of(request)).getFirst().toCompletableFuture());
     }
 
     private CompletableFuture<Answer> serve(Request request) {
         int number = gateway.channelRequests.incrementAndGet();
         switch (gateway.mood) {
             case END_ALWAYS -> {
-                return lost(Outcome.UNKNOWN);
+                return lost(request.operation().isWrite());
             }
             case END_ONCE -> {
                 gateway.mood = Mood.DELIVER;
-                return lost(Outcome.UNKNOWN);
+                return lost(request.operation().isWrite());
             }
             case END_UNSERVED_ONCE -> {
                 gateway.mood = Mood.DELIVER;
@@ -111,7 +112,7 @@ final class FakePeer implements Peers.Peer {
             }
         }
         if (!open) {
-            return lost(Outcome.NOT_EXECUTED);
+            return lost(false);
         }
         return CompletableFuture.completedFuture(answer(request));
     }
@@ -168,10 +169,9 @@ final class FakePeer implements Peers.Peer {
         return never;
     }
 
-    private CompletableFuture<Answer> lost(Outcome outcome) {
+    private CompletableFuture<Answer> lost(boolean unknown) {
         open = false;
-        return CompletableFuture.failedFuture(
-                new NoAnswerException(outcome, "the session ended", new IOException("reset")));
+        return CompletableFuture.failedFuture(new ChannelEndedException(null, unknown));
     }
 
     /** The connection breaks. */
@@ -191,7 +191,7 @@ final class FakePeer implements Peers.Peer {
             gateway.peersClosed.incrementAndGet();
         }
         stalled.forEach(answer -> answer.completeExceptionally(
-                new NoAnswerException(Outcome.UNKNOWN, "the session ended", new IOException())));
+                new ChannelEndedException(null, true)));
         stalled.clear();
     }
 }
