@@ -22,12 +22,14 @@ record Row(String path, String fabric, String freshness, long bytes, double mibP
         return Math.round(value * scale) / scale;
     }
 
-    /** The five ways that the demo reads. */
+    /** The ways that the demo reads. */
     enum Path {
         DIRECT("direct", "http", "http", "none"),
         COLD("cold", "http", "http", "immutable"),
         HTTP_HIT("http-hit", "http", "http", "immutable"),
         RDMA_HIT("rdma-hit", "token", "loopback", "immutable"),
+        NATIVE_HIT("native-hit", "loopback", "loopback", "immutable"),
+        NATIVE_HIT_VERBS("native-hit", "verbs", "verbs", "immutable"),
         RDMA_HIT_STRONG("rdma-hit-strong", "token", "loopback", "strong");
 
         final String label;

@@ -15,6 +15,9 @@ interface Peers {
     /** The fabric, as the gateway names it. */
     String fabric();
 
+    /** Throws where this host has not got what it takes; the message says what. */
+    void requireUsable() throws IOException;
+
     /** Memory, zeroed, that a peer of these can register. */
     Memory allocate(long bytes);
 

@@ -58,7 +58,8 @@ public final class RailheadClient implements AutoCloseable {
 
     /** No byte is sent before the first request. */
     public static RailheadClient connect(ClientConfig config) {
-        return new RailheadClient(config, LoopbackPeers.INSTANCE);
+        return new RailheadClient(config,
+                config.via() == Via.VERBS ? VerbsPeers.INSTANCE : LoopbackPeers.INSTANCE);
     }
 
     /** Reads into a file that appears, or replaces an older one, only when complete. */

@@ -86,6 +86,7 @@ final class Sessions implements AutoCloseable {
     }
 
     private Session connect() throws IOException {
+        peers.requireUsable();
         Call call = new Call(SdkHttpMethod.POST, "/.railhead/sessions", Map.of(), Map.of(),
                 Call.Body.EMPTY).query("fabric", peers.fabric());
         S3Http.Signed signed = http.sign(call);

@@ -222,6 +222,9 @@ final class FakeGateway implements AutoCloseable, Peers {
     }
 
     @Override
+    public void requireUsable() {}
+
+    @Override
     public Memory allocate(long bytes) {
         return LoopbackPeers.INSTANCE.allocate(bytes);
     }
