@@ -1,5 +1,7 @@
 package io.railhead.client;
 
+import io.railhead.rdma.loopback.RefusedException;
+import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
@@ -73,7 +75,7 @@ final class Sessions implements AutoCloseable {
 
     private Session open() throws IOException {
         try {
-            return connect();
+            return connectInTime();
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException | LinkageError | IllegalStateException e) {
@@ -85,8 +87,28 @@ final class Sessions implements AutoCloseable {
         }
     }
 
-    private Session connect() throws IOException {
+    /** A first connection may take longer than the gateway waits for it: the second is quicker. */
+    private Session connectInTime() throws IOException {
         peers.requireUsable();
+        try {
+            return connect();
+        } catch (IOException e) {
+            if (isTooLate(e)) {
+                return connect();
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isTooLate(IOException failure) {
+        Throwable cause = failure.getCause() instanceof RefusedException
+                ? failure.getCause()
+                : failure;
+        return cause instanceof RefusedException refused
+                && refused.reason() == Refusal.UNKNOWN_SESSION;
+    }
+
+    private Session connect() throws IOException {
         Call call = new Call(SdkHttpMethod.POST, "/.railhead/sessions", Map.of(), Map.of(),
                 Call.Body.EMPTY).query("fabric", peers.fabric());
         S3Http.Signed signed = http.sign(call);
