@@ -23,6 +23,7 @@ import java.util.List;
  */
 final class VerbsLink implements AutoCloseable {
     static final int TIMEOUT_MILLIS = 30_000;
+    private static final int RESOLVE_MILLIS = 3_000;
 
     final VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
     final RdmaEventChannel serverEvents = RdmaEventChannel.createEventChannel();
@@ -56,9 +57,9 @@ final class VerbsLink implements AutoCloseable {
     RdmaCmId resolved(IbvQPInitAttr attributes) throws IOException {
         RdmaCmId id = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         verbs.setAckTimeout(id, 16);
-        id.resolveAddr(new InetSocketAddress(clientAddress, 0), listening, TIMEOUT_MILLIS);
+        id.resolveAddr(new InetSocketAddress(clientAddress, 0), listening, RESOLVE_MILLIS);
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-        id.resolveRoute(TIMEOUT_MILLIS);
+        id.resolveRoute(RESOLVE_MILLIS);
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
         id.createQP(client.domain, attributes);
         return id;

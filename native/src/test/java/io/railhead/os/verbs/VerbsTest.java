@@ -22,8 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 @RequiresVerbs
@@ -34,15 +34,15 @@ final class VerbsTest {
     private static final int SIGNALED = IbvSendWR.IBV_SEND_SIGNALED;
     private static final int CYCLES = Integer.getInteger("verbs.cycles", 1000);
 
-    private VerbsLink link;
+    private static VerbsLink link;
 
-    @BeforeEach
-    void open() throws IOException {
+    @BeforeAll
+    static void open() throws IOException {
         link = new VerbsLink();
     }
 
-    @AfterEach
-    void close() throws IOException {
+    @AfterAll
+    static void close() throws IOException {
         link.close();
     }
 
