@@ -6,6 +6,7 @@ import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
@@ -47,8 +48,12 @@ final class VerbsLink implements AutoCloseable {
     }
 
     static InetAddress addressOf(RdmaDevice device) {
+        return gidOf(device).address();
+    }
+
+    static Gid gidOf(RdmaDevice device) {
         return switch (GidChoice.of(List.of(device), GidRequest.of(GidType.ROCE_V2))) {
-            case GidChoice.Chosen chosen -> chosen.gid().address();
+            case GidChoice.Chosen chosen -> chosen.gid();
             case GidChoice.None(String reason) -> throw new IllegalStateException(reason);
         };
     }
