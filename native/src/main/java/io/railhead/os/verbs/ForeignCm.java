@@ -211,7 +211,8 @@ final class ForeignCm extends RdmaCm {
     }
 
     /**
-     * The next event, or null when none came in time.
+     * The next event, or null when none came in time; sooner too, when what came was of an id that
+     * is being destroyed.
      *
      * @param timeoutMillis 0 does not wait, -1 waits without limit
      */
@@ -242,7 +243,8 @@ final class ForeignCm extends RdmaCm {
         }
     }
 
-    private RdmaCmEvent take(long event, Foreign.EventChannel channel) throws IOException {
+    private @Nullable RdmaCmEvent take(long event, Foreign.EventChannel channel)
+            throws IOException {
         try {
             return copy(event, channel);
         } finally {
@@ -251,16 +253,19 @@ final class ForeignCm extends RdmaCm {
         }
     }
 
-    private static RdmaCmEvent copy(long event, Foreign.EventChannel channel) throws IOException {
+    /** An id that is unknown and no new one is being destroyed by another thread: no event. */
+    private static @Nullable RdmaCmEvent copy(long event, Foreign.EventChannel channel)
+            throws IOException {
         int type = Memory.getInt(event + Layout.CmEvent.EVENT);
         long address = Memory.getLong(event + Layout.CmEvent.ID);
-        Foreign.CmId id = channel.ids.get(address);
-        if (id == null) {
-            id = adopt(address, channel);
-        }
-        return new Foreign.CmEvent(type, Memory.getInt(event + Layout.CmEvent.STATUS),
-                channel.ids.get(Memory.getLong(event + Layout.CmEvent.LISTEN_ID)), id,
-                decode(event + Layout.CmEvent.CONN));
+        Foreign.CmId id = type == Layout.Constant.RDMA_CM_EVENT_CONNECT_REQUEST
+                ? adopt(address, channel)
+                : channel.ids.get(address);
+        return id == null
+                ? null
+                : new Foreign.CmEvent(type, Memory.getInt(event + Layout.CmEvent.STATUS),
+                        channel.ids.get(Memory.getLong(event + Layout.CmEvent.LISTEN_ID)), id,
+                        decode(event + Layout.CmEvent.CONN));
     }
 
     @Override

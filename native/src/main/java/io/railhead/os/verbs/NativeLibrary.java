@@ -117,12 +117,12 @@ final class NativeLibrary {
         }
     }
 
-    /** The same, but with the errno as a value; 0 is success. */
+    /** The same, but with the errno as a value; 0 is success alone. */
     static int attempt(Call invocation) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
             long result = invoke(invocation, state);
-            return result == -1 ? errno(state) : (int) result;
+            return result == -1 ? Math.max(errno(state), 1) : (int) result;
         }
     }
 
