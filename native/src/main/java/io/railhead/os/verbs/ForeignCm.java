@@ -28,8 +28,6 @@ import org.jspecify.annotations.Nullable;
  * never waits for it.
  */
 final class ForeignCm extends RdmaCm {
-    private static final int EAGAIN = 11;
-
     private final LibRdmacm library;
 
     ForeignCm(LibRdmacm library) {
@@ -227,7 +225,7 @@ final class ForeignCm extends RdmaCm {
             MemorySegment result = arena.allocate(JAVA_LONG);
             int errno = NativeLibrary.attempt(state -> (int) library.getCmEvent
                     .invokeExact(state, channel.address, result));
-            if (errno == EAGAIN) {
+            if (errno == NativeLibrary.EAGAIN) {
                 return null;
             }
             if (errno != 0) {
@@ -285,7 +283,7 @@ final class ForeignCm extends RdmaCm {
                 Layout.SockAddr.SIZE));
     }
 
-    /** Only for what rdma_create_ep made, which this provider does not. */
+    /** With its queue pair, if it still has one. */
     @Override
     public int destroyEp(RdmaCmId cmId) throws IOException {
         Foreign.CmId id = open(cmId);

@@ -21,6 +21,11 @@ import java.util.Set;
  * {@code long}. A library or symbol that is not there is a {@link VerbsUnavailableException}.
  */
 final class NativeLibrary {
+    static final MemoryLayout POINTER = JAVA_LONG;
+    /** A pointer to memory of ours, which must live through the call. */
+    static final MemoryLayout SEGMENT = ADDRESS;
+    static final int EAGAIN = 11;
+
     private static final StructLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
@@ -146,7 +151,4 @@ final class NativeLibrary {
             throw new AssertionError("a downcall threw a checked exception", e);
         }
     }
-
-    static final MemoryLayout POINTER = JAVA_LONG;
-    static final MemoryLayout SEGMENT = ADDRESS;
 }

@@ -34,7 +34,6 @@ import org.junit.jupiter.api.Test;
 @RequiresVerbs
 final class DisniApiTest {
     private static final int TIMEOUT_MILLIS = 30_000;
-    private static final int RESOLVE_MILLIS = 3_000;
 
     @Test
     void aProgramOfDisnisApiAloneSendsReceivesAndWrites() throws Exception {
@@ -49,9 +48,9 @@ final class DisniApiTest {
         RdmaCmId active = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         active.resolveAddr(new InetSocketAddress(
                 VerbsLink.addressOf(RdmaDevices.read().getLast()), 0), listener.getSource(),
-                RESOLVE_MILLIS);
+                VerbsLink.RESOLVE_MILLIS);
         await(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-        active.resolveRoute(RESOLVE_MILLIS);
+        active.resolveRoute(VerbsLink.RESOLVE_MILLIS);
         await(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
         Node client = new Node(active);
         client.postReceive(11);
@@ -74,6 +73,7 @@ final class DisniApiTest {
         assertThat(received.getWr_id()).isEqualTo(11);
         assertThat(received.getOpcode()).isEqualTo(IbvWC.IbvWcOpcode.IBV_WC_RECV.getOpcode());
         assertThat(received.getByte_len()).isEqualTo(8);
+        assertThat(received.getImm_data()).isEqualTo(0x01020304);
         assertThat(client.buffer.getLong(0)).as("sent").isEqualTo(99);
         assertThat(client.buffer.getLong(64)).as("written").isEqualTo(0x1122334455667788L);
 
@@ -151,7 +151,8 @@ final class DisniApiTest {
             write.setOpcode(IbvSendWR.IBV_WR_RDMA_WRITE);
             IbvSendWR send = new IbvSendWR();
             send.setSg_list(new LinkedList<>(List.of(entry(0))));
-            send.setOpcode(IbvSendWR.IBV_WR_SEND);
+            send.setOpcode(IbvSendWR.IBV_WR_SEND_WITH_IMM);
+            send.setImm_data(0x01020304);
             send.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
             SVCPostSend post = queuePair.postSend(List.of(write, send), null);
             post.getWrMod(0).getRdmaMod().setRemote_addr(peer.registration.getAddr() + 64);

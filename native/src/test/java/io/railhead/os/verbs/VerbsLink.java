@@ -24,7 +24,8 @@ import java.util.List;
  */
 final class VerbsLink implements AutoCloseable {
     static final int TIMEOUT_MILLIS = 30_000;
-    private static final int RESOLVE_MILLIS = 3_000;
+    /** Over a cable to oneself the answer to ARP can overtake the question: then it is all used. */
+    static final int RESOLVE_MILLIS = 3_000;
 
     final VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
     final RdmaEventChannel serverEvents = RdmaEventChannel.createEventChannel();
@@ -62,6 +63,7 @@ final class VerbsLink implements AutoCloseable {
     RdmaCmId resolved(IbvQPInitAttr attributes) throws IOException {
         RdmaCmId id = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         verbs.setAckTimeout(id, 16);
+        verbs.setTypeOfService(id, 96);
         id.resolveAddr(new InetSocketAddress(clientAddress, 0), listening, RESOLVE_MILLIS);
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
         id.resolveRoute(RESOLVE_MILLIS);
