@@ -20,6 +20,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCPostSend;
 import com.ibm.disni.verbs.SVCReqNotify;
+import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -38,16 +39,17 @@ final class DisniApiTest {
     @Test
     void aProgramOfDisnisApiAloneSendsReceivesAndWrites() throws Exception {
         VerbsProvider.FOREIGN.install();
+        List<RdmaDevice> devices = RdmaDevices.read();
         RdmaEventChannel serverEvents = RdmaEventChannel.createEventChannel();
         RdmaEventChannel clientEvents = RdmaEventChannel.createEventChannel();
         RdmaCmId listener = serverEvents.createId(RdmaCm.RDMA_PS_TCP);
         listener.bindAddr(new InetSocketAddress(
-                VerbsLink.addressOf(RdmaDevices.read().getFirst()), 0));
+                VerbsLink.addressOf(devices.getFirst()), 0));
         listener.listen(10);
 
         RdmaCmId active = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         active.resolveAddr(new InetSocketAddress(
-                VerbsLink.addressOf(RdmaDevices.read().getLast()), 0), listener.getSource(),
+                VerbsLink.addressOf(devices.getLast()), 0), listener.getSource(),
                 VerbsLink.RESOLVE_MILLIS);
         await(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
         active.resolveRoute(VerbsLink.RESOLVE_MILLIS);

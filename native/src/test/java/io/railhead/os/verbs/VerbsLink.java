@@ -33,11 +33,12 @@ final class VerbsLink implements AutoCloseable {
     final VerbsSide server;
     final VerbsSide client;
     final RdmaCmId listener;
+    final List<RdmaDevice> devices;
     private final InetSocketAddress listening;
     private final InetAddress clientAddress;
 
     VerbsLink() throws IOException {
-        List<RdmaDevice> devices = RdmaDevices.read();
+        devices = RdmaDevices.read();
         server = new VerbsSide(verbs, devices.getFirst().name());
         client = new VerbsSide(verbs, devices.getLast().name());
         clientAddress = addressOf(devices.getLast());

@@ -13,7 +13,6 @@ import com.sun.management.ThreadMXBean;
 import io.railhead.os.EventDescriptor;
 import io.railhead.os.PollSet;
 import io.railhead.os.devices.RdmaDevice;
-import io.railhead.os.devices.RdmaDevices;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -330,8 +329,8 @@ final class VerbsTest {
                 link.server.queuePair(4, 4, 1));
         IbvQP there = link.verbs.createQueuePair(link.client.domain,
                 link.client.queuePair(4, 4, 1));
-        ready(here, RdmaDevices.read().getFirst(), there, RdmaDevices.read().getLast());
-        ready(there, RdmaDevices.read().getLast(), here, RdmaDevices.read().getFirst());
+        ready(here, link.devices.getFirst(), there, link.devices.getLast());
+        ready(there, link.devices.getLast(), here, link.devices.getFirst());
         try (PreparedSends sends = link.verbs.prepareSends(1, 1)) {
             sends.add(3, IbvSendWR.IBV_WR_RDMA_WRITE, SIGNALED)
                     .remote(target.address(), targetKey.getRkey())
