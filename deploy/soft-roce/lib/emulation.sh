@@ -97,9 +97,9 @@ start_emulator() {
         -kernel "$KERNEL/vmlinux" -initrd "$initrd" -append "$options"
         -device virtio-rng-device
         -device virtio-serial-device
-        -chardev "file,id=stdout,path=${run_dir//,/,,}/stdout,append=on"
+        -chardev "file,id=stdout,path=/dev/fd/7,append=on"
         -device virtserialport,chardev=stdout,name=stdout
-        -chardev "file,id=stderr,path=${run_dir//,/,,}/stderr,append=on"
+        -chardev "file,id=stderr,path=/dev/fd/8,append=on"
         -device virtserialport,chardev=stderr,name=stderr
         -chardev "file,id=console,path=${console//,/,,}" -serial chardev:console
     )
@@ -107,15 +107,12 @@ start_emulator() {
     add_share host / ,readonly=on
     for index in "${!shared[@]}"; do add_share "shared$index" "${shared[index]}"; done
 
-    # Pipes, because qemu opens a file by its path, and would truncate what our own descriptors name. This script holds
-    # them open too, or `cat` would wait for ever for a qemu that failed early.
-    mkfifo "$run_dir/stdout" "$run_dir/stderr"
-    exec 7<>"$run_dir/stdout" 8<>"$run_dir/stderr"
-    cat "$run_dir/stdout" 7>&- 8>&- &
+    # Through pipes, because qemu opens a file by its path and cannot be given our own descriptors.
+    exec 7> >(exec cat)
     readers=($!)
-    cat "$run_dir/stderr" >&2 7>&- 8>&- &
+    exec 8> >(exec cat >&2 7>&-)
     readers+=($!)
-    limited "$limit_seconds" qemu-system-x86_64 "${machine[@]}" </dev/null >&2 7>&- 8>&- &
+    limited "$limit_seconds" qemu-system-x86_64 "${machine[@]}" </dev/null >&2 &
     emulator=$!
 }
 

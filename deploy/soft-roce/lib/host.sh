@@ -33,18 +33,22 @@ run_in_host() {
     # One at a time: there is one pair of addresses.
     exec 9>"$HOST_LOCK"
     flock -w "$limit_seconds" 9 || fail 124 "another run has held the devices for $limit_seconds s"
-    run_dir=$(mktemp -d "${TMPDIR:-/tmp}/soft-roce.XXXXXX")
     if [ -z "${TMPDIR:-}" ]; then
-        mkdir "$run_dir/tmp"
-        export TMPDIR="$run_dir/tmp"
+        own_tmp=$(mktemp -d /tmp/soft-roce.XXXXXX)
+        export TMPDIR="$own_tmp"
     fi
-    start_guard
+    drop_pair   # of a run that was killed before its guard began
+    if ! make_pair "${HOST_LINKS[@]}" "${HOST_DEVICES[@]}"; then
+        drop_pair
+        fail $NOT_RUN_TO_ITS_END "the devices could not be made"
+    fi
+    # After what make_pair leaves running, which must not hold this pipe open.
+    exec 8> >(guard)
+    guard=$!
     trap end_host EXIT
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
-    make_pair "${HOST_LINKS[@]}" "${HOST_DEVICES[@]}" 8>&- 9>&- </dev/null \
-        || fail $NOT_RUN_TO_ITS_END "the devices could not be made"
     ulimit -l unlimited 2>/dev/null || true
     export RAILHEAD_RIG=host RAILHEAD_RIG_DEVICES="${HOST_DEVICES[*]}" RAILHEAD_RIG_LINKS="${HOST_LINKS[*]}"
     local status=0
@@ -56,19 +60,15 @@ run_in_host() {
     exit "$status"
 }
 
-# Removes the devices when this script ends, however it ends: then nobody holds the other end of its pipe any more.
-start_guard() {
-    mkfifo "$run_dir/alive"
-    exec 8<>"$run_dir/alive"
-    (
-        trap '' HUP INT TERM
-        exec 7<"$run_dir/alive" 8>&-
-        cat <&7 >/dev/null
-        remove_pair "${HOST_LINKS[0]}" "${HOST_DEVICES[@]}" || true
-        rm -rf "$run_dir"
-    ) </dev/null >/dev/null 2>&1 &
-    guard=$!
-}
+drop_pair() { remove_pair "${HOST_LINKS[0]}" "${HOST_DEVICES[@]}" || true; }
+
+# Removes the devices when this script ends, however it ends: nobody holds the other end of its pipe any more then.
+guard() {
+    trap '' HUP INT TERM
+    cat >/dev/null
+    drop_pair
+    if [ -n "${own_tmp:-}" ]; then rm -rf "$own_tmp"; fi
+} >/dev/null 2>&1
 
 end_host() {
     if [ -n "${command_pid:-}" ]; then

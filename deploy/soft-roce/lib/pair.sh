@@ -56,7 +56,7 @@ keep_pair_routed() {
     while read -r line; do
         case $line in
             Deleted*" $1@"*) return ;;
-            *" $1@"* | *" $2@"*) route_pair "$1" "$2" ;;
+            *" $1@"*[\<,]UP[,\>]* | *" $2@"*[\<,]UP[,\>]*) route_pair "$1" "$2" ;;
         esac
     done < <(exec setpriv --pdeathsig KILL ip monitor link)
 }
