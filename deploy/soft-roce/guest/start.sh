@@ -12,7 +12,7 @@ finish() {
 give_up() { echo "<3>soft-roce: $*" >/dev/kmsg; exec $B reboot -f; }
 
 # shellcheck source=/dev/null
-. $CONTROL/settings.sh   # MODULES, SHARED, BARE
+. $CONTROL/settings.sh   # MODULES, SHARED, BARE, HOST_NAME
 # shellcheck source=deploy/soft-roce/lib/pair.sh
 . $CONTROL/pair.sh
 
@@ -25,6 +25,7 @@ done
 $B mount -o bind "$MODULES" /lib/modules
 ulimit -l unlimited   # what is registered counts as locked
 $B ip link set lo up
+echo "$HOST_NAME" >/proc/sys/kernel/hostname   # which the host's /etc/hosts knows
 if [ -z "$BARE" ]; then
     make_pair v0 v1 rxe0 rxe1 || give_up "the devices could not be made"
     # Here, other than on a host that others use, TCP may bind to the two addresses: see pair.sh.

@@ -65,6 +65,7 @@ write_control_folder() {
     {
         printf 'MODULES=%q\n' "$KERNEL/lib/modules"
         printf 'BARE=%q\n' "$bare"
+        printf 'HOST_NAME=%q\n' "$(uname -n)"
         printf 'SHARED=(%s)\n' "${shared[*]@Q}"
     } >"$control/settings.sh"
     {
