@@ -3,6 +3,7 @@ package io.railhead.benchmarks;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.Transfer;
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.loopback.LoopbackPeer;
@@ -30,7 +31,7 @@ public final class LoopbackTarget implements AutoCloseable {
     public LoopbackTarget(long bytes) throws IOException {
         folder = Files.createTempDirectory("railhead-bench");
         LoopbackConfig config = LoopbackConfig.at(folder.resolve("loopback.sock"));
-        fabric = new LoopbackFabric(config, sessions);
+        fabric = new LoopbackFabric(config, sessions, RequestHandler.NONE);
         Session session = Objects.requireNonNull(sessions.open(PRINCIPAL, id -> SESSION_KEY));
         peer = LoopbackPeer.connect(config.socket(), session.id(), SESSION_KEY, PATIENCE);
         try (MemoryFile file = MemoryFile.create("benchmark", bytes)) {

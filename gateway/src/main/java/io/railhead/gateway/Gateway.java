@@ -28,6 +28,7 @@ import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.session.Sessions;
@@ -139,7 +140,8 @@ public final class Gateway implements AutoCloseable {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
         requireSocketFolder(loopback);
         return loopback.enabled()
-                ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions)
+                ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions,
+                        RequestHandler.NONE)
                 : new NoFabric();
     }
 

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.rdma.session.SessionLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -14,15 +15,31 @@ import java.time.Duration;
  * @param maxBuffers per session
  * @param maxBytesPerSession of registered buffers
  * @param maxBytesPerPrincipal of registered buffers, in all its sessions
+ * @param maxRequests outstanding per session
+ * @param keepAlive within which a peer says something; silence of three times that ends its session
  */
 public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
         Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
-        long maxBytesPerPrincipal) {
+        long maxBytesPerPrincipal, int maxRequests, Duration keepAlive) {
     private static final long MAX_BYTES = 16L << 30;
+    private static final int MAX_REQUESTS = 256;
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
+
+    /** With the defaults of the request channel. */
+    public LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
+            Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
+            long maxBytesPerPrincipal) {
+        this(socket, copyWorkers, workersPerPrincipal, inlineBytes, proofTimeout, maxUnproven,
+                maxBuffers, maxBytesPerSession, maxBytesPerPrincipal, MAX_REQUESTS, KEEP_ALIVE);
+    }
 
     public static LoopbackConfig at(Path socket) {
         return new LoopbackConfig(socket,
                 Math.max(2, Runtime.getRuntime().availableProcessors() / 2), 2, 64 << 10,
                 Duration.ofSeconds(2), 16, 1024, MAX_BYTES, MAX_BYTES);
+    }
+
+    SessionLimits limits() {
+        return new SessionLimits(maxBuffers, maxRequests, (int) keepAlive.toMillis());
     }
 }

@@ -11,6 +11,7 @@ import io.railhead.os.DescriptorMessage.Nothing;
 import io.railhead.os.DescriptorMessage.One;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Bye;
+import io.railhead.rdma.session.Message.Cancel;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Deregister;
 import io.railhead.rdma.session.Message.Deregistered;
@@ -160,7 +161,7 @@ final class LoopbackConnection extends MessageHandler {
         session.onEnd(() -> channel.eventLoop().execute(this::closeWhenUntouched));
         send(context, new Welcome(
                 session.serverProof(handshake.clientNonce(), handshake.serverNonce()),
-                session.number(), peers.config().maxBuffers()));
+                session.number(), peers.config().limits()));
     }
 
     private void request(ChannelHandlerContext context, PeerBuffers mine, Message message)
@@ -170,7 +171,7 @@ final class LoopbackConnection extends MessageHandler {
             case Deregister(int key) -> deregister(context, mine, key);
             case Ping(long value) -> send(context, new Pong(value));
             case Bye() -> mine.session().end();
-            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
+            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _,Cancel _ ->
                 throw outOfOrder(message);
         }
     }

@@ -9,6 +9,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Region;
@@ -35,8 +36,12 @@ public final class LoopbackFabric implements Fabric {
     private final LoopbackListener listener;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Listens from now on; throws where the socket cannot be had. */
-    public LoopbackFabric(LoopbackConfig config, Sessions sessions) {
+    /**
+     * Listens from now on; throws where the socket cannot be had.
+     *
+     * @param requests serves what peers ask for on their channels
+     */
+    public LoopbackFabric(LoopbackConfig config, Sessions sessions, RequestHandler requests) {
         if (!Epoll.isAvailable()) {
             throw new IllegalStateException("loopback needs Linux epoll",
                     Epoll.unavailabilityCause());
@@ -44,7 +49,7 @@ public final class LoopbackFabric implements Fabric {
         engine = new CopyEngine(config, counts);
         try {
             listener = new LoopbackListener(config,
-                    new LoopbackPeers(config, sessions, counts, engine.workers()));
+                    new LoopbackPeers(config, sessions, counts, engine.workers(), requests));
         } catch (IOException e) {
             engine.close();
             throw new UncheckedIOException(e);

@@ -122,7 +122,7 @@ public final class LoopbackPeer implements AutoCloseable {
 
     /** How many buffers may be registered at a time. */
     public int maxBuffers() {
-        return welcome.maxBuffers();
+        return welcome.limits().maxBuffers();
     }
 
     public boolean isOpen() {
@@ -143,7 +143,7 @@ public final class LoopbackPeer implements AutoCloseable {
     int register(int descriptor, long baseAddress, long length) throws IOException {
         turn.lock();
         try {
-            ask(new Register(baseAddress, length), SendDescriptor.class);
+            ask(new Register(baseAddress, length, 0), SendDescriptor.class);
             CompletableFuture<Message> answer = handler.expect();
             write(new FileDescriptor(descriptor));
             return await(answer, Registered.class).key();

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.Sessions;
 import java.security.SecureRandom;
 import java.util.List;
@@ -20,18 +21,24 @@ final class LoopbackPeers {
     private final FabricCounts counts;
     private final RegisteredBytes registeredBytes;
     private final Executor unmapper;
+    private final RequestHandler requests;
     private final SecureRandom random = new SecureRandom();
     private final Set<LoopbackConnection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger unproven = new AtomicInteger();
 
     LoopbackPeers(LoopbackConfig config, Sessions sessions, FabricCounts counts,
-            Executor unmapper) {
+            Executor unmapper, RequestHandler requests) {
         this.config = config;
         this.sessions = sessions;
         this.counts = counts;
         this.registeredBytes = new RegisteredBytes(config.maxBytesPerSession(),
                 config.maxBytesPerPrincipal(), counts);
         this.unmapper = unmapper;
+        this.requests = requests;
+    }
+
+    RequestHandler requests() {
+        return requests;
     }
 
     LoopbackConfig config() {

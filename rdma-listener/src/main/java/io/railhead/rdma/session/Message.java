@@ -1,7 +1,8 @@
 package io.railhead.rdma.session;
 
 /**
- * What is said on a loopback socket. A session begins with
+ * What is said on a channel besides requests and answers, which are the package {@code channel}'s.
+ * A session begins with
  *
  * <pre>
  *   peer                        gateway
@@ -11,12 +12,12 @@ package io.railhead.rdma.session;
  *               ◀─────────────── WELCOME   so does the gateway
  * </pre>
  *
- * and then the peer asks one thing at a time:
+ * and then the peer asks one of these at a time, while requests and answers go their own way:
  *
  * <pre>
  *   REGISTER    ───────────────▶
- *               ◀─────────────── SEND_DESCRIPTOR
- *   (1 byte with the memfd)  ──▶          SCM_RIGHTS, not a message of this table
+ *               ◀─────────────── SEND_DESCRIPTOR                    over loopback only
+ *   (1 byte with the memfd)  ──▶          SCM_RIGHTS, not a message   over loopback only
  *               ◀─────────────── REGISTERED
  *   DEREGISTER  ───────────────▶
  *               ◀─────────────── DEREGISTERED, once no copy touches the memory
@@ -42,16 +43,18 @@ public sealed interface Message {
      *
      * @param session its number, for tokens
      */
-    record Welcome(Octets proof, int session, int maxBuffers) implements Message {}
+    record Welcome(Octets proof, int session, SessionLimits limits) implements Message {}
 
     record Refused(Refusal reason) implements Message {}
 
     /**
      * Asks for a buffer to be taken in.
      *
-     * @param baseAddress how the peer calls the first byte of the memory whose descriptor follows
+     * @param baseAddress how the peer calls the memory's first byte
+     * @param remoteKey the adapter's key (rkey) of the memory; 0 over loopback, where the memory's
+     *            descriptor follows
      */
-    record Register(long baseAddress, long length) implements Message {}
+    record Register(long baseAddress, long length, int remoteKey) implements Message {}
 
     record SendDescriptor() implements Message {}
 
@@ -66,4 +69,7 @@ public sealed interface Message {
     record Pong(long value) implements Message {}
 
     record Bye() implements Message {}
+
+    /** The peer wants no answer to this request any more; there is one still. */
+    record Cancel(int requestId) implements Message {}
 }

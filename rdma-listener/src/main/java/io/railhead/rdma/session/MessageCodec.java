@@ -3,6 +3,7 @@ package io.railhead.rdma.session;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import io.railhead.rdma.session.Message.Bye;
+import io.railhead.rdma.session.Message.Cancel;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Deregister;
 import io.railhead.rdma.session.Message.Deregistered;
@@ -20,21 +21,17 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages as bytes, little-endian. Each has an 8-byte header and a payload whose length its type
- * fixes:
+ * Messages of fixed length as bytes, little-endian, behind their {@link MessageHeader}:
  *
  * <pre>
- *   0         4       5      6        8
- *   |magic u32|version|type  |length  | payload
- *   | "RHLB"  | u8 =1 | u8   | u16    |
- *
  *   type                 0             8            16           32       36       40          48
  *    1 HELLO         48  |session id (16 bytes)     |client nonce (32 bytes)                   |
  *    2 CHALLENGE     32  |server nonce (32 bytes)                |
  *    3 PROOF         32  |client proof (32 bytes)                |
- *    4 WELCOME       40  |server proof (32 bytes)                |number  |buffers |
+ *    4 WELCOME       56  |server proof (32 bytes)                |number  |buffers |requests|...
+ *                                       ... |max message bytes|keep-alive ms|reserved|
  *    5 REFUSED        4  |reason|
- *    6 REGISTER      16  |base address |length      |
+ *    6 REGISTER      24  |base address |length      |rkey  |reserved|
  *    7 SEND_DESCRIPTOR 0
  *    8 REGISTERED     4  |key   |
  *    9 DEREGISTER     4  |key   |
@@ -42,42 +39,36 @@ import org.jspecify.annotations.Nullable;
  *   11 PING           8  |value        |
  *   12 PONG           8  |value        |
  *   13 BYE            0
+ *   18 CANCEL         8  |request id|reserved|
  * </pre>
  */
 public final class MessageCodec {
-    /** No message is longer, header included. */
-    public static final int MAX_BYTES = 56;
-    static final int HEADER_BYTES = 8;
-    static final int MAGIC = 'R' | 'H' << 8 | 'L' << 16 | 'B' << 24;
-    static final byte VERSION = 1;
+    /** No message of fixed length is longer, header included. */
+    public static final int MAX_BYTES = 64;
     private static final int ID_BYTES = 16;
-    /** Payload bytes by type; there is no type 0. */
-    private static final int[] LENGTHS = {-1, 48, 32, 32, 40, 4, 16, 0, 4, 4, 4, 8, 8, 0};
 
     private MessageCodec() {}
 
     /** The message's bytes, ready to be read. */
     public static ByteBuffer encode(Message message) {
         ByteBuffer out = ByteBuffer.allocate(MAX_BYTES).order(LITTLE_ENDIAN);
-        out.position(HEADER_BYTES);
+        out.position(MessageHeader.BYTES);
         int type = payload(message, out);
-        int length = out.position() - HEADER_BYTES;
-        out.putInt(0, MAGIC).put(4, VERSION).put(5, (byte) type).putShort(6, (short) length);
+        MessageHeader.put(out, 0, type, out.position() - MessageHeader.BYTES);
         return out.flip();
     }
 
     private static int payload(Message message, ByteBuffer out) {
         return switch (message) {
-            case Hello(String id, Octets nonce) -> {
-                out.put(HexFormat.of().parseHex(id)).put(nonce.bytes());
-                yield 1;
-            }
+            case Hello(String id, Octets nonce) ->
+                type(1, out.put(HexFormat.of().parseHex(id)).put(nonce.bytes()));
             case Challenge(Octets nonce) -> type(2, out.put(nonce.bytes()));
             case Proof(Octets proof) -> type(3, out.put(proof.bytes()));
-            case Welcome(Octets proof, int session, int maxBuffers) ->
-                type(4, out.put(proof.bytes()).putInt(session).putInt(maxBuffers));
+            case Welcome(Octets proof, int session, SessionLimits limits) ->
+                type(4, put(limits, out.put(proof.bytes()).putInt(session)));
             case Refused(Refusal reason) -> type(5, out.putInt(reason.code()));
-            case Register(long base, long length) -> type(6, out.putLong(base).putLong(length));
+            case Register(long base, long length, int remoteKey) ->
+                type(6, out.putLong(base).putLong(length).putInt(remoteKey).putInt(0));
             case SendDescriptor() -> 7;
             case Registered(int key) -> type(8, out.putInt(key));
             case Deregister(int key) -> type(9, out.putInt(key));
@@ -85,48 +76,43 @@ public final class MessageCodec {
             case Ping(long value) -> type(11, out.putLong(value));
             case Pong(long value) -> type(12, out.putLong(value));
             case Bye() -> 13;
+            case Cancel(int id) -> type(MessageHeader.CANCEL, out.putInt(id).putInt(0));
         };
     }
 
+    private static ByteBuffer put(SessionLimits limits, ByteBuffer out) {
+        return out.putInt(limits.maxBuffers())
+                .putInt(limits.maxRequests())
+                .putInt(limits.maxMessageBytes())
+                .putInt(limits.keepAliveMillis())
+                .putInt(0);
+    }
+
+    /** Reads as a table above: the bytes are there already. */
     private static int type(int type, ByteBuffer written) {
-        assert written.position() == HEADER_BYTES + LENGTHS[type];
+        assert written.position() > MessageHeader.BYTES;
         return type;
     }
 
     /**
      * The next message, or null if it is not all there yet: then the buffer's position stays. A bad
-     * header is found as soon as its eight bytes are there.
+     * header is found as soon as its eight bytes are there. Requests, answers and ENDED are not
+     * messages of this table.
      */
     public static @Nullable Message decode(ByteBuffer from) throws MessageException {
-        if (from.remaining() < HEADER_BYTES) {
+        if (from.remaining() < MessageHeader.BYTES) {
             return null;
         }
         ByteBuffer in = from.slice().order(LITTLE_ENDIAN);
-        int type = requireHeader(in.getInt(), in.get(), in.get(), in.getShort());
-        if (in.remaining() < LENGTHS[type]) {
+        int type = MessageHeader.requireType(in, 0);
+        int length = MessageHeader.payloadBytes(in, 0);
+        in.position(MessageHeader.BYTES);
+        if (in.remaining() < length) {
             return null;
         }
         Message message = message(type, in);
-        from.position(from.position() + HEADER_BYTES + LENGTHS[type]);
+        from.position(from.position() + MessageHeader.BYTES + length);
         return message;
-    }
-
-    private static int requireHeader(int magic, byte version, byte type, short length)
-            throws MessageException {
-        if (magic != MAGIC) {
-            throw new MessageException("magic must be RHLB: 0x" + Integer.toHexString(magic));
-        }
-        if (version != VERSION) {
-            throw new MessageException("version must be " + VERSION + ": " + version);
-        }
-        if (type < 1 || type >= LENGTHS.length) {
-            throw new MessageException("type must be known: " + type);
-        }
-        if (length != LENGTHS[type]) {
-            throw new MessageException(
-                    "length of type " + type + " must be " + LENGTHS[type] + ": " + length);
-        }
-        return type;
     }
 
     private static Message message(int type, ByteBuffer in) throws MessageException {
@@ -134,9 +120,9 @@ public final class MessageCodec {
             case 1 -> new Hello(id(in), Octets.next(in));
             case 2 -> new Challenge(Octets.next(in));
             case 3 -> new Proof(Octets.next(in));
-            case 4 -> new Welcome(Octets.next(in), in.getInt(), in.getInt());
+            case 4 -> reserved(in, new Welcome(Octets.next(in), in.getInt(), limits(in)));
             case 5 -> new Refused(refusal(in.getInt()));
-            case 6 -> new Register(in.getLong(), in.getLong());
+            case 6 -> reserved(in, new Register(in.getLong(), in.getLong(), in.getInt()));
             case 7 -> new SendDescriptor();
             case 8 -> new Registered(in.getInt());
             case 9 -> new Deregister(in.getInt());
@@ -144,8 +130,20 @@ public final class MessageCodec {
             case 11 -> new Ping(in.getLong());
             case 12 -> new Pong(in.getLong());
             case 13 -> new Bye();
-            default -> throw new MessageException("type must be known: " + type);
+            case MessageHeader.CANCEL -> reserved(in, new Cancel(in.getInt()));
+            default -> throw new MessageException("type must be one of fixed length: " + type);
         };
+    }
+
+    private static SessionLimits limits(ByteBuffer in) {
+        return new SessionLimits(in.getInt(), in.getInt(), in.getInt(), in.getInt());
+    }
+
+    private static Message reserved(ByteBuffer in, Message before) throws MessageException {
+        if (in.getInt() != 0) {
+            throw new MessageException("reserved must be 0");
+        }
+        return before;
     }
 
     private static String id(ByteBuffer in) {

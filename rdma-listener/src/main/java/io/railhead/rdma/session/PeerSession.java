@@ -1,5 +1,11 @@
 package io.railhead.rdma.session;
 
+import static io.railhead.rdma.TransferException.Reason.OUT_OF_BOUNDS;
+import static io.railhead.rdma.TransferException.Reason.UNKNOWN_KEY;
+import static io.railhead.rdma.TransferException.Reason.UNKNOWN_SESSION;
+
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.TransferException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -115,6 +121,32 @@ public final class PeerSession implements Session {
 
     public @Nullable Region findRegion(int key) {
         return regions.get(key);
+    }
+
+    /**
+     * A window into one of this session's buffers, checked to lie within it. Throws
+     * {@code TransferException} with its reason.
+     *
+     * @param offset of the window's first byte from the buffer's; unsigned
+     * @param length unsigned
+     */
+    public RemoteBuffer window(int bufferKey, long offset, long length) {
+        if (state != State.OPEN) {
+            throw new TransferException(UNKNOWN_SESSION, "session " + number() + " is not open");
+        }
+        Region region = regions.get(bufferKey);
+        if (region == null) {
+            throw new TransferException(UNKNOWN_KEY,
+                    "session " + number() + " has no such buffer");
+        }
+        if (length < 1 || offset < 0 || offset >= region.length()
+                || length > region.length() - offset) {
+            throw new TransferException(OUT_OF_BOUNDS,
+                    "window of " + Long.toUnsignedString(length) + " bytes at "
+                            + Long.toUnsignedString(offset)
+                            + " does not lie within the buffer of " + region.length());
+        }
+        return new RemoteBuffer(this, region.baseAddress() + offset, length, bufferKey);
     }
 
     public int regions() {

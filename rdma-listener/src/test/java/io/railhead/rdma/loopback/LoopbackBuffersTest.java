@@ -134,7 +134,7 @@ class LoopbackBuffersTest {
         Session session = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(session, KEY);
-            peer.send(new Register(0, 1), new Register(0, 1));
+            peer.send(new Register(0, 1, 0), new Register(0, 1, 0));
             peer.awaitEnd();
         }
         assertThat(session.isOpen()).isFalse();
@@ -148,7 +148,7 @@ class LoopbackBuffersTest {
         Session session = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(session, KEY);
-            peer.send(new Register(0, 1));
+            peer.send(new Register(0, 1, 0));
             assertThat(peer.receive()).isEqualTo(new SendDescriptor());
             peer.send(new Message.Ping(1));
             peer.awaitEnd();

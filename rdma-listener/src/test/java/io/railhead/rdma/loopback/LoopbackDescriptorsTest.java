@@ -61,7 +61,7 @@ class LoopbackDescriptorsTest {
             Session session = rig.open("ann");
             try (RawPeer peer = new RawPeer(rig.socket())) {
                 peer.prove(session, KEY);
-                peer.send(new Register(0, 1));
+                peer.send(new Register(0, 1, 0));
                 assertThat(peer.receive()).isEqualTo(new SendDescriptor());
                 peer.sendDescriptor(file.descriptor(), descriptors);
                 assertThat(peer.receive()).isNull();
@@ -108,7 +108,7 @@ class LoopbackDescriptorsTest {
         long before = OpenDescriptors.count();
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(session, KEY);
-            peer.send(MessageCodec.encode(new Register(0, 1)), file.descriptor(), 1);
+            peer.send(MessageCodec.encode(new Register(0, 1, 0)), file.descriptor(), 1);
             peer.awaitEnd();
         }
         assertThat(session.isOpen()).isFalse();
@@ -119,7 +119,7 @@ class LoopbackDescriptorsTest {
     void whatFollowsTheDescriptorIsHeardAfterIt() throws IOException {
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(rig.open("ann"), KEY);
-            peer.send(new Register(0, 4096));
+            peer.send(new Register(0, 4096, 0));
             assertThat(peer.receive()).isEqualTo(new SendDescriptor());
             ByteBuffer ping = MessageCodec.encode(new Ping(7));
             ByteBuffer both = ByteBuffer.allocate(1 + ping.remaining()).put((byte) 0).put(ping);
@@ -136,7 +136,7 @@ class LoopbackDescriptorsTest {
             Session session = rig.open("ann");
             try (RawPeer peer = new RawPeer(rig.socket())) {
                 peer.prove(session, KEY);
-                peer.send(new Register(0, 1));
+                peer.send(new Register(0, 1, 0));
                 assertThat(peer.receive()).isEqualTo(new SendDescriptor());
             }
             Awaiting.until("the session ends", () -> !session.isOpen());
@@ -153,7 +153,7 @@ class LoopbackDescriptorsTest {
         long before = OpenDescriptors.count();
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(rig.open("ann"), KEY);
-            peer.send(new Register(0, 1));
+            peer.send(new Register(0, 1, 0));
             peer.awaitEnd();
         }
         assertThat(rig.stats().refused(Refusal.TOO_SLOW)).isEqualTo(1);
@@ -164,7 +164,7 @@ class LoopbackDescriptorsTest {
     void aRevokedSessionEndsWhileItsDescriptorIsAwaited() throws IOException {
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(rig.open("ann"), KEY);
-            peer.send(new Register(0, 1));
+            peer.send(new Register(0, 1, 0));
             assertThat(peer.receive()).isEqualTo(new SendDescriptor());
             rig.sessions().revoke("ann");
             assertThat(peer.receive()).isNull();

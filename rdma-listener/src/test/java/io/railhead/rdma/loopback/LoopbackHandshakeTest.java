@@ -15,6 +15,7 @@ import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.SessionLimits;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -161,7 +162,7 @@ class LoopbackHandshakeTest {
 
     @Test
     void nothingElseIsHeardBeforeTheProof() throws IOException {
-        for (Message message : new Message[]{new Message.Ping(1), new Message.Register(0, 1),
+        for (Message message : new Message[]{new Message.Ping(1), new Message.Register(0, 1, 0),
                 new Message.Bye(), new Message.Proof(NONCE), new Message.Deregister(1)}) {
             try (RawPeer peer = new RawPeer(rig.socket())) {
                 peer.send(message);
@@ -259,7 +260,8 @@ class LoopbackHandshakeTest {
             peer.read(ByteBuffer.allocate(MessageCodec.MAX_BYTES));
             peer.write(MessageCodec.encode(new Message.Challenge(NONCE)));
             peer.read(ByteBuffer.allocate(MessageCodec.MAX_BYTES));
-            peer.write(MessageCodec.encode(new Message.Welcome(NONCE, 1, 1)));
+            peer.write(
+                    MessageCodec.encode(new Message.Welcome(NONCE, 1, new SessionLimits(1, 1, 1))));
             peer.read(ByteBuffer.allocate(1));
         } catch (IOException e) {
             throw new java.io.UncheckedIOException(e);

@@ -8,6 +8,7 @@ import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
@@ -32,9 +33,13 @@ final class LoopbackRig implements FabricRig {
     private final List<LoopbackPeer> peers = new ArrayList<>();
 
     LoopbackRig(LoopbackConfig config, Sessions sessions) {
+        this(config, sessions, RequestHandler.NONE);
+    }
+
+    LoopbackRig(LoopbackConfig config, Sessions sessions, RequestHandler requests) {
         this.config = config;
         this.sessions = sessions;
-        this.fabric = new LoopbackFabric(config, sessions);
+        this.fabric = new LoopbackFabric(config, sessions, requests);
     }
 
     static LoopbackRig in(Path folder) {
@@ -43,7 +48,7 @@ final class LoopbackRig implements FabricRig {
 
     static LoopbackConfig config(Path folder) {
         return new LoopbackConfig(folder.resolve("loopback.sock"), 2, 2, 64 << 10, PATIENCE, 16,
-                1024, AMPLE, AMPLE);
+                1024, AMPLE, AMPLE, 64, PATIENCE);
     }
 
     static Sessions freshSessions() {

@@ -21,8 +21,9 @@ class MessageCodecTest {
     static Stream<Message> messages() {
         return Stream.of(new Message.Hello("0123456789abcdef0123456789abcdef", OCTETS),
                 new Message.Challenge(OCTETS), new Message.Proof(OCTETS),
-                new Message.Welcome(OCTETS, 0xabcdef, 1024),
-                new Message.Refused(Refusal.NOT_SEALED), new Message.Register(-4096, 1L << 40),
+                new Message.Welcome(OCTETS, 0xabcdef, new SessionLimits(1024, 256, 10_000)),
+                new Message.Cancel(-5),
+                new Message.Refused(Refusal.NOT_SEALED), new Message.Register(-4096, 1L << 40, 77),
                 new Message.SendDescriptor(), new Message.Registered(0xdeadbeef),
                 new Message.Deregister(1), new Message.Deregistered(-1),
                 new Message.Ping(Long.MIN_VALUE), new Message.Pong(7), new Message.Bye());
@@ -50,12 +51,13 @@ class MessageCodecTest {
 
     @Test
     void theLayoutIsLittleEndianAndFixed() {
-        ByteBuffer bytes = MessageCodec.encode(new Message.Register(0x1122334455667788L, 0x10));
+        ByteBuffer bytes = MessageCodec
+                .encode(new Message.Register(0x1122334455667788L, 0x10, 0x99));
         byte[] array = new byte[bytes.remaining()];
         bytes.get(array);
         assertThat(HexFormat.of().formatHex(array))
-                .isEqualTo("52484c42" + "01" + "06" + "1000" + "8877665544332211"
-                        + "1000000000000000");
+                .isEqualTo("52484c42" + "01" + "06" + "1800" + "8877665544332211"
+                        + "1000000000000000" + "99000000" + "00000000");
     }
 
     @Test
@@ -95,8 +97,8 @@ class MessageCodecTest {
             random.nextBytes(bytes);
             ByteBuffer buffer = ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN);
             if (bytes.length >= 8) {
-                buffer.putInt(0, MessageCodec.MAGIC).put(4, MessageCodec.VERSION);
-                buffer.put(5, (byte) random.nextInt(16)).put(7, (byte) 0);
+                buffer.putInt(0, MessageHeader.MAGIC).put(4, MessageHeader.VERSION);
+                buffer.put(5, (byte) random.nextInt(22)).put(7, (byte) 0);
             }
             try {
                 MessageCodec.decode(buffer);

@@ -1,0 +1,46 @@
+package io.railhead.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** An eventfd(2): any thread signals it, and whoever sleeps in a {@link PollSet} with it wakes. */
+public final class EventDescriptor implements AutoCloseable {
+    private final int descriptor = Libc.eventfd();
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment one = arena.allocateFrom(JAVA_LONG, 1);
+    private final MemorySegment read = arena.allocate(JAVA_LONG);
+
+    public int descriptor() {
+        return descriptor;
+    }
+
+    /** Wakes the sleeper, or its next sleep; signals that were not yet cleared are one. */
+    public void signal() {
+        unlessAgain(() -> Libc.write(descriptor, one));
+    }
+
+    /** Forgets the signals so far. For the one thread that sleeps. */
+    public void clear() {
+        unlessAgain(() -> Libc.read(descriptor, read));
+    }
+
+    /** A full counter is already signalled, an empty one already clear. */
+    private static void unlessAgain(Runnable call) {
+        try {
+            call.run();
+        } catch (OsException e) {
+            if (e.errno() != Libc.EAGAIN) {
+                throw e;
+            }
+        }
+    }
+
+    /** Nobody may signal afterwards: the number may be another descriptor's by then. */
+    @Override
+    public void close() {
+        arena.close();
+        Libc.close(descriptor);
+    }
+}
