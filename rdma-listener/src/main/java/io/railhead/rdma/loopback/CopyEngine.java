@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 

@@ -88,7 +88,7 @@ final class CopyTask implements CopyWorkers.Work {
         long began = System.nanoTime();
         try {
             long bytes = copy.piece(PIECE_BYTES);
-            transfer.counts().copied(direction, bytes, System.nanoTime() - began);
+            count(bytes, System.nanoTime() - began);
             return null;
         } catch (InternalError e) {
             // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it.
@@ -97,6 +97,14 @@ final class CopyTask implements CopyWorkers.Work {
             log.error("loopback copy", e);
             return failed(Reason.UNAVAILABLE, "the copy failed", e);
         }
+    }
+
+    private void count(long bytes, long nanos) {
+        switch (direction) {
+            case TO_PEER -> transfer.counts().written(bytes);
+            case FROM_PEER -> transfer.counts().read(bytes);
+        }
+        transfer.counts().copied(nanos);
     }
 
     private static TransferException failed(Reason reason, String message, Throwable cause) {

@@ -3,6 +3,7 @@ package io.railhead.rdma.loopback;
 import io.netty.channel.epoll.Epoll;
 import io.railhead.cache.memory.Slab;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.RemoteBuffer;

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.Sessions;
 import java.security.SecureRandom;

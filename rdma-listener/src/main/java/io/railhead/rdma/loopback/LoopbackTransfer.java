@@ -1,6 +1,7 @@
 package io.railhead.rdma.loopback;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;

@@ -1,8 +1,5 @@
-package io.railhead.rdma.loopback;
+package io.railhead.rdma;
 
-import io.railhead.rdma.FabricStats;
-import io.railhead.rdma.TransferException;
-import io.railhead.rdma.loopback.SliceCopy.Direction;
 import io.railhead.rdma.session.Refusal;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -10,52 +7,63 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The running counts behind {@link FabricStats}. Any thread. */
-final class FabricCounts {
+public final class FabricCounts {
     private final LongAdder transfers = new LongAdder();
     private final LongAdder written = new LongAdder();
     private final LongAdder read = new LongAdder();
     private final LongAdder copyNanos = new LongAdder();
+    private final LongAdder idleSpinNanos = new LongAdder();
     private final LongAdder registered = new LongAdder();
     private final LongAdder sessions = new LongAdder();
     private final Map<TransferException.Reason, LongAdder> refusals = adders(
             TransferException.Reason.class);
     private final Map<Refusal, LongAdder> peerRefusals = adders(Refusal.class);
 
-    void began() {
+    public void began() {
         transfers.increment();
     }
 
-    void copied(Direction direction, long bytes, long nanos) {
-        switch (direction) {
-            case TO_PEER -> written.add(bytes);
-            case FROM_PEER -> read.add(bytes);
-        }
+    public void written(long bytes) {
+        written.add(bytes);
+    }
+
+    public void read(long bytes) {
+        read.add(bytes);
+    }
+
+    public void copied(long nanos) {
         copyNanos.add(nanos);
     }
 
-    void refused(TransferException.Reason reason) {
+    /** Where pollers count the time that they looked on in vain. */
+    public LongAdder idleSpinNanos() {
+        return idleSpinNanos;
+    }
+
+    public void refused(TransferException.Reason reason) {
         count(refusals, reason).increment();
     }
 
-    void refused(Refusal reason) {
+    public void refused(Refusal reason) {
         count(peerRefusals, reason).increment();
     }
 
-    void registered(long bytes) {
+    public void registered(long bytes) {
         registered.add(bytes);
     }
 
-    void sessionOpened() {
+    public void sessionOpened() {
         sessions.increment();
     }
 
-    void sessionEnded() {
+    public void sessionEnded() {
         sessions.decrement();
     }
 
-    FabricStats snapshot() {
+    public FabricStats snapshot() {
         return new FabricStats(transfers.sum(), written.sum(), read.sum(), copyNanos.sum(),
-                sessions.sum(), registered.sum(), sums(refusals), sums(peerRefusals));
+                idleSpinNanos.sum(), sessions.sum(), registered.sum(), sums(refusals),
+                sums(peerRefusals));
     }
 
     private static <K extends Enum<K>> Map<K, LongAdder> adders(Class<K> keys) {
