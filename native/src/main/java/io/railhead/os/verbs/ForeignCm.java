@@ -49,8 +49,9 @@ final class ForeignCm extends RdmaCm {
     public int destroyEventChannel(RdmaEventChannel cmChannel) throws IOException {
         Foreign.EventChannel channel = open(cmChannel);
         channel.close();
-        NativeLibrary.run(
-                state -> library.destroyEventChannel.invokeExact(state, channel.address));
+        NativeLibrary.run(state -> {
+            library.destroyEventChannel.invokeExact(state, channel.address);
+        });
         return 0;
     }
 
@@ -148,7 +149,9 @@ final class ForeignCm extends RdmaCm {
         }
         Foreign.requireOpen(queuePair.isOpen());
         queuePair.close();
-        NativeLibrary.run(state -> library.destroyQp.invokeExact(state, id.address));
+        NativeLibrary.run(state -> {
+            library.destroyQp.invokeExact(state, id.address);
+        });
         return 0;
     }
 

@@ -133,7 +133,9 @@ final class ForeignVerbs extends RdmaVerbs {
     @Override
     public int ackCqEvents(IbvCQ queue, int events) {
         long address = addressOf(queue);
-        NativeLibrary.run(state -> library.ackCqEvents.invokeExact(state, address, events));
+        NativeLibrary.run(state -> {
+            library.ackCqEvents.invokeExact(state, address, events);
+        });
         return 0;
     }
 

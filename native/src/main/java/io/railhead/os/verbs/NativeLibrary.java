@@ -92,6 +92,7 @@ final class NativeLibrary {
         long invoke(MemorySegment state) throws Throwable;
     }
 
+    /** Its body must be a block: as an expression, a void handle would be called for an Object. */
     interface VoidCall {
         void invoke(MemorySegment state) throws Throwable;
     }

@@ -64,6 +64,11 @@ public interface VerbsExtensions {
     /** What the peer said, with an event of a connection; it stays readable after the ack. */
     ConnectionParameters parameters(RdmaCmEvent event);
 
+    /** What an event says happened. */
+    static RdmaCmEvent.EventType typeOf(RdmaCmEvent event) {
+        return List.of(RdmaCmEvent.EventType.values()).get(event.getEvent());
+    }
+
     /** Refuses a connection request; the peer gets REJECTED with the private data. */
     void reject(RdmaCmId id, ByteBuffer privateData) throws IOException;
 
