@@ -40,6 +40,7 @@ final class Poller implements Executor, AutoCloseable {
     private final AtomicBoolean asleep = new AtomicBoolean();
     private final Thread thread;
     private volatile boolean closed;
+    private volatile boolean ended;
 
     /**
      * @param idleSpinNanos receives the time spent looking on in vain
@@ -61,10 +62,14 @@ final class Poller implements Executor, AutoCloseable {
         return Thread.currentThread().equals(thread);
     }
 
-    /** Any thread; what comes after the end of {@link #close} is not run. */
+    /** Any thread; runs on the poller, or, once that has ended, on a caller's thread. */
     @Override
     public void execute(Runnable message) {
         inbox.offer(message);
+        if (ended) {
+            runLeft();
+            return;
+        }
         // The queue's index, raised by CAS, and the flag are both volatile: either this sees
         // "asleep", or the poller sees that the inbox is not empty.
         if (asleep.compareAndSet(true, false)) {
@@ -75,6 +80,10 @@ final class Poller implements Executor, AutoCloseable {
     /** Runs the task when the time has come, unless the poller ends before. Poller only. */
     void schedule(long delayNanos, Runnable task) {
         deadlines.add(new Deadline(nanoClock.getAsLong() + delayNanos, task));
+    }
+
+    private synchronized void runLeft() {
+        inbox.drain(runner);
     }
 
     /** Ends the thread after what is in the inbox. Not from the poller. */
@@ -89,6 +98,8 @@ final class Poller implements Executor, AutoCloseable {
                 interrupted = true;
             }
         }
+        ended = true;
+        runLeft();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
