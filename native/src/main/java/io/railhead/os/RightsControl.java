@@ -1,6 +1,7 @@
 package io.railhead.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,6 +26,21 @@ final class RightsControl {
     /** Room for this many: not rounded up, since the padding would let one more in. */
     static MemorySegment allocate(Arena arena, int descriptors) {
         return arena.allocate(DESCRIPTORS + (long) descriptors * Integer.BYTES, Long.BYTES);
+    }
+
+    /** What passes these descriptors; NULL for none. */
+    static MemorySegment of(Arena arena, int... descriptors) {
+        if (descriptors.length == 0) {
+            return MemorySegment.NULL;
+        }
+        MemorySegment control = allocate(arena, descriptors.length);
+        control.set(JAVA_LONG, 0, control.byteSize());
+        control.set(JAVA_INT, LEVEL, SOL_SOCKET);
+        control.set(JAVA_INT, TYPE, SCM_RIGHTS);
+        for (int i = 0; i < descriptors.length; i++) {
+            control.set(JAVA_INT, DESCRIPTORS + (long) i * Integer.BYTES, descriptors[i]);
+        }
+        return control;
     }
 
     /** The first descriptor in the part that the kernel filled; -1 if there is none. */

@@ -85,7 +85,7 @@ public final class TestSocket implements AutoCloseable {
     /** Sends the bytes, and with the first of them the descriptors. */
     public void send(ByteBuffer bytes, int... descriptors) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment control = control(arena, descriptors);
+            MemorySegment control = RightsControl.of(arena, descriptors);
             while (bytes.hasRemaining()) {
                 MemorySegment rest = arena.allocate(bytes.remaining())
                         .copyFrom(MemorySegment.ofBuffer(bytes));
@@ -94,7 +94,7 @@ public final class TestSocket implements AutoCloseable {
                         state -> (long) SENDMSG.invokeExact(state, descriptor, header,
                                 MSG_NOSIGNAL));
                 bytes.position(bytes.position() + (int) sent);
-                control = control(arena);
+                control = RightsControl.of(arena);
             }
         }
     }
@@ -120,21 +120,6 @@ public final class TestSocket implements AutoCloseable {
         time.set(JAVA_LONG, 0, TIMEOUT_SECONDS);
         call("setsockopt", state -> (int) SETSOCKOPT.invokeExact(state, descriptor,
                 RightsControl.SOL_SOCKET, option, time, (int) time.byteSize()));
-    }
-
-    private static MemorySegment control(Arena arena, int... descriptors) {
-        if (descriptors.length == 0) {
-            return MemorySegment.NULL;
-        }
-        MemorySegment control = RightsControl.allocate(arena, descriptors.length);
-        control.set(JAVA_LONG, 0, control.byteSize());
-        control.set(JAVA_INT, RightsControl.LEVEL, RightsControl.SOL_SOCKET);
-        control.set(JAVA_INT, RightsControl.TYPE, RightsControl.SCM_RIGHTS);
-        for (int i = 0; i < descriptors.length; i++) {
-            control.set(JAVA_INT, RightsControl.DESCRIPTORS + (long) i * Integer.BYTES,
-                    descriptors[i]);
-        }
-        return control;
     }
 
     private static long call(String name, Libc.Call call) throws IOException {

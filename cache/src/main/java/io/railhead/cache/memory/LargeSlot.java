@@ -78,5 +78,10 @@ final class LargeSlot {
         MemorySegment segment() {
             return slot.segment.asSlice((long) first * slot.smallBytes, bytes());
         }
+
+        void copyTo(long offset, long bytes, MemorySegment target, long at) {
+            MemorySegment.copy(slot.segment, (long) first * slot.smallBytes + offset, target, at,
+                    bytes);
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.railhead.cache.memory;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * The right to touch one page's bytes until {@link #close}. A lease is moved, never shared: who
@@ -8,10 +9,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Lease implements AutoCloseable {
     static final Runnable NOTHING = () -> {};
+    private static final VarHandle CLOSED;
+
+    static {
+        try {
+            CLOSED = MethodHandles.lookup().findVarHandle(Lease.class, "closed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final Page page;
     private final Runnable afterClose;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean closed;
 
     Lease(Page page, Runnable afterClose) {
         this.page = page;
@@ -24,7 +34,7 @@ public final class Lease implements AutoCloseable {
 
     @Override
     public void close() {
-        if (!closed.compareAndSet(false, true)) {
+        if (!CLOSED.compareAndSet(this, false, true)) {
             throw new IllegalStateException("lease closed twice");
         }
         page.endLease();
@@ -32,7 +42,7 @@ public final class Lease implements AutoCloseable {
     }
 
     void requireOpen() {
-        if (closed.get()) {
+        if (closed) {
             throw new IllegalStateException("lease is closed");
         }
     }

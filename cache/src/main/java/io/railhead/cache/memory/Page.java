@@ -199,6 +199,20 @@ public final class Page {
         return cut;
     }
 
+    /** Copies {@code [offset, offset + bytes)} to {@code at} of the target; allocates nothing. */
+    void copyTo(int offset, int bytes, MemorySegment target, long at) {
+        long start = 0;
+        for (int i = 0; i < extents.size(); i++) {
+            Extent extent = extents.get(i);
+            long from = Math.max(offset, start);
+            long to = Math.min((long) offset + bytes, start + extent.bytes());
+            if (from < to) {
+                extent.copyTo(from - start, to - from, target, at + from - offset);
+            }
+            start += extent.bytes();
+        }
+    }
+
     private List<MemorySegment> cut(int offset, int bytes) {
         List<MemorySegment> cut = new ArrayList<>(extents.size());
         long start = 0;

@@ -54,6 +54,12 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
         return lease.page().stretches(offset, length, addresses, lengths, at);
     }
 
+    /** Copies the bytes to {@code at} of the target; allocates nothing. */
+    public void copyTo(MemorySegment target, long at) {
+        lease.requireOpen();
+        lease.page().copyTo(offset, length, target, at);
+    }
+
     @Override
     public void close() {
         lease.close();

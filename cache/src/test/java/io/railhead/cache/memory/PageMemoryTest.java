@@ -128,6 +128,12 @@ final class PageMemoryTest {
             ByteBuffer read = ByteBuffer.allocate(slice.length());
             slice.buffers().forEach(read::put);
             assertThat(read.flip()).isEqualTo(ByteBuffer.wrap(bytes, 3, bytes.length - 5));
+            byte[] copy = new byte[bytes.length];
+            slice.copyTo(MemorySegment.ofArray(copy), 1);
+            assertThat(ByteBuffer.wrap(copy, 1, slice.length()))
+                    .isEqualTo(ByteBuffer.wrap(bytes, 3, slice.length()));
+            assertThat(copy[0]).isZero();
+            assertThat(copy[bytes.length - 4]).isZero();
         }
         CRC32C crc = new CRC32C();
         crc.update(bytes);

@@ -35,9 +35,9 @@ public final class AnswerCodec {
     private static final int CACHE = 50;
     private static final int FLAGS = 51;
     private static final int RESERVED = 52;
-    /** The most that any record may have: it is alone in its message. */
+    /** The most that any record may have: alone, it fits into ANSWERS and into ENDED. */
     private static final int MAX_RECORD_BYTES = MessageHeader.MAX_MESSAGE_BYTES
-            - MessageHeader.BYTES;
+            - MessageHeader.BYTES - 8;
 
     private AnswerCodec() {}
 

@@ -8,7 +8,7 @@ final class Records {
     private Records() {}
 
     static int padded(int bytes) {
-        return bytes + 7 & ~7;
+        return (bytes + 7) & ~7;
     }
 
     /** Appends a text; returns its bytes as the record's field says them. */

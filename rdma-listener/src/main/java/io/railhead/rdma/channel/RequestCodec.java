@@ -36,11 +36,7 @@ public final class RequestCodec {
     public static boolean tryEncode(Request request, ByteBuffer out) {
         int at = out.position();
         String headers = HeaderLines.format(request.headers());
-        int bytes = FIXED_BYTES + Text.encodedBytes(request.bucket())
-                + Text.encodedBytes(request.key()) + Text.encodedBytes(request.versionId())
-                + Text.encodedBytes(request.ifMatch()) + Text.encodedBytes(request.uploadId())
-                + Text.encodedBytes(headers);
-        int padded = Records.padded(bytes);
+        int padded = recordBytes(request, headers);
         if (padded > out.remaining()) {
             return false;
         }
@@ -62,6 +58,18 @@ public final class RequestCodec {
         putRange(request.range(), out, at);
         Records.pad(out, at + padded);
         return true;
+    }
+
+    /** What the request's record takes, padding included. */
+    public static int recordBytes(Request request) {
+        return recordBytes(request, HeaderLines.format(request.headers()));
+    }
+
+    private static int recordBytes(Request request, String headers) {
+        return Records.padded(FIXED_BYTES + Text.encodedBytes(request.bucket())
+                + Text.encodedBytes(request.key()) + Text.encodedBytes(request.versionId())
+                + Text.encodedBytes(request.ifMatch()) + Text.encodedBytes(request.uploadId())
+                + Text.encodedBytes(headers));
     }
 
     private static void putRange(RequestRange range, ByteBuffer out, int at) {

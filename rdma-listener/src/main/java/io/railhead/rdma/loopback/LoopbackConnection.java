@@ -1,14 +1,16 @@
 package io.railhead.rdma.loopback;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.unix.PeerCredentials;
 import io.netty.util.concurrent.Future;
 import io.railhead.os.DescriptorMessage;
-import io.railhead.os.DescriptorMessage.Ended;
 import io.railhead.os.DescriptorMessage.Nothing;
 import io.railhead.os.DescriptorMessage.One;
+import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Cancel;
@@ -24,11 +26,14 @@ import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Message.SendDescriptor;
 import io.railhead.rdma.session.Message.Welcome;
+import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
+import io.railhead.rdma.session.MessageHeader;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +50,9 @@ import org.slf4j.LoggerFactory;
  *                       └─ DEREGISTER ─▶ RETIRING ─┘
  * </pre>
  *
+ * Requests are served in READY and RETIRING, and answered in DESCRIPTOR too: a peer says nothing
+ * between REGISTER and the descriptor.
+ *
  * Netty reads bytes: a descriptor that comes with them unasked is closed by the kernel. In the
  * stage DESCRIPTOR, and in no other, the channel does not read and a {@link DescriptorInbox} does.
  *
@@ -53,6 +61,9 @@ import org.slf4j.LoggerFactory;
  */
 final class LoopbackConnection extends MessageHandler {
     private static final Logger log = LoggerFactory.getLogger(LoopbackConnection.class);
+
+    /** Of the keep-alive, after which a session ends. */
+    private static final int SILENT_INTERVALS = 3;
 
     private enum Stage {
         HELLO,
@@ -72,6 +83,9 @@ final class LoopbackConnection extends MessageHandler {
     private boolean admitted;
     private @Nullable Handshake handshake;
     private @Nullable PeerBuffers buffers;
+    private @Nullable LoopbackChannel requests;
+    private @Nullable Future<?> keepAlive;
+    private int silentIntervals;
     private @Nullable DescriptorInbox inbox;
     private @Nullable Future<?> deadline;
 
@@ -81,12 +95,12 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     /** Ends the session, if there is one, and then the connection: its close. Any thread. */
-    ChannelFuture end() {
+    ChannelFuture end(EndReason reason) {
         channel.eventLoop().execute(() -> {
             if (buffers == null) {
                 closeSocket();
             } else {
-                buffers.session().end();
+                buffers.session().end(reason);
             }
         });
         return channel.closeFuture();
@@ -106,8 +120,12 @@ final class LoopbackConnection extends MessageHandler {
     public void channelInactive(ChannelHandlerContext context) {
         enter(Stage.ENDED);
         cancelDeadline();
+        if (keepAlive != null) {
+            keepAlive.cancel(false);
+        }
         if (buffers != null) {
-            buffers.session().end();
+            buffers.session().end(EndReason.PEER_GONE);
+            requireRequests().end();
             peers.counts().sessionEnded();
         } else if (admitted) {
             peers.leftUnproven();
@@ -116,13 +134,28 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     @Override
-    void received(ChannelHandlerContext context, Message message) throws IOException {
+    void received(ChannelHandlerContext context, int type, ByteBuffer bytes, int payload, int end)
+            throws IOException {
+        silentIntervals = 0;
         switch (stage) {
-            case HELLO -> hello(context, require(Hello.class, message));
-            case PROOF -> proof(context, require(Proof.class, message));
-            case READY -> request(context, requireBuffers(), message);
+            case HELLO -> hello(context, require(Hello.class, type, bytes, payload));
+            case PROOF -> proof(context, require(Proof.class, type, bytes, payload));
+            case READY, RETIRING -> {
+                if (type == MessageHeader.REQUESTS) {
+                    requireRequests().requests(bytes, payload, end);
+                } else {
+                    told(context, requireBuffers(), MessageCodec.decode(type, bytes, payload));
+                }
+            }
             case ENDED -> log.debug("loopback message after the end");
-            case DESCRIPTOR, RETIRING -> throw outOfOrder(message);
+            case DESCRIPTOR -> throw outOfOrder(type);
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) throws MessageException {
+        if (requests != null) {
+            requests.readComplete();
         }
     }
 
@@ -154,6 +187,9 @@ final class LoopbackConnection extends MessageHandler {
         cancelDeadline();
         peers.proved();
         buffers = new PeerBuffers(peers, session);
+        requests = new LoopbackChannel(peers.engine(), peers.requests(), session, context,
+                peers.config().maxRequests());
+        startKeepAlive(context);
         enter(Stage.READY);
         PeerCredentials process = channel.peerCredentials();
         log.info("loopback session {} open: principal {}, uid {}, pid {}", session.number(),
@@ -164,20 +200,22 @@ final class LoopbackConnection extends MessageHandler {
                 session.number(), peers.config().limits()));
     }
 
-    private void request(ChannelHandlerContext context, PeerBuffers mine, Message message)
+    private void told(ChannelHandlerContext context, PeerBuffers mine, Message message)
             throws MessageException {
         switch (message) {
             case Register register -> register(context, mine, register);
             case Deregister(int key) -> deregister(context, mine, key);
             case Ping(long value) -> send(context, new Pong(value));
-            case Bye() -> mine.session().end();
-            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _,Cancel _ ->
+            case Cancel(int id) -> requireRequests().cancel(id);
+            case Bye() -> mine.session().end(EndReason.PEER_GONE);
+            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
                 throw outOfOrder(message);
         }
     }
 
     private void register(ChannelHandlerContext context, PeerBuffers mine, Register register)
             throws MessageException {
+        requireReady(register);
         Refusal refusal = mine.findRefusal(register);
         if (refusal != null) {
             refuse(context, refusal);
@@ -208,9 +246,9 @@ final class LoopbackConnection extends MessageHandler {
             case Nothing() -> log.trace("loopback socket readable, and nothing there");
             case One(int descriptor) -> take(context, register, descriptor);
             case DescriptorMessage.Refused(String reason) -> throw new MessageException(reason);
-            case Ended() -> {
+            case DescriptorMessage.Ended() -> {
                 enter(Stage.ENDED);
-                var _ = end();
+                var _ = end(EndReason.PEER_GONE);
             }
         }
     }
@@ -225,6 +263,7 @@ final class LoopbackConnection extends MessageHandler {
 
     private void deregister(ChannelHandlerContext context, PeerBuffers mine, int key)
             throws MessageException {
+        requireReady(new Deregister(key));
         CompletableFuture<Void> untouched = mine.retire(key);
         if (untouched == null) {
             refuse(context, Refusal.UNKNOWN_KEY);
@@ -252,8 +291,21 @@ final class LoopbackConnection extends MessageHandler {
 
     private void closeWhenUntouched() {
         enter(Stage.ENDED);
+        requireRequests().end();
         var _ = requireBuffers().untouched()
-                .whenCompleteAsync((_, _) -> closeSocket(), channel.eventLoop());
+                .whenCompleteAsync((_, _) -> sayEndAndClose(), channel.eventLoop());
+    }
+
+    /** A peer that has said BYE knows; one that does not read is not waited for. */
+    private void sayEndAndClose() {
+        EndReason reason = requireBuffers().session().endReason();
+        if (reason != EndReason.PEER_GONE) {
+            for (ByteBuffer message : new Ended(reason, requireRequests().unserved()).encode()) {
+                var _ = channel.write(Unpooled.wrappedBuffer(message));
+            }
+            channel.flush();
+        }
+        closeSocket();
     }
 
     private void closeSocket() {
@@ -275,12 +327,17 @@ final class LoopbackConnection extends MessageHandler {
 
     @Override
     void broken(ChannelHandlerContext context, Throwable cause) {
+        EndReason reason = EndReason.PEER_GONE;
         if (cause instanceof MessageException) {
             peers.counts().refused(Refusal.PROTOCOL);
+            reason = EndReason.PROTOCOL;
+        } else if (!(cause instanceof IOException)) {
+            log.error("loopback connection", cause);
+            reason = EndReason.UNAVAILABLE;
         }
         log.info("loopback connection broken: {}", cause.toString());
         enter(Stage.ENDED);
-        var _ = end();
+        var _ = end(reason);
     }
 
     private void startDeadline(ChannelHandlerContext context) {
@@ -298,7 +355,22 @@ final class LoopbackConnection extends MessageHandler {
         } catch (MessageException e) {
             log.debug("loopback refusal not sent", e);
         }
-        var _ = end();
+        var _ = end(EndReason.PROTOCOL);
+    }
+
+    private void startKeepAlive(ChannelHandlerContext context) {
+        long nanos = peers.config().keepAlive().toNanos();
+        keepAlive = context.executor()
+                .scheduleAtFixedRate(this::listen, nanos, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void listen() {
+        silentIntervals++;
+        // What is read meanwhile is the descriptor's, which has its own deadline.
+        if (silentIntervals > SILENT_INTERVALS && stage != Stage.DESCRIPTOR) {
+            log.info("loopback session {} silent", requireBuffers().session().number());
+            requireBuffers().session().end(EndReason.SILENT);
+        }
     }
 
     private void cancelDeadline() {
@@ -323,12 +395,30 @@ final class LoopbackConnection extends MessageHandler {
         return buffers;
     }
 
-    private static <M extends Message> M require(Class<M> type, Message message)
-            throws MessageException {
-        if (!type.isInstance(message)) {
+    private LoopbackChannel requireRequests() {
+        if (requests == null) {
+            throw new IllegalStateException("requests are served from READY on");
+        }
+        return requests;
+    }
+
+    private void requireReady(Message message) throws MessageException {
+        if (stage != Stage.READY) {
             throw outOfOrder(message);
         }
-        return type.cast(message);
+    }
+
+    private static <M extends Message> M require(Class<M> expected, int type, ByteBuffer bytes,
+            int payload) throws MessageException {
+        Message message = MessageCodec.decode(type, bytes, payload);
+        if (!expected.isInstance(message)) {
+            throw outOfOrder(message);
+        }
+        return expected.cast(message);
+    }
+
+    private static MessageException outOfOrder(int type) {
+        return new MessageException("type " + type + " is out of order");
     }
 
     private static MessageException outOfOrder(Message message) {

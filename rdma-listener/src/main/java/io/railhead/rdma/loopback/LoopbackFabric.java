@@ -9,11 +9,8 @@ import io.railhead.rdma.Health;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Region;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -50,7 +47,7 @@ public final class LoopbackFabric implements Fabric {
         engine = new CopyEngine(config, counts);
         try {
             listener = new LoopbackListener(config,
-                    new LoopbackPeers(config, sessions, counts, engine.workers(), requests));
+                    new LoopbackPeers(config, sessions, engine, requests));
         } catch (IOException e) {
             engine.close();
             throw new UncheckedIOException(e);
@@ -77,33 +74,14 @@ public final class LoopbackFabric implements Fabric {
     @Override
     public Transfer begin(RemoteBuffer buffer) {
         try {
-            Transfer transfer = new LoopbackTransfer(engine, buffer, requireRegion(buffer));
+            Transfer transfer = new LoopbackTransfer(engine, buffer,
+                    engine.requireRegion(buffer));
             counts.began();
             return transfer;
         } catch (TransferException e) {
             counts.refused(e.reason());
             throw e;
         }
-    }
-
-    private SharedRegion requireRegion(RemoteBuffer buffer) {
-        if (engine.isClosing()) {
-            throw CopyEngine.closing();
-        }
-        if (!(buffer.session() instanceof PeerSession session) || !session.isOpen()) {
-            throw new TransferException(Reason.UNKNOWN_SESSION,
-                    "no session " + buffer.session().number());
-        }
-        Region region = session.findRegion(buffer.key());
-        if (!(region instanceof SharedRegion shared)) {
-            throw new TransferException(Reason.UNKNOWN_KEY,
-                    "session " + session.number() + " has no such buffer");
-        }
-        if (!shared.contains(buffer.address(), buffer.length())) {
-            throw new TransferException(Reason.OUT_OF_BOUNDS, "window of " + buffer.length()
-                    + " bytes does not lie within the buffer of " + shared.length());
-        }
-        return shared;
     }
 
     public FabricStats stats() {

@@ -4,13 +4,17 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.MessageHeader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,14 +23,24 @@ import java.util.concurrent.TimeUnit;
 
 /** The listening socket and the one thread that serves it and all its connections. */
 final class LoopbackListener implements AutoCloseable {
-    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
-            LoopbackListener::thread, EpollIoHandler.newFactory());
+    /** Answers to what is not a request. */
+    private static final int SPARE_MESSAGES = 4;
+
+    /** How long the loop turns, at most, before it sleeps. */
+    private static final long SPIN_NANOS = 50_000;
+    /** More come with the next look. */
+    private static final int MAX_EVENTS = 256;
+
+    private final EventLoopGroup group;
     private final LoopbackPeers peers;
     private final Channel server;
     private final SocketFile file;
 
     LoopbackListener(LoopbackConfig config, LoopbackPeers peers) throws IOException {
         this.peers = peers;
+        this.group = new MultiThreadIoEventLoopGroup(1, LoopbackListener::thread,
+                EpollIoHandler.newFactory(MAX_EVENTS,
+                        () -> new AdaptiveSelect(SPIN_NANOS, peers.counts())));
         boolean listening = false;
         try {
             Path draft = SocketFile.draft(config.socket());
@@ -43,6 +57,7 @@ final class LoopbackListener implements AutoCloseable {
     private Channel bind(LoopbackConfig config, Path draft) throws IOException {
         ChannelFuture bound = new ServerBootstrap().group(group)
                 .channel(EpollServerDomainSocketChannel.class)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, answersWaterMark(config))
                 .childHandler(new ChannelInitializer<EpollDomainSocketChannel>() {
                     @Override
                     protected void initChannel(EpollDomainSocketChannel channel) {
@@ -56,6 +71,12 @@ final class LoopbackListener implements AutoCloseable {
                     bound.cause());
         }
         return bound.channel();
+    }
+
+    /** Beyond as many answers as there are credits, nobody who reads them lets them pile up. */
+    private static WriteBufferWaterMark answersWaterMark(LoopbackConfig config) {
+        int high = (config.maxRequests() + SPARE_MESSAGES) * MessageHeader.MAX_MESSAGE_BYTES;
+        return new WriteBufferWaterMark(high / 2, high);
     }
 
     private static Thread thread(Runnable task) {
@@ -73,7 +94,7 @@ final class LoopbackListener implements AutoCloseable {
         server.close().awaitUninterruptibly();
         List<ChannelFuture> closed = new ArrayList<>();
         for (LoopbackConnection connection : peers.connections()) {
-            closed.add(connection.end());
+            closed.add(connection.end(EndReason.SHUTTING_DOWN));
         }
         closed.forEach(ChannelFuture::awaitUninterruptibly);
     }

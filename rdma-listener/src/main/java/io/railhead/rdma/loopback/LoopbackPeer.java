@@ -1,20 +1,8 @@
 package io.railhead.rdma.loopback;
 
-import io.netty.bootstrap.Bootstrap;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.epoll.EpollDomainSocketChannel;
-import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.unix.DomainSocketAddress;
-import io.netty.channel.unix.FileDescriptor;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import io.railhead.os.MemoryFile;
+import io.railhead.rdma.channel.PeerChannel;
 import io.railhead.rdma.session.Message;
-import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Deregister;
 import io.railhead.rdma.session.Message.Deregistered;
@@ -32,19 +20,16 @@ import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A process's end of a loopback session: proves it, registers memory. Any thread; each call blocks,
- * and they take turns.
+ * A process's end of a loopback session: proves it, registers memory, and has a {@link #channel}
+ * for requests. Any thread; each call blocks, and they take turns.
  *
  * <p> Registered memory may be touched by the gateway until {@link #deregister} or {@link #close}
  * has returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time
@@ -53,29 +38,17 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class LoopbackPeer implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
-            new DefaultThreadFactory("loopback-peer", true), EpollIoHandler.newFactory());
-    private final PeerHandler handler = new PeerHandler();
+    private final LoopbackSocket socket;
+    private final PeerChannel channel;
     private final ReentrantLock turn = new ReentrantLock();
     private final long timeoutNanos;
-    private final Channel channel;
-    private final Welcome welcome;
+    private final int sessionNumber;
 
-    private LoopbackPeer(Path socket, String sessionId, byte[] sessionKey, Duration timeout)
-            throws IOException {
-        timeoutNanos = timeout.toNanos();
-        boolean open = false;
-        try {
-            // Before there is a connection: a gateway that is busy says so at once.
-            CompletableFuture<Message> first = handler.expect();
-            channel = connect(socket);
-            welcome = prove(first, sessionId, sessionKey);
-            open = true;
-        } finally {
-            if (!open) {
-                shutDown();
-            }
-        }
+    private LoopbackPeer(LoopbackSocket socket, Welcome welcome, long timeoutNanos) {
+        this.socket = socket;
+        this.timeoutNanos = timeoutNanos;
+        this.sessionNumber = welcome.session();
+        this.channel = new PeerChannel(socket, welcome.limits(), "loopback-peer").start();
     }
 
     /**
@@ -86,43 +59,81 @@ public final class LoopbackPeer implements AutoCloseable {
      */
     public static LoopbackPeer connect(Path socket, String sessionId, byte[] sessionKey,
             Duration timeout) throws IOException {
-        return new LoopbackPeer(socket, sessionId, sessionKey, timeout);
+        LoopbackSocket connected = LoopbackSocket.connect(socket);
+        try {
+            Welcome welcome = new Handshake(connected, System.nanoTime() + timeout.toNanos())
+                    .prove(sessionId, sessionKey);
+            return new LoopbackPeer(connected, welcome, timeout.toNanos());
+        } catch (IOException | RuntimeException e) {
+            connected.close();
+            throw e;
+        }
     }
 
-    private Channel connect(Path socket) throws IOException {
-        ChannelFuture connected = new Bootstrap().group(group)
-                .channel(EpollDomainSocketChannel.class)
-                .handler(handler)
-                .connect(new DomainSocketAddress(socket.toString()))
-                .awaitUninterruptibly();
-        if (!connected.isSuccess()) {
-            throw new IOException("cannot connect to " + socket, connected.cause());
+    /** HELLO to WELCOME, on a socket that nobody else uses yet. */
+    private static final class Handshake {
+        private final LoopbackSocket socket;
+        private final long deadline;
+        private final Deque<Message> heard = new ArrayDeque<>();
+
+        Handshake(LoopbackSocket socket, long deadline) {
+            this.socket = socket;
+            this.deadline = deadline;
         }
-        return connected.channel();
+
+        Welcome prove(String sessionId, byte[] sessionKey) throws IOException {
+            Octets mine = Octets.random(RANDOM);
+            Octets theirs = ask(new Hello(sessionId, mine), Challenge.class).nonce();
+            Welcome answer = ask(
+                    new Proof(SessionKey.clientProof(sessionKey, sessionId, mine, theirs)),
+                    Welcome.class);
+            if (!SessionKey.serverProof(sessionKey, sessionId, mine, theirs)
+                    .equals(answer.proof())) {
+                throw new IOException(
+                        "the other side of the socket does not hold the session's key");
+            }
+            return answer;
+        }
+
+        private <M extends Message> M ask(Message message, Class<M> type) throws IOException {
+            socket.outgoing().put(MessageCodec.encode(message));
+            IOException unsent = null;
+            try {
+                socket.send();
+            } catch (IOException e) {
+                // A gateway that is busy has said so, and closed.
+                unsent = e;
+            }
+            while (heard.isEmpty()) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw new IOException("the gateway did not answer in time");
+                }
+                if (socket.receive((kind, bytes, payload, end) -> heard
+                        .add(MessageCodec.decode(kind, bytes, payload))) < 0) {
+                    throw new IOException("the gateway closed the connection", unsent);
+                }
+                if (heard.isEmpty()) {
+                    socket.awaitMessage(left);
+                }
+            }
+            return require(heard.remove(), type);
+        }
     }
 
-    private Welcome prove(CompletableFuture<Message> first, String sessionId, byte[] sessionKey)
-            throws IOException {
-        Octets mine = Octets.random(RANDOM);
-        write(Unpooled.wrappedBuffer(MessageCodec.encode(new Hello(sessionId, mine))));
-        Octets theirs = await(first, Challenge.class).nonce();
-        Welcome answer = ask(
-                new Proof(SessionKey.clientProof(sessionKey, sessionId, mine, theirs)),
-                Welcome.class);
-        if (!SessionKey.serverProof(sessionKey, sessionId, mine, theirs).equals(answer.proof())) {
-            throw new IOException("the other side of the socket does not hold the session's key");
-        }
-        return answer;
+    /** For requests. Its end is this peer's end. */
+    public PeerChannel channel() {
+        return channel;
     }
 
     /** The session's number, for tokens. */
     public int sessionNumber() {
-        return welcome.session();
+        return sessionNumber;
     }
 
     /** How many buffers may be registered at a time. */
     public int maxBuffers() {
-        return welcome.limits().maxBuffers();
+        return channel.limits().maxBuffers();
     }
 
     public boolean isOpen() {
@@ -134,7 +145,7 @@ public final class LoopbackPeer implements AutoCloseable {
      *
      * @param baseAddress how tokens will name its first byte: the address of this process's own
      *            mapping
-     * @return the key for tokens
+     * @return the key for tokens and requests
      */
     public int register(MemoryFile file, long baseAddress) throws IOException {
         return register(file.descriptor(), baseAddress, file.bytes());
@@ -143,10 +154,17 @@ public final class LoopbackPeer implements AutoCloseable {
     int register(int descriptor, long baseAddress, long length) throws IOException {
         turn.lock();
         try {
-            ask(new Register(baseAddress, length, 0), SendDescriptor.class);
-            CompletableFuture<Message> answer = handler.expect();
-            write(new FileDescriptor(descriptor));
-            return await(answer, Registered.class).key();
+            Message answer = channel.askAndHold(new Register(baseAddress, length, 0),
+                    timeoutNanos);
+            if (!(answer instanceof SendDescriptor)) {
+                channel.resume();
+            }
+            var _ = require(answer, SendDescriptor.class);
+            return require(channel.resume(() -> socket.send(descriptor), timeoutNanos),
+                    Registered.class).key();
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
         } finally {
             turn.unlock();
         }
@@ -159,7 +177,7 @@ public final class LoopbackPeer implements AutoCloseable {
 
     /** A round trip. */
     public void ping() throws IOException {
-        long value = RANDOM.nextLong();
+        long value = RANDOM.nextLong() | 1;
         if (ask(new Ping(value), Pong.class).value() != value) {
             throw new MessageException("a PONG to another PING");
         }
@@ -167,7 +185,7 @@ public final class LoopbackPeer implements AutoCloseable {
 
     /** Runs when the connection has ended, on the peer's own thread: it must not block. */
     public void onClosed(Runnable listener) {
-        var _ = handler.closed().thenRun(listener);
+        channel.onClosed(listener);
     }
 
     /** Says BYE and waits until the gateway has let go of all memory. Idempotent. */
@@ -175,72 +193,42 @@ public final class LoopbackPeer implements AutoCloseable {
     public void close() {
         turn.lock();
         try {
-            if (channel.isOpen()) {
-                write(Unpooled.wrappedBuffer(MessageCodec.encode(new Bye())));
-                handler.closed().get(timeoutNanos, TimeUnit.NANOSECONDS);
-            }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException _) {
-            // The gateway is stuck: it hears of the end by the socket.
+            channel.leave(timeoutNanos);
         } finally {
             turn.unlock();
-            shutDown();
         }
     }
 
-    void sendUnasked(int descriptor) {
-        write(new FileDescriptor(descriptor));
+    /** As nobody expects it: the gateway ends the session. */
+    void sendUnasked(int descriptor) throws IOException {
+        socket.send(descriptor);
     }
 
     /** Goes away without a word, as a killed process does. */
     void drop() {
-        shutDown();
+        channel.close();
     }
 
-    private <M extends Message> M ask(Message request, Class<M> answerType) throws IOException {
+    private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
         turn.lock();
         try {
-            CompletableFuture<Message> answer = handler.expect();
-            write(Unpooled.wrappedBuffer(MessageCodec.encode(request)));
-            return await(answer, answerType);
+            return require(channel.ask(question, timeoutNanos), answerType);
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
         } finally {
             turn.unlock();
         }
     }
 
-    private void write(Object bytesOrDescriptor) {
-        channel.writeAndFlush(bytesOrDescriptor)
-                .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
-    }
-
-    private <M extends Message> M await(CompletableFuture<Message> answer, Class<M> type)
+    private static <M extends Message> M require(Message answer, Class<M> type)
             throws IOException {
-        try {
-            Message message = answer.get(timeoutNanos, TimeUnit.NANOSECONDS);
-            if (type.isInstance(message)) {
-                return type.cast(message);
-            }
-            if (message instanceof Refused(var reason)) {
-                throw new RefusedException(reason);
-            }
-            var _ = channel.close();
-            throw new MessageException(message + " does not answer this");
-        } catch (InterruptedException e) {
-            var _ = channel.close();
-            Thread.currentThread().interrupt();
-            InterruptedIOException interrupted = new InterruptedIOException("interrupted");
-            interrupted.initCause(e);
-            throw interrupted;
-        } catch (TimeoutException e) {
-            var _ = channel.close();
-            throw new IOException("the gateway did not answer in time", e);
-        } catch (ExecutionException e) {
-            throw new IOException("the connection broke", e.getCause());
+        if (type.isInstance(answer)) {
+            return type.cast(answer);
         }
-    }
-
-    private void shutDown() {
-        group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        if (answer instanceof Refused(var reason)) {
+            throw new RefusedException(reason);
+        }
+        throw new MessageException(answer + " does not answer this");
     }
 }

@@ -19,22 +19,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class LoopbackPeers {
     private final LoopbackConfig config;
     private final Sessions sessions;
-    private final FabricCounts counts;
+    private final CopyEngine engine;
     private final RegisteredBytes registeredBytes;
-    private final Executor unmapper;
     private final RequestHandler requests;
     private final SecureRandom random = new SecureRandom();
     private final Set<LoopbackConnection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger unproven = new AtomicInteger();
 
-    LoopbackPeers(LoopbackConfig config, Sessions sessions, FabricCounts counts,
-            Executor unmapper, RequestHandler requests) {
+    LoopbackPeers(LoopbackConfig config, Sessions sessions, CopyEngine engine,
+            RequestHandler requests) {
         this.config = config;
         this.sessions = sessions;
-        this.counts = counts;
+        this.engine = engine;
         this.registeredBytes = new RegisteredBytes(config.maxBytesPerSession(),
-                config.maxBytesPerPrincipal(), counts);
-        this.unmapper = unmapper;
+                config.maxBytesPerPrincipal(), engine.counts());
         this.requests = requests;
     }
 
@@ -50,8 +48,12 @@ final class LoopbackPeers {
         return sessions;
     }
 
+    CopyEngine engine() {
+        return engine;
+    }
+
     FabricCounts counts() {
-        return counts;
+        return engine.counts();
     }
 
     RegisteredBytes registeredBytes() {
@@ -63,7 +65,7 @@ final class LoopbackPeers {
     }
 
     Executor unmapper() {
-        return unmapper;
+        return engine.workers();
     }
 
     /** Lets an unproven connection in, unless there are too many of them. */
@@ -78,7 +80,7 @@ final class LoopbackPeers {
 
     void proved() {
         unproven.decrementAndGet();
-        counts.sessionOpened();
+        counts().sessionOpened();
     }
 
     void leftUnproven() {

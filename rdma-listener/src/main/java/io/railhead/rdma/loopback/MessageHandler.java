@@ -1,5 +1,7 @@
 package io.railhead.rdma.loopback;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
@@ -8,21 +10,32 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
+import io.railhead.rdma.session.MessageHeader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * One end of a loopback connection: bytes become messages, one at a time, in a buffer that holds no
- * more than the longest. Event loop only.
+ * The gateway's end of a loopback connection: bytes become messages, one at a time, in a buffer
+ * that holds no more than the longest. Event loop only.
  *
- * <p> An end whose answers are not read is closed: answers are short, so whoever lets them pile up
- * means no good.
+ * <p> An end whose answers are not read is closed: there are no more answers than credits, so
+ * whoever lets more pile up means no good.
  */
 abstract class MessageHandler extends ChannelInboundHandlerAdapter {
-    private final ByteBuffer gathered = ByteBuffer.allocate(MessageCodec.MAX_BYTES);
+    private final ByteBuffer gathered = ByteBuffer.allocate(MessageHeader.MAX_MESSAGE_BYTES)
+            .order(LITTLE_ENDIAN);
+    /** After the first fault, nothing that comes means anything. */
+    private boolean deaf;
 
-    /** A message came; an exception closes the connection. */
-    abstract void received(ChannelHandlerContext context, Message message) throws IOException;
+    /**
+     * A message came; an exception closes the connection.
+     *
+     * @param message little-endian, and only until this returns
+     * @param payload where the message's payload begins
+     * @param end where it ends
+     */
+    abstract void received(ChannelHandlerContext context, int type, ByteBuffer message, int payload,
+            int end) throws IOException;
 
     /** The connection cannot go on. */
     abstract void broken(ChannelHandlerContext context, Throwable cause);
@@ -31,31 +44,50 @@ abstract class MessageHandler extends ChannelInboundHandlerAdapter {
     public final void channelRead(ChannelHandlerContext context, Object input) throws IOException {
         ByteBuf bytes = (ByteBuf) input;
         try {
-            messages(context, bytes);
+            while (bytes.isReadable() && !deaf && context.channel().isOpen()) {
+                gather(bytes);
+                messages(context);
+            }
+        } catch (IOException | RuntimeException e) {
+            deaf = true;
+            throw e;
         } finally {
             bytes.release();
         }
     }
 
-    private void messages(ChannelHandlerContext context, ByteBuf bytes) throws IOException {
-        while (bytes.isReadable() && context.channel().isOpen()) {
-            int taken = Math.min(bytes.readableBytes(), gathered.remaining());
-            bytes.readBytes(gathered.array(), gathered.position(), taken);
-            gathered.position(gathered.position() + taken).flip();
-            for (Message next = MessageCodec.decode(gathered); next != null; next = MessageCodec
-                    .decode(gathered)) {
-                received(context, next);
+    private void gather(ByteBuf bytes) {
+        int taken = Math.min(bytes.readableBytes(), gathered.remaining());
+        bytes.readBytes(gathered.array(), gathered.position(), taken);
+        gathered.position(gathered.position() + taken);
+    }
+
+    private void messages(ChannelHandlerContext context) throws IOException {
+        int limit = gathered.position();
+        int at = 0;
+        while (limit - at >= MessageHeader.BYTES) {
+            int type = MessageHeader.requireType(gathered, at);
+            int payload = at + MessageHeader.BYTES;
+            int end = payload + MessageHeader.payloadBytes(gathered, at);
+            if (end > limit) {
+                break;
             }
-            gathered.compact();
+            received(context, type, gathered, payload, end);
+            at = end;
         }
+        gathered.flip().position(at).compact();
     }
 
     final void send(ChannelHandlerContext context, Message message) throws MessageException {
+        send(context, Unpooled.wrappedBuffer(MessageCodec.encode(message)));
+    }
+
+    final void send(ChannelHandlerContext context, ByteBuf ownedBytes) throws MessageException {
         if (!context.channel().isWritable()) {
+            ownedBytes.release();
             throw new MessageException("the peer does not read its answers");
         }
-        context.writeAndFlush(Unpooled.wrappedBuffer(MessageCodec.encode(message)))
-                .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+        context.writeAndFlush(ownedBytes).addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
     }
 
     @Override

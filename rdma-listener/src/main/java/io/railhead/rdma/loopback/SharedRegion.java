@@ -20,6 +20,7 @@ final class SharedRegion implements Region {
     private final long baseAddress;
     private final long length;
     private final Mapping ownedMapping;
+    private final MemorySegment memory;
     private final Executor unmapper;
     private final Runnable whenUnmapped;
     private final AtomicInteger holds = new AtomicInteger(1);
@@ -34,6 +35,7 @@ final class SharedRegion implements Region {
         this.baseAddress = baseAddress;
         this.length = length;
         this.ownedMapping = ownedMapping;
+        this.memory = ownedMapping.segment().asSlice(0, length);
         this.unmapper = unmapper;
         this.whenUnmapped = whenUnmapped;
     }
@@ -50,7 +52,7 @@ final class SharedRegion implements Region {
 
     /** The registered bytes, for one who holds the region. */
     MemorySegment memory() {
-        return ownedMapping.segment().asSlice(0, length);
+        return memory;
     }
 
     boolean tryRetain() {

@@ -115,6 +115,16 @@ public final class MessageCodec {
         return message;
     }
 
+    /**
+     * The message of this type whose payload, all there, begins at {@code payload}; the buffer is
+     * little-endian.
+     */
+    public static Message decode(int type, ByteBuffer bytes, int payload)
+            throws MessageException {
+        return message(type,
+                bytes.duplicate().order(LITTLE_ENDIAN).limit(bytes.capacity()).position(payload));
+    }
+
     private static Message message(int type, ByteBuffer in) throws MessageException {
         return switch (type) {
             case 1 -> new Hello(id(in), Octets.next(in));

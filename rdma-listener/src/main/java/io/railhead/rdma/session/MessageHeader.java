@@ -71,7 +71,7 @@ public final class MessageHeader {
 
     private static void requireLength(int type, int length) throws MessageException {
         if (LENGTHS[type] == VARIABLE) {
-            if (length == 0 || length > MAX_MESSAGE_BYTES - BYTES || length % 8 != 0) {
+            if (length < 8 || length > MAX_MESSAGE_BYTES - BYTES || length % 8 != 0) {
                 throw new MessageException("length of type " + type
                         + " must be a multiple of 8 up to " + (MAX_MESSAGE_BYTES - BYTES) + ": "
                         + length);

@@ -9,9 +9,7 @@ import io.railhead.rdma.TransferException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -37,11 +35,13 @@ public final class PeerSession implements Session {
     private final Identity identity;
     private final byte[] key;
     private final long expiresAtNanos;
-    private final Map<Integer, Region> regions = new ConcurrentHashMap<>();
     /** Keys are not given twice in a session: a stale one must name nothing. */
     private final Set<Integer> keysGiven = new HashSet<>();
     private final List<Runnable> endListeners = new ArrayList<>();
     private volatile State state = State.PENDING;
+    /** Changed under the lock. */
+    private volatile RegionTable regions = RegionTable.EMPTY;
+    private volatile EndReason endReason = EndReason.PEER_GONE;
 
     record Identity(String id, int number, String principal) {}
 
@@ -106,21 +106,30 @@ public final class PeerSession implements Session {
         while (fresh == 0 || !keysGiven.add(fresh)) {
             fresh = random.nextInt();
         }
-        regions.put(fresh, region);
+        regions = regions.with(fresh, region);
         return fresh;
     }
 
     /** Takes a region out and retires it; null if there is none with this key. */
     public @Nullable Region deregister(int key) {
-        Region region = regions.remove(key);
+        Region region;
+        synchronized (this) {
+            region = regions.find(key);
+            regions = regions.without(key);
+        }
         if (region != null) {
             region.retire();
         }
         return region;
     }
 
+    /** Why the session ended; means nothing before. */
+    public EndReason endReason() {
+        return endReason;
+    }
+
     public @Nullable Region findRegion(int key) {
-        return regions.get(key);
+        return regions.find(key);
     }
 
     /**
@@ -134,7 +143,7 @@ public final class PeerSession implements Session {
         if (state != State.OPEN) {
             throw new TransferException(UNKNOWN_SESSION, "session " + number() + " is not open");
         }
-        Region region = regions.get(bufferKey);
+        Region region = regions.find(bufferKey);
         if (region == null) {
             throw new TransferException(UNKNOWN_KEY,
                     "session " + number() + " has no such buffer");
@@ -164,20 +173,22 @@ public final class PeerSession implements Session {
         listener.run();
     }
 
-    /** Ends the session: its buffers are retired, its listeners hear. Idempotent. */
-    public void end() {
+    /** Ends the session: its buffers are retired, its listeners hear. The first reason stays. */
+    public void end(EndReason reason) {
         List<Runnable> listeners;
+        List<Region> retired;
         synchronized (this) {
             if (state == State.ENDED) {
                 return;
             }
             state = State.ENDED;
+            endReason = reason;
             listeners = List.copyOf(endListeners);
+            retired = regions.regions();
+            regions = RegionTable.EMPTY;
         }
         owner.forget(this);
-        for (int key : List.copyOf(regions.keySet())) {
-            deregister(key);
-        }
+        retired.forEach(Region::retire);
         listeners.forEach(Runnable::run);
     }
 }

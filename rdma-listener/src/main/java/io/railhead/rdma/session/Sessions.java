@@ -135,7 +135,7 @@ public final class Sessions {
     public void revoke(String principal) {
         for (PeerSession session : live.values()) {
             if (session.principal().equals(principal)) {
-                session.end();
+                session.end(EndReason.REVOKED);
             }
         }
     }
@@ -161,7 +161,7 @@ public final class Sessions {
                 expired.add(session);
             }
         }
-        expired.forEach(PeerSession::end);
+        expired.forEach(session -> session.end(EndReason.PEER_GONE));
     }
 
     private long count(String principal) {

@@ -64,6 +64,11 @@ final class MessageMemory implements AutoCloseable {
         return buffers[buffer].clear();
     }
 
+    /** The buffer as whoever used it last left it. */
+    ByteBuffer used(int buffer) {
+        return buffers[buffer];
+    }
+
     @Override
     public void close() {
         try {

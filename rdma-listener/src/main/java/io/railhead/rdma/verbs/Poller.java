@@ -1,9 +1,10 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.rdma.channel.AdaptiveSpin;
 import java.util.PriorityQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
@@ -12,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One thread that handles completions, what other threads hand it, and deadlines; the only one that
- * touches its queue pairs. Idle, it looks on for a while ({@link SpinWindow}) and then sleeps:
+ * touches its queue pairs. Idle, it looks on for a while ({@link AdaptiveSpin}) and then sleeps:
  *
  * <pre>
  *   arm the completion queue ─▶ poll again ─▶ say "asleep" ─▶ look into the inbox again ─▶ sleep
@@ -29,9 +30,9 @@ final class Poller implements Executor, AutoCloseable {
     private record Deadline(long nanos, Runnable task) {}
 
     private final Completions completions;
-    private final SpinWindow spin;
+    private final AdaptiveSpin spin;
     private final LongSupplier nanoClock;
-    private final LongAdder idleSpinNanos;
+    private final LongConsumer spun;
     private final MpscUnboundedAtomicArrayQueue<Runnable> inbox = new MpscUnboundedAtomicArrayQueue<>(
             INBOX_CHUNK);
     private final MessagePassingQueue.Consumer<Runnable> runner = Poller::run;
@@ -43,14 +44,14 @@ final class Poller implements Executor, AutoCloseable {
     private volatile boolean ended;
 
     /**
-     * @param idleSpinNanos receives the time spent looking on in vain
+     * @param spun hears of time spent looking for work rather than asleep
      */
-    Poller(String name, Completions completions, SpinWindow spin, LongSupplier nanoClock,
-            LongAdder idleSpinNanos) {
+    Poller(String name, Completions completions, AdaptiveSpin spin, LongSupplier nanoClock,
+            LongConsumer spun) {
         this.completions = completions;
         this.spin = spin;
         this.nanoClock = nanoClock;
-        this.idleSpinNanos = idleSpinNanos;
+        this.spun = spun;
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::loop);
     }
 
@@ -111,7 +112,8 @@ final class Poller implements Executor, AutoCloseable {
         while (!closed) {
             if (turn()) {
                 if (idle) {
-                    idleSpinNanos.add(nanoClock.getAsLong() - idleSince);
+                    spun.accept(nanoClock.getAsLong() - idleSince);
+                    spin.found();
                     idle = false;
                 }
                 continue;
@@ -121,13 +123,13 @@ final class Poller implements Executor, AutoCloseable {
                 idle = true;
                 idleSince = now;
             }
-            if (now - idleSince < spin.nanos()) {
+            if (now - idleSince < spin.allowanceNanos()) {
                 Thread.onSpinWait();
                 continue;
             }
-            idleSpinNanos.add(now - idleSince);
+            spun.accept(now - idleSince);
             idle = false;
-            sleep(now);
+            sleep();
         }
     }
 
@@ -167,7 +169,7 @@ final class Poller implements Executor, AutoCloseable {
         }
     }
 
-    private void sleep(long now) {
+    private void sleep() {
         completions.arm();
         if (guarded() > 0) {
             return;
@@ -179,7 +181,7 @@ final class Poller implements Executor, AutoCloseable {
                     next == null
                             ? Long.MAX_VALUE
                             : Math.max(0, next.nanos - nanoClock.getAsLong()));
-            spin.slept(nanoClock.getAsLong() - now);
+            spin.slept();
         }
         asleep.set(false);
     }

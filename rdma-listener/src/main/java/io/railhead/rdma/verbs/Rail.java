@@ -6,6 +6,7 @@ import com.ibm.disni.verbs.SVCReqNotify;
 import io.railhead.os.EventDescriptor;
 import io.railhead.os.PollSet;
 import io.railhead.os.verbs.PreparedReceives;
+import io.railhead.rdma.channel.AdaptiveSpin;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.verbs.VerbsConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsConfig.Polling;
@@ -17,7 +18,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,7 +64,7 @@ final class Rail implements Completions, AutoCloseable {
     private int unacknowledged;
 
     Rail(String name, Adapter adapter, QueuePairConfig config, Polling polling,
-            OutstandingBytes outstanding, LongAdder idleSpinNanos) throws IOException {
+            OutstandingBytes outstanding, LongConsumer spun) throws IOException {
         this.adapter = adapter;
         this.config = config;
         this.outstanding = outstanding;
@@ -82,8 +83,8 @@ final class Rail implements Completions, AutoCloseable {
         receives = adapter.verbs().prepareReceives(1, 1);
         chain = new Chain(adapter, config);
         sleepers = new PollSet(channel.getFd(), wake.descriptor());
-        poller = new Poller(name, this, new SpinWindow(polling.spin().toNanos()),
-                System::nanoTime, idleSpinNanos);
+        poller = new Poller(name, this, new AdaptiveSpin(polling.spin().toNanos()),
+                System::nanoTime, spun);
     }
 
     void start() {

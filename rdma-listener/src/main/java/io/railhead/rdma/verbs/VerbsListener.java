@@ -1,11 +1,9 @@
 package io.railhead.rdma.verbs;
 
-import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.ConnectionParameters;
-import io.railhead.os.verbs.QueuePairMask;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;
@@ -152,7 +150,7 @@ final class VerbsListener implements CmLoop.Listener {
                     VerbsConnection.challenge(handshake),
                     0, readDepth(rail.adapter(), config, asked.initiatorDepth()),
                     config.retryCount(), config.rnrRetry())));
-            setRnrTimer(verbs, link, config);
+            PeerLink.setRnrTimer(verbs, link.queuePair(), config);
         } catch (IOException e) {
             log.info("verbs connection not made: {}", e.toString());
             disconnected(id);
@@ -163,15 +161,6 @@ final class VerbsListener implements CmLoop.Listener {
     static int readDepth(Adapter adapter, QueuePairConfig config, int granted) {
         return Math.min(Math.min(config.readDepth(), granted),
                 Math.min(255, adapter.limits().initiatorReads()));
-    }
-
-    /** rdma_cm would leave it at the longest that there is. */
-    static void setRnrTimer(VerbsExtensions verbs, Link link, QueuePairConfig config)
-            throws IOException {
-        IbvQpAttr attributes = verbs.queuePairAttributes();
-        attributes.setMin_rnr_timer((byte) config.minRnrTimer());
-        attributes.setQpAttrMask(QueuePairMask.MIN_RNR_TIMER);
-        verbs.modify(link.queuePair(), attributes);
     }
 
     private void reject(RdmaCmId id, Refusal refusal) throws IOException {

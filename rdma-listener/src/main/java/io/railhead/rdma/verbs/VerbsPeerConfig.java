@@ -1,7 +1,6 @@
 package io.railhead.rdma.verbs;
 
 import io.railhead.os.verbs.VerbsProvider;
-import io.railhead.rdma.verbs.VerbsConfig.Polling;
 import java.net.InetAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,20 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param timeout of each call
  */
 public record VerbsPeerConfig(VerbsProvider provider, @Nullable InetAddress source,
-        QueuePairConfig queuePairs, Duration spin, int maxRequests, Duration timeout) {
-    private static final int COMPLETIONS = 4096;
+        QueuePairConfig queuePairs, int maxRequests, Duration timeout) {
 
     /** With the defaults, for a gateway that grants as many requests. */
     public static VerbsPeerConfig of(int maxRequests, Duration timeout) {
         return new VerbsPeerConfig(VerbsProvider.FOREIGN, null, QueuePairConfig.DEFAULT,
-                Duration.ofNanos(50_000), maxRequests, timeout);
+                maxRequests, timeout);
     }
 
     public VerbsPeerConfig from(InetAddress other) {
-        return new VerbsPeerConfig(provider, other, queuePairs, spin, maxRequests, timeout);
-    }
-
-    Polling polling() {
-        return new Polling(1, spin, COMPLETIONS);
+        return new VerbsPeerConfig(provider, other, queuePairs, maxRequests, timeout);
     }
 }

@@ -1,26 +1,38 @@
 package io.railhead.rdma.loopback;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 import io.railhead.os.TestSocket;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.AnswerCodec;
+import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.channel.RequestCodec;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Proof;
 import io.railhead.rdma.session.Message.Welcome;
 import io.railhead.rdma.session.MessageCodec;
+import io.railhead.rdma.session.MessageHeader;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /** A peer that says whatever a test wants said. */
 final class RawPeer implements AutoCloseable {
     private final TestSocket socket;
-    private final ByteBuffer incoming = ByteBuffer.allocate(4096);
+    private final ByteBuffer incoming = ByteBuffer.allocate(1 << 16).order(LITTLE_ENDIAN);
+    private final List<Answer> answers = new ArrayList<>();
+    private final List<Ended> ended = new ArrayList<>();
 
     RawPeer(Path socket) throws IOException {
         this.socket = TestSocket.connect(socket);
@@ -47,12 +59,31 @@ final class RawPeer implements AutoCloseable {
         socket.send(bytes, copies);
     }
 
-    /** The next message; null when the gateway has closed. */
+    void send(Request... requests) throws IOException {
+        send(message(requests));
+    }
+
+    /** One message of all of them. */
+    static ByteBuffer message(Request... requests) {
+        ByteBuffer message = ByteBuffer.allocate(MessageHeader.MAX_MESSAGE_BYTES)
+                .order(LITTLE_ENDIAN)
+                .position(MessageHeader.BYTES);
+        for (Request request : requests) {
+            if (!RequestCodec.tryEncode(request, message)) {
+                throw new IllegalArgumentException("the requests do not fit into a message");
+            }
+        }
+        MessageHeader.put(message, 0, MessageHeader.REQUESTS,
+                message.position() - MessageHeader.BYTES);
+        return message.flip();
+    }
+
+    /** The next message that is no answer; null when the gateway has closed. */
     @Nullable
     Message receive() throws IOException {
         while (true) {
             incoming.flip();
-            Message message = MessageCodec.decode(incoming);
+            Message message = next();
             incoming.compact();
             if (message != null) {
                 return message;
@@ -61,6 +92,52 @@ final class RawPeer implements AutoCloseable {
                 return null;
             }
         }
+    }
+
+    private @Nullable Message next() throws IOException {
+        while (incoming.remaining() >= MessageHeader.BYTES) {
+            int at = incoming.position();
+            int type = MessageHeader.requireType(incoming, at);
+            int end = at + MessageHeader.BYTES + MessageHeader.payloadBytes(incoming, at);
+            if (type != MessageHeader.ANSWERS && type != MessageHeader.ENDED) {
+                return MessageCodec.decode(incoming);
+            }
+            if (end > incoming.limit()) {
+                return null;
+            }
+            ByteBuffer payload = incoming.duplicate()
+                    .order(LITTLE_ENDIAN)
+                    .limit(end)
+                    .position(at + MessageHeader.BYTES);
+            if (type == MessageHeader.ENDED) {
+                ended.add(Ended.decode(payload));
+            }
+            while (type == MessageHeader.ANSWERS && payload.hasRemaining()) {
+                answers.add(AnswerCodec.decode(payload));
+            }
+            incoming.position(end);
+        }
+        return null;
+    }
+
+    /** Waits until there are so many answers; takes them. */
+    List<Answer> receiveAnswers(int count) throws IOException {
+        while (answers.size() < count) {
+            incoming.flip();
+            Message message = next();
+            incoming.compact();
+            if (message != null || (answers.size() < count && !tryRead())) {
+                throw new IOException(message + " instead of answers: " + answers);
+            }
+        }
+        List<Answer> taken = List.copyOf(answers);
+        answers.clear();
+        return taken;
+    }
+
+    /** What was said of the session's end. */
+    List<Ended> ended() {
+        return ended;
     }
 
     private boolean tryRead() {

@@ -123,8 +123,8 @@ class SessionsTest {
         PeerSession session = open("ann");
         AtomicInteger heard = new AtomicInteger();
         session.onEnd(heard::incrementAndGet);
-        session.end();
-        session.end();
+        session.end(EndReason.REVOKED);
+        session.end(EndReason.REVOKED);
         assertThat(heard).hasValue(1);
         session.onEnd(heard::incrementAndGet);
         assertThat(heard).hasValue(2);
@@ -135,7 +135,7 @@ class SessionsTest {
         PeerSession session = open("ann");
         TestRegion region = new TestRegion(0, 10);
         int key = session.tryRegister(region, new SecureRandom());
-        session.end();
+        session.end(EndReason.REVOKED);
         assertThat(region.retired).isTrue();
         assertThat(session.findRegion(key)).isNull();
         assertThat(session.tryRegister(new TestRegion(0, 10), new SecureRandom())).isZero();
@@ -169,7 +169,7 @@ class SessionsTest {
         assertThat(refusal("bob", number, 0, 0, 8)).isEqualTo(Reason.FOREIGN_SESSION);
         assertThat(refusal("ann", number, 0, 0, 8)).isEqualTo(Reason.UNKNOWN_KEY);
         assertThat(refusal("ann", number, 0, 0, key)).isEqualTo(Reason.OUT_OF_BOUNDS);
-        session.end();
+        session.end(EndReason.REVOKED);
         assertThat(refusal("ann", number, 0x1000, 1, key)).isEqualTo(Reason.UNKNOWN_SESSION);
     }
 

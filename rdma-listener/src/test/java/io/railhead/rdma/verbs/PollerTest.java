@@ -3,6 +3,7 @@ package io.railhead.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.channel.AdaptiveSpin;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -69,8 +70,8 @@ final class PollerTest {
     private Poller poller = poller(0);
 
     private Poller poller(long spinNanos) {
-        return new Poller("poller-test", completions, new SpinWindow(spinNanos), System::nanoTime,
-                idleSpin);
+        return new Poller("poller-test", completions, new AdaptiveSpin(spinNanos), System::nanoTime,
+                idleSpin::add);
     }
 
     @AfterEach

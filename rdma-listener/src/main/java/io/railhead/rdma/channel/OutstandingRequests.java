@@ -1,0 +1,104 @@
+package io.railhead.rdma.channel;
+
+import io.railhead.rdma.session.MessageException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of one channel that wait for their answers, as the gateway counts them: no more than
+ * credits, no id twice. Open addressing; nothing is allocated after construction. The channel's own
+ * thread only.
+ */
+public final class OutstandingRequests {
+    private final int maxRequests;
+    private final int mask;
+    private final int[] ids;
+    private final @Nullable RequestOperation[] operations;
+    private int size;
+
+    public OutstandingRequests(int maxRequests) {
+        if (maxRequests < 1) {
+            throw new IllegalArgumentException("maxRequests must be > 0: " + maxRequests);
+        }
+        this.maxRequests = maxRequests;
+        int capacity = Integer.highestOneBit(maxRequests) << 2;
+        this.mask = capacity - 1;
+        this.ids = new int[capacity];
+        this.operations = new RequestOperation[capacity];
+    }
+
+    /** Takes a request in; throws where the peer has no credit left, or uses the id already. */
+    public void add(int id, RequestOperation operation) throws MessageException {
+        if (size == maxRequests) {
+            throw new MessageException("requests must be within the credits: " + maxRequests);
+        }
+        int at = home(id);
+        while (operations[at] != null) {
+            if (ids[at] == id) {
+                throw new MessageException("a request's id must not be in use: " + id);
+            }
+            at = (at + 1) & mask;
+        }
+        ids[at] = id;
+        operations[at] = operation;
+        size++;
+    }
+
+    public boolean contains(int id) {
+        return find(id) >= 0;
+    }
+
+    /** Whether the request was outstanding; it is no longer. */
+    public boolean remove(int id) {
+        int hole = find(id);
+        if (hole < 0) {
+            return false;
+        }
+        size--;
+        // Whoever was pushed past the hole moves back, so that no search ends too early.
+        for (int at = (hole + 1) & mask; operations[at] != null; at = (at + 1) & mask) {
+            if (((at - home(ids[at])) & mask) >= ((at - hole) & mask)) {
+                ids[hole] = ids[at];
+                operations[hole] = operations[at];
+                hole = at;
+            }
+        }
+        operations[hole] = null;
+        return true;
+    }
+
+    public int size() {
+        return size;
+    }
+
+    /**
+     * What to say of the outstanding requests when the session is over and nothing touches its
+     * buffers: those that store nothing were not served; of the others nobody knows.
+     */
+    public List<Answer> unserved(String code) {
+        List<Answer> answers = new ArrayList<>();
+        for (int at = 0; at <= mask; at++) {
+            RequestOperation operation = operations[at];
+            if (operation != null && !operation.isWrite()) {
+                answers.add(Answer.declined(ids[at], code));
+            }
+        }
+        return answers;
+    }
+
+    private int find(int id) {
+        int at = home(id);
+        while (operations[at] != null) {
+            if (ids[at] == id) {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+        return -1;
+    }
+
+    private int home(int id) {
+        return ((id * 0x9e3779b9) >>> 16) & mask;
+    }
+}

@@ -1,0 +1,12 @@
+package io.railhead.rdma.channel;
+
+/** A peer's request whose answer is to come. */
+final class PendingRequest extends Awaited<Answer> {
+    final Request request;
+    /** Or may have been, where sending failed. The outbox's lock guards it. */
+    boolean sent;
+
+    PendingRequest(Request request) {
+        this.request = request;
+    }
+}

@@ -1,0 +1,48 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.rdma.FabricCounts;
+import io.netty.channel.SelectStrategy;
+import io.netty.util.IntSupplier;
+import io.railhead.rdma.channel.AdaptiveSpin;
+
+/**
+ * Has an event loop turn a little before it sleeps, where its peers have lately been quick. The
+ * time that it turned for nothing better is counted. Event loop only.
+ */
+final class AdaptiveSelect implements SelectStrategy {
+    private final AdaptiveSpin spin;
+    private final FabricCounts counts;
+    private boolean turning;
+    private long beganNanos;
+
+    AdaptiveSelect(long limitNanos, FabricCounts counts) {
+        this.spin = new AdaptiveSpin(limitNanos);
+        this.counts = counts;
+    }
+
+    @Override
+    public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
+        int ready = selectNow.get();
+        if (ready > 0 || hasTasks) {
+            if (turning) {
+                turning = false;
+                counts.spun(System.nanoTime() - beganNanos);
+                spin.found();
+            }
+            return ready;
+        }
+        long now = System.nanoTime();
+        if (!turning) {
+            turning = true;
+            beganNanos = now;
+        }
+        if (now - beganNanos < spin.allowanceNanos()) {
+            Thread.onSpinWait();
+            return CONTINUE;
+        }
+        turning = false;
+        counts.spun(now - beganNanos);
+        spin.slept();
+        return SELECT;
+    }
+}

@@ -1,0 +1,87 @@
+package io.railhead.rdma.session;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Regions by key, immutable: a look-up takes no lock and allocates nothing; a change is a copy.
+ * Keys are random, so they are their own hash.
+ */
+final class RegionTable {
+    static final RegionTable EMPTY = new RegionTable(new int[2], new Region[2], 0);
+
+    /** 0 where there is none: no key is 0. */
+    private final int[] keys;
+    private final @Nullable Region[] regions;
+    private final int size;
+
+    private RegionTable(int[] keys, @Nullable Region[] regions, int size) {
+        this.keys = keys;
+        this.regions = regions;
+        this.size = size;
+    }
+
+    int size() {
+        return size;
+    }
+
+    @Nullable
+    Region find(int key) {
+        if (key == 0) {
+            return null;
+        }
+        int mask = keys.length - 1;
+        int at = key & mask;
+        while (keys[at] != 0) {
+            if (keys[at] == key) {
+                return regions[at];
+            }
+            at = (at + 1) & mask;
+        }
+        return null;
+    }
+
+    List<Region> regions() {
+        List<Region> all = new ArrayList<>(size);
+        for (Region region : regions) {
+            if (region != null) {
+                all.add(region);
+            }
+        }
+        return all;
+    }
+
+    /** With one more, whose key is not 0 and not there yet. */
+    RegionTable with(int key, Region region) {
+        RegionTable copy = copy(size + 1, 0);
+        copy.put(key, region);
+        return copy;
+    }
+
+    RegionTable without(int key) {
+        return find(key) == null ? this : copy(size - 1, key);
+    }
+
+    private RegionTable copy(int room, int leftOut) {
+        int capacity = Integer.highestOneBit(Math.max(1, room)) << 2;
+        RegionTable copy = new RegionTable(new int[capacity], new Region[capacity], room);
+        for (int i = 0; i < keys.length; i++) {
+            Region region = regions[i];
+            if (region != null && keys[i] != leftOut) {
+                copy.put(keys[i], region);
+            }
+        }
+        return copy;
+    }
+
+    private void put(int key, Region region) {
+        int mask = keys.length - 1;
+        int at = key & mask;
+        while (keys[at] != 0) {
+            at = (at + 1) & mask;
+        }
+        keys[at] = key;
+        regions[at] = region;
+    }
+}
