@@ -1,8 +1,8 @@
 package io.railhead.rdma.loopback;
 
-import io.railhead.rdma.FabricCounts;
 import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
+import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.AdaptiveSpin;
 
 /**

@@ -1,11 +1,13 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import io.railhead.os.EventDescriptor;
 import io.railhead.os.PollSet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -19,6 +21,7 @@ import org.slf4j.LoggerFactory;
 final class CmLoop implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CmLoop.class);
     private static final int TICK_MILLIS = 250;
+    private static final List<EventType> TYPES = List.of(EventType.values());
 
     /** What hears. On the loop's thread. */
     interface Listener {
@@ -50,6 +53,10 @@ final class CmLoop implements Executor, AutoCloseable {
         System.arraycopy(further, 0, descriptors, 2, further.length);
         this.sleepers = new PollSet(descriptors);
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::loop);
+    }
+
+    static EventType type(RdmaCmEvent event) {
+        return TYPES.get(event.getEvent());
     }
 
     void start() {

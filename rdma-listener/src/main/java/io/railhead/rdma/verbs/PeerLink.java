@@ -165,7 +165,7 @@ final class PeerLink implements AutoCloseable {
         if (event == null) {
             throw new IOException("rdma_cm: no " + wanted + " in time");
         }
-        EventType type = EventType.values()[event.getEvent()];
+        EventType type = CmLoop.type(event);
         if (type == EventType.RDMA_CM_EVENT_REJECTED) {
             throw rejected(verbs.parameters(event).privateData(), event.getStatus());
         }
@@ -248,9 +248,10 @@ final class PeerLink implements AutoCloseable {
     synchronized boolean isDisconnected() throws IOException {
         for (RdmaCmEvent event = events.getCmEvent(0); event != null; event = events
                 .getCmEvent(0)) {
-            log.debug("rdma_cm: {}", EventType.values()[event.getEvent()]);
-            disconnected |= event.getEvent() == EventType.RDMA_CM_EVENT_DISCONNECTED.ordinal()
-                    || event.getEvent() == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL.ordinal();
+            EventType type = CmLoop.type(event);
+            log.debug("rdma_cm: {}", type);
+            disconnected |= type == EventType.RDMA_CM_EVENT_DISCONNECTED
+                    || type == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL;
         }
         return disconnected;
     }

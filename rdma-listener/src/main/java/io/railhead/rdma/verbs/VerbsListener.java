@@ -16,10 +16,11 @@ import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.verbs.VerbsConnection.Handshake;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,8 +36,11 @@ final class VerbsListener implements CmLoop.Listener {
     private final VerbsExtensions verbs;
     private final VerbsPeers peers;
     private final QueuePairConfig config;
-    private final Map<RdmaCmId, Port> ports = new IdentityHashMap<>();
-    private final Map<RdmaCmId, VerbsConnection> connections = new IdentityHashMap<>();
+    private final Map<RdmaCmId, Port> ports = new HashMap<>();
+    private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
+    private volatile Executor loop = _ -> {
+        throw new IllegalStateException("nothing happens before the loop is known");
+    };
 
     VerbsListener(VerbsExtensions verbs, VerbsPeers peers, QueuePairConfig config,
             List<Port> listening) {
@@ -53,7 +57,7 @@ final class VerbsListener implements CmLoop.Listener {
 
     @Override
     public void event(RdmaCmEvent event) throws IOException {
-        EventType type = EventType.values()[event.getEvent()];
+        EventType type = CmLoop.type(event);
         RdmaCmId id = event.getConnIdPriv();
         log.debug("rdma_cm: {}, status {}", type, event.getStatus());
         switch (type) {
@@ -173,23 +177,13 @@ final class VerbsListener implements CmLoop.Listener {
         }
     }
 
-    private CmLoop loop() {
-        CmLoop running = loop;
-        if (running == null) {
-            throw new IllegalStateException("the loop is known before anything happens");
-        }
-        return running;
-    }
-
-    private volatile @Nullable CmLoop loop;
-
     /** Before the loop starts. */
-    void runsOn(CmLoop running) {
+    void runsOn(Executor running) {
         loop = running;
     }
 
     private void destroyLater(VerbsConnection connection) {
-        loop().execute(() -> destroy(connection));
+        loop.execute(() -> destroy(connection));
     }
 
     /** On return no adapter uses the connection's memory. */

@@ -1,5 +1,7 @@
 package io.railhead.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import com.ibm.disni.verbs.IbvMr;
 import io.railhead.rdma.channel.Ended;
 import io.railhead.rdma.channel.PeerChannel;
@@ -193,6 +195,11 @@ public final class VerbsPeer implements AutoCloseable {
         } finally {
             turn.unlock();
         }
+    }
+
+    /** The adapter's own key of a registered buffer. */
+    int remoteKey(int key) {
+        return requireNonNull(registrations.get(key)).getRkey();
     }
 
     /** Takes the adapter's right to the memory away and tells nobody, as no honest peer does. */

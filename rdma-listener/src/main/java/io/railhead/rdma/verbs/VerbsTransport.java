@@ -39,6 +39,7 @@ final class VerbsTransport implements PeerTransport {
     private final Completions sent;
     private final int[] freeBuffers;
     private int freeCount;
+    private int filling;
 
     /** The receiver's: what was polled and not yet handed out. */
     private final Completions received;
@@ -70,11 +71,13 @@ final class VerbsTransport implements PeerTransport {
     /** Waits for a buffer whose message has arrived, if all are under way. */
     @Override
     public ByteBuffer outgoing() {
+        takeSent();
         while (freeCount == 0 && !over) {
-            takeSent();
             Thread.onSpinWait();
+            takeSent();
         }
-        return ownedLink.memory().buffer(freeBuffers[Math.max(0, freeCount - 1)]);
+        filling = freeBuffers[Math.max(0, freeCount - 1)];
+        return ownedLink.memory().buffer(filling);
     }
 
     private void takeSent() {
@@ -90,13 +93,11 @@ final class VerbsTransport implements PeerTransport {
         if (over || freeCount == 0) {
             throw new IOException("the connection has ended");
         }
-        takeSent();
-        int buffer = freeBuffers[freeCount - 1];
-        int bytes = ownedLink.memory().used(buffer).position();
+        int bytes = ownedLink.memory().used(filling).position();
         send.clear()
-                .add(buffer, IbvSendWR.IBV_WR_SEND,
+                .add(filling, IbvSendWR.IBV_WR_SEND,
                         SIGNALED | (bytes <= ownedLink.inlineBytes() ? INLINE : 0))
-                .entry(ownedLink.memory().address(buffer), bytes, ownedLink.memory().localKey());
+                .entry(ownedLink.memory().address(filling), bytes, ownedLink.memory().localKey());
         if (send.post(ownedLink.queuePair()) != 1) {
             throw new IOException("a message was refused with errno " + send.refusal());
         }
