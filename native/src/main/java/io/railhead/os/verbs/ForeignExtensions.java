@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** All of the extensions, over rdma-core. */
 final class ForeignExtensions implements VerbsExtensions {
-    private static final int EAGAIN = 11;
-
     private final LibIbverbs ibverbs;
     private final LibRdmacm rdmacm;
     private final ForeignCm cm;
@@ -279,7 +277,7 @@ final class ForeignExtensions implements VerbsExtensions {
             MemorySegment event = arena.allocate(Layout.AsyncEvent.SIZE, Long.BYTES);
             int errno = NativeLibrary.attempt(state -> (int) ibverbs.getAsyncEvent
                     .invokeExact(state, open(context).address, event));
-            if (errno == EAGAIN) {
+            if (errno == NativeLibrary.EAGAIN) {
                 return null;
             }
             if (errno != 0) {
