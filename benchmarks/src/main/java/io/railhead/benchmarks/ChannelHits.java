@@ -95,7 +95,7 @@ public final class ChannelHits {
             page.write(ByteBuffer.allocate(HIT_BYTES));
             page.publish();
             OnePage handler = new OnePage(page);
-            try (LoopbackFabric fabric = new LoopbackFabric(config, sessions, handler)) {
+            try (LoopbackFabric _ = new LoopbackFabric(config, sessions, handler)) {
                 Session session = Objects.requireNonNull(
                         sessions.open("trainer", _ -> new byte[32]));
                 try (LoopbackPeer peer = LoopbackPeer.connect(config.socket(), session.id(),

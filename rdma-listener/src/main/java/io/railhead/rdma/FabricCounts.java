@@ -12,7 +12,7 @@ public final class FabricCounts {
     private final LongAdder written = new LongAdder();
     private final LongAdder read = new LongAdder();
     private final LongAdder copyNanos = new LongAdder();
-    private final LongAdder spinNanos = new LongAdder();
+    private final LongAdder idleSpinNanos = new LongAdder();
     private final LongAdder registered = new LongAdder();
     private final LongAdder sessions = new LongAdder();
     private final Map<TransferException.Reason, LongAdder> refusals = adders(
@@ -35,16 +35,17 @@ public final class FabricCounts {
         copyNanos.add(nanos);
     }
 
+    /** Where pollers count the time that they looked on in vain. */
+    public LongAdder idleSpinNanos() {
+        return idleSpinNanos;
+    }
+
     public void refused(TransferException.Reason reason) {
         count(refusals, reason).increment();
     }
 
     public void refused(Refusal reason) {
         count(peerRefusals, reason).increment();
-    }
-
-    public void spun(long nanos) {
-        spinNanos.add(nanos);
     }
 
     public void registered(long bytes) {
@@ -61,7 +62,7 @@ public final class FabricCounts {
 
     public FabricStats snapshot() {
         return new FabricStats(transfers.sum(), written.sum(), read.sum(), copyNanos.sum(),
-                spinNanos.sum(), sessions.sum(), registered.sum(), sums(refusals),
+                idleSpinNanos.sum(), sessions.sum(), registered.sum(), sums(refusals),
                 sums(peerRefusals));
     }
 

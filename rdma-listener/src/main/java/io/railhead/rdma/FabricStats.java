@@ -10,7 +10,7 @@ import java.util.Map;
  * @param bytesWritten into peers' memory
  * @param bytesRead from peers' memory
  * @param copyNanos thread time that the copies took
- * @param spinNanos thread time spent looking for work rather than asleep
+ * @param idleSpinNanos thread time that pollers looked on in vain before they slept
  * @param sessions open now
  * @param registeredBytes of peers' memory held now; falls when the memory is let go, not when that
  *            was asked
@@ -19,7 +19,7 @@ import java.util.Map;
  * @param peerRefusals what was refused to peers on the socket
  */
 public record FabricStats(long transfers, long bytesWritten, long bytesRead, long copyNanos,
-        long spinNanos, long sessions, long registeredBytes,
+        long idleSpinNanos, long sessions, long registeredBytes,
         Map<TransferException.Reason, Long> refusals,
         Map<Refusal, Long> peerRefusals) {
 

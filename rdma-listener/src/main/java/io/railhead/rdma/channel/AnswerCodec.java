@@ -64,7 +64,7 @@ public final class AnswerCodec {
         if (padded > out.remaining()) {
             return false;
         }
-        boolean cut = etag.length() < answer.etag().length()
+        boolean cut = answer.cut() || etag.length() < answer.etag().length()
                 || versionId.length() < answer.versionId().length()
                 || code.length() < answer.code().length()
                 || message.length() < answer.message().length()

@@ -189,18 +189,19 @@ final class PeerOutbox {
     PendingRequest cancel(int requestId) {
         lock.lock();
         try {
-            PendingRequest cancelled = pending.get(requestId);
-            if (cancelled == null) {
+            PendingRequest unwanted = pending.get(requestId);
+            if (unwanted == null || unwanted.cancelled) {
                 return null;
             }
-            if (cancelled.sent) {
+            unwanted.cancelled = true;
+            if (unwanted.sent) {
                 say(new Message.Cancel(requestId));
                 return null;
             }
-            unsent.remove(cancelled);
+            unsent.remove(unwanted);
             pending.remove(requestId);
-            settle(cancelled);
-            return cancelled;
+            settle(unwanted);
+            return unwanted;
         } finally {
             lock.unlock();
         }

@@ -4,6 +4,7 @@ import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.AdaptiveSpin;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Has an event loop turn a little before it sleeps, where its peers have lately been quick. The
@@ -11,13 +12,13 @@ import io.railhead.rdma.channel.AdaptiveSpin;
  */
 final class AdaptiveSelect implements SelectStrategy {
     private final AdaptiveSpin spin;
-    private final FabricCounts counts;
+    private final LongAdder idleSpinNanos;
     private boolean turning;
     private long beganNanos;
 
-    AdaptiveSelect(long limitNanos, FabricCounts counts) {
+    AdaptiveSelect(long limitNanos, LongAdder idleSpinNanos) {
         this.spin = new AdaptiveSpin(limitNanos);
-        this.counts = counts;
+        this.idleSpinNanos = idleSpinNanos;
     }
 
     @Override
@@ -26,7 +27,7 @@ final class AdaptiveSelect implements SelectStrategy {
         if (ready > 0 || hasTasks) {
             if (turning) {
                 turning = false;
-                counts.spun(System.nanoTime() - beganNanos);
+                idleSpinNanos.add(System.nanoTime() - beganNanos);
                 spin.found();
             }
             return ready;
@@ -41,7 +42,7 @@ final class AdaptiveSelect implements SelectStrategy {
             return CONTINUE;
         }
         turning = false;
-        counts.spun(now - beganNanos);
+        idleSpinNanos.add(now - beganNanos);
         spin.slept();
         return SELECT;
     }

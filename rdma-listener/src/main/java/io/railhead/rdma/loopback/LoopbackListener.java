@@ -40,7 +40,8 @@ final class LoopbackListener implements AutoCloseable {
         this.peers = peers;
         this.group = new MultiThreadIoEventLoopGroup(1, LoopbackListener::thread,
                 EpollIoHandler.newFactory(MAX_EVENTS,
-                        () -> new AdaptiveSelect(SPIN_NANOS, peers.counts())));
+                        () -> new AdaptiveSelect(SPIN_NANOS,
+                                peers.counts().idleSpinNanos())));
         boolean listening = false;
         try {
             Path draft = SocketFile.draft(config.socket());

@@ -67,10 +67,9 @@ public record VerbsConfig(List<InetSocketAddress> listen, VerbsProvider provider
      * @param keepAlive within which a peer says something; silence of three times that ends its
      *            session
      * @param fenceGrace how long a fence waits for what is posted before it breaks the connection
-     * @param remembered how long a dead session's reasons are kept for its peer
      */
     public record Peers(Duration proofTimeout, int maxUnproven, int maxBuffers, int maxRequests,
-            Duration keepAlive, Duration fenceGrace, Duration remembered) {
+            Duration keepAlive, Duration fenceGrace) {
         static final Peers DEFAULT = new Peers(Duration.ofSeconds(2), 16, 1024, 32,
                 Duration.ofSeconds(10), Duration.ofMillis(500), Duration.ofSeconds(60));
 

@@ -77,10 +77,10 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
     /**
      * What was said in HELLO and answered to it.
      *
-     * @param over what the peer is to hear in place of WELCOME, where its session is over
+     * @param over what the peer is to hear in place of WELCOME, where its session is over; else empty
      */
     record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce,
-            @Nullable Ended over) {}
+            List<ByteBuffer> over) {}
 
     private final VerbsPeers peers;
     private final Rail rail;
@@ -194,13 +194,11 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             leave(EndReason.PROTOCOL, List.of(encoded(new Refused(Refusal.BAD_PROOF))));
             return;
         }
-        Ended over = handshake.over();
-        if (over != null) {
-            peers.ended().forget(session());
-            leave(over.reason(), over.encode());
-            return;
+        if (handshake.over().isEmpty()) {
+            open();
+        } else {
+            leave(EndReason.PEER_GONE, handshake.over());
         }
-        open();
     }
 
     private void open() {
@@ -503,7 +501,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         stage = Stage.BROKEN;
         endSession();
         if (unheard) {
-            peers.ended().remember(session(), ended());
+            peers.ended().remember(session(), ended().encode());
         }
         rail.poller().schedule(DRAIN_NANOS, () -> {
             if (stage == Stage.BROKEN && !gone.isDone()) {

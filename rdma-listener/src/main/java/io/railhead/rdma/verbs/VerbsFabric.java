@@ -108,7 +108,7 @@ public final class VerbsFabric implements Fabric {
         for (int i = 0; i < config.polling().pollers(); i++) {
             opened.add(new Rail("verbs-poller-" + adapter.device() + "-" + i, adapter,
                     config.queuePairs(), config.polling(), config.outstanding(),
-                    peers.counts()::spun));
+                    peers.counts().idleSpinNanos()::add));
         }
         return opened;
     }

@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.rdma.session.EndedSessions;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Refused;
@@ -112,10 +113,10 @@ final class VerbsListener implements CmLoop.Listener {
         Octets mine = Octets.random(peers.random());
         PeerSession pending = peers.sessions().findPending(sessionId);
         if (pending != null) {
-            return new Handshake(pending, nonce, mine, null);
+            return new Handshake(pending, nonce, mine, List.of());
         }
-        EndedSessions.Entry over = peers.ended().find(sessionId);
-        return over == null ? null : new Handshake(over.session(), nonce, mine, over.ended());
+        EndedSessions.Remembered over = peers.ended().find(sessionId);
+        return over == null ? null : new Handshake(over.session(), nonce, mine, over.toSay());
     }
 
     private void admit(RdmaCmId id, Port port, Handshake handshake, ConnectionParameters asked)

@@ -2,6 +2,7 @@ package io.railhead.rdma.verbs;
 
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.EndedSessions;
 import io.railhead.rdma.session.Sessions;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,14 +17,13 @@ final class VerbsPeers {
     private final FabricCounts counts = new FabricCounts();
     private final SecureRandom random = new SecureRandom();
     private final AtomicInteger unproven = new AtomicInteger();
-    private final EndedSessions ended;
+    private final EndedSessions ended = new EndedSessions();
     private volatile boolean closing;
 
     VerbsPeers(VerbsConfig config, Sessions sessions, RequestHandler handler) {
         this.config = config;
         this.sessions = sessions;
         this.handler = handler;
-        this.ended = new EndedSessions(config.peers().remembered().toNanos(), System::nanoTime);
     }
 
     VerbsConfig.Peers config() {

@@ -237,6 +237,7 @@ class LoopbackChannelTest {
         CompletionStage<Answer> stage = peer.channel().send(held(5));
         Awaiting.until("it is there", () -> !handler.held.isEmpty());
         peer.channel().cancel(5);
+        peer.channel().cancel(5);
         assertThat(stage.toCompletableFuture().join().code()).isEqualTo(Answer.CANCELLED);
         assertThat(stage.toCompletableFuture().join().status()).isZero();
         peer.channel().cancel(5);
@@ -350,6 +351,14 @@ class LoopbackChannelTest {
                 .isInstanceOf(ChannelEndedException.class);
         assertThat(peer.channel().endReason()).isEqualTo(EndReason.UNAVAILABLE);
         other.ping();
+    }
+
+    @Test
+    void aHandlerThatFailsToHearTheEndDoesNotKeepTheMemory() {
+        handler.failsToEnd = true;
+        peer.close();
+        Awaiting.until("memory is let go", () -> rig.stats().registeredBytes() == 0);
+        assertThat(rig.stats().sessions()).isZero();
     }
 
     @Test

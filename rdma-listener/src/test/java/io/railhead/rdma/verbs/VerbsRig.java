@@ -53,8 +53,7 @@ final class VerbsRig implements FabricRig {
     }
 
     static Peers peers(Duration proofTimeout, Duration keepAlive) {
-        return new Peers(proofTimeout, 16, 1024, 8, keepAlive, Duration.ofMillis(500),
-                Duration.ofSeconds(60));
+        return new Peers(proofTimeout, 16, 1024, 8, keepAlive, Duration.ofMillis(500));
     }
 
     static Sessions freshSessions() {
