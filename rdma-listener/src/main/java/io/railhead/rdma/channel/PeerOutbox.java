@@ -305,10 +305,11 @@ final class PeerOutbox {
         lock.lock();
         try {
             for (Answer answer : answers) {
-                PendingRequest asked = pending.remove(answer.id());
+                PendingRequest asked = pending.get(answer.id());
                 if (asked == null || !asked.sent) {
                     throw new MessageException("nobody asked for answer " + answer.id());
                 }
+                pending.remove(answer.id());
                 settle(asked);
                 credits++;
                 into.add(asked);
