@@ -13,6 +13,22 @@ import java.util.Optional;
 public record Gid(int index, InetAddress address, GidType type,
         Optional<NetworkInterface> network) {
 
+    private static final int BYTES = 16;
+    private static final int IPV4_OFFSET = 12;
+
+    /** The GID itself, in network order. */
+    public byte[] bytes() {
+        byte[] bytes = address.getAddress();
+        if (bytes.length == BYTES) {
+            return bytes;
+        }
+        byte[] mapped = new byte[BYTES];
+        mapped[IPV4_OFFSET - 1] = (byte) 0xff;
+        mapped[IPV4_OFFSET - 2] = (byte) 0xff;
+        System.arraycopy(bytes, 0, mapped, IPV4_OFFSET, bytes.length);
+        return mapped;
+    }
+
     /**
      * @param mtuBytes of the interface, which limits the port's
      */

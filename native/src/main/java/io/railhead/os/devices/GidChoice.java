@@ -23,26 +23,33 @@ public sealed interface GidChoice {
         }
         List<String> reasons = new ArrayList<>();
         for (RdmaDevice device : devices) {
-            if (device.isIwarp()) {
-                reasons.add(device.name() + " is iWARP, where a completed write does not mean that"
-                        + " the bytes are placed");
-                continue;
-            }
             for (RdmaPort port : device.ports()) {
-                String place = device.name() + " port " + port.number();
-                if (!port.isActive()) {
-                    reasons.add(place + " is " + port.state());
-                    continue;
-                }
-                for (Gid gid : port.gids()) {
-                    if (fits(device, port, gid, request)) {
-                        return new Chosen(device, port, gid);
+                switch (of(device, port, request)) {
+                    case Chosen chosen -> {
+                        return chosen;
                     }
+                    case None(String reason) -> reasons.add(reason);
                 }
-                reasons.add(place + " has no such GID among " + port.gids().size());
             }
         }
         return new None("no " + describe(request) + ": " + String.join("; ", reasons));
+    }
+
+    private static GidChoice of(RdmaDevice device, RdmaPort port, GidRequest request) {
+        String place = device.name() + " port " + port.number();
+        if (device.isIwarp()) {
+            return new None(device.name()
+                    + " is iWARP, where a completed write does not mean that the bytes are placed");
+        }
+        if (!port.isActive()) {
+            return new None(place + " is " + port.state());
+        }
+        for (Gid gid : port.gids()) {
+            if (fits(device, port, gid, request)) {
+                return new Chosen(device, port, gid);
+            }
+        }
+        return new None(place + " has no such GID among " + port.gids().size());
     }
 
     private static boolean fits(RdmaDevice device, RdmaPort port, Gid gid, GidRequest request) {

@@ -18,6 +18,7 @@ import java.util.Optional;
  */
 public final class RdmaDevices {
     private static final int GID_BYTES = 16;
+    private static final String HOLE = "0000:0000:0000:0000:0000:0000:0000:0000";
 
     private final Path devices;
     private final Path networks;
@@ -61,18 +62,24 @@ public final class RdmaDevices {
 
     private List<Gid> gids(Path port, boolean isInfiniband) {
         List<Gid> found = new ArrayList<>();
-        for (Path gid : children(port.resolve("gids"))) {
-            String index = gid.getFileName().toString();
-            Optional<InetAddress> address = line(gid).flatMap(RdmaDevices::address);
-            Optional<String> type = line(port.resolve("gid_attrs/types").resolve(index));
-            if (address.isPresent() && type.isPresent()) {
-                found.add(new Gid(Integer.parseInt(index), address.get(),
-                        GidType.ofSysfs(type.get(), isInfiniband),
-                        line(port.resolve("gid_attrs/ndevs").resolve(index)).map(this::network)));
-            }
+        for (Path file : children(port.resolve("gids"))) {
+            line(file).flatMap(RdmaDevices::address)
+                    .flatMap(address -> gid(port, file.getFileName().toString(), address,
+                            isInfiniband))
+                    .ifPresent(found::add);
         }
         found.sort(Comparator.comparingInt(Gid::index));
         return found;
+    }
+
+    /** Asked only of entries in use: tables have up to a thousand, nearly all of them holes. */
+    private Optional<Gid> gid(Path port, String index, InetAddress address,
+            boolean isInfiniband) {
+        Path attributes = port.resolve("gid_attrs");
+        return line(attributes.resolve("types").resolve(index))
+                .map(type -> new Gid(Integer.parseInt(index), address,
+                        GidType.ofSysfs(type, isInfiniband),
+                        line(attributes.resolve("ndevs").resolve(index)).map(this::network)));
     }
 
     private Gid.NetworkInterface network(String name) {
@@ -82,12 +89,13 @@ public final class RdmaDevices {
 
     /** A GID as the kernel prints it; empty for a hole in the table, which is all zeros. */
     private static Optional<InetAddress> address(String gid) {
+        if (gid.equals(HOLE)) {
+            return Optional.empty();
+        }
         try {
             byte[] bytes = HexFormat.of().parseHex(gid.replace(":", ""));
             InetAddress address = InetAddress.getByAddress(bytes);
-            return bytes.length == GID_BYTES && !address.isAnyLocalAddress()
-                    ? Optional.of(address)
-                    : Optional.empty();
+            return Optional.of(address).filter(ignored -> bytes.length == GID_BYTES);
         } catch (IllegalArgumentException | UnknownHostException e) {
             return Optional.empty();
         }

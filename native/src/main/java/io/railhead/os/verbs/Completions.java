@@ -102,7 +102,7 @@ public final class Completions implements AutoCloseable {
         target.setOpcode(opcode(index));
         target.setVendor_err(vendorError(index));
         target.setByte_len(bytes(index));
-        target.setImm_data(immediate(index));
+        target.setImm_data(memory.get(JAVA_INT, at + Layout.Wc.IMM_DATA));
         target.setQp_num(queuePairNumber(index));
         target.setSrc_qp(memory.get(JAVA_INT, at + Layout.Wc.SRC_QP));
         target.setWc_flags(memory.get(JAVA_INT, at + Layout.Wc.WC_FLAGS));

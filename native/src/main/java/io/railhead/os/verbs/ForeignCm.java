@@ -28,8 +28,6 @@ import org.jspecify.annotations.Nullable;
  * never waits for it.
  */
 final class ForeignCm extends RdmaCm {
-    private static final int EAGAIN = 11;
-
     private final LibRdmacm library;
 
     ForeignCm(LibRdmacm library) {
@@ -49,8 +47,9 @@ final class ForeignCm extends RdmaCm {
     public int destroyEventChannel(RdmaEventChannel cmChannel) throws IOException {
         Foreign.EventChannel channel = open(cmChannel);
         channel.close();
-        NativeLibrary.run(
-                state -> library.destroyEventChannel.invokeExact(state, channel.address));
+        NativeLibrary.run(state -> {
+            library.destroyEventChannel.invokeExact(state, channel.address);
+        });
         return 0;
     }
 
@@ -148,7 +147,9 @@ final class ForeignCm extends RdmaCm {
         }
         Foreign.requireOpen(queuePair.isOpen());
         queuePair.close();
-        NativeLibrary.run(state -> library.destroyQp.invokeExact(state, id.address));
+        NativeLibrary.run(state -> {
+            library.destroyQp.invokeExact(state, id.address);
+        });
         return 0;
     }
 
@@ -208,7 +209,8 @@ final class ForeignCm extends RdmaCm {
     }
 
     /**
-     * The next event, or null when none came in time.
+     * The next event, or null when none came in time; sooner too, when what came was of an id that
+     * is being destroyed.
      *
      * @param timeoutMillis 0 does not wait, -1 waits without limit
      */
@@ -223,7 +225,7 @@ final class ForeignCm extends RdmaCm {
             MemorySegment result = arena.allocate(JAVA_LONG);
             int errno = NativeLibrary.attempt(state -> (int) library.getCmEvent
                     .invokeExact(state, channel.address, result));
-            if (errno == EAGAIN) {
+            if (errno == NativeLibrary.EAGAIN) {
                 return null;
             }
             if (errno != 0) {
@@ -239,7 +241,8 @@ final class ForeignCm extends RdmaCm {
         }
     }
 
-    private RdmaCmEvent take(long event, Foreign.EventChannel channel) throws IOException {
+    private @Nullable RdmaCmEvent take(long event, Foreign.EventChannel channel)
+            throws IOException {
         try {
             return copy(event, channel);
         } finally {
@@ -248,16 +251,19 @@ final class ForeignCm extends RdmaCm {
         }
     }
 
-    private static RdmaCmEvent copy(long event, Foreign.EventChannel channel) throws IOException {
+    /** An id that is unknown and no new one is being destroyed by another thread: no event. */
+    private static @Nullable RdmaCmEvent copy(long event, Foreign.EventChannel channel)
+            throws IOException {
         int type = Memory.getInt(event + Layout.CmEvent.EVENT);
         long address = Memory.getLong(event + Layout.CmEvent.ID);
-        Foreign.CmId id = channel.ids.get(address);
-        if (id == null) {
-            id = adopt(address, channel);
-        }
-        return new Foreign.CmEvent(type, Memory.getInt(event + Layout.CmEvent.STATUS),
-                channel.ids.get(Memory.getLong(event + Layout.CmEvent.LISTEN_ID)), id,
-                decode(event + Layout.CmEvent.CONN));
+        Foreign.CmId id = type == Layout.Constant.RDMA_CM_EVENT_CONNECT_REQUEST
+                ? adopt(address, channel)
+                : channel.ids.get(address);
+        return id == null
+                ? null
+                : new Foreign.CmEvent(type, Memory.getInt(event + Layout.CmEvent.STATUS),
+                        channel.ids.get(Memory.getLong(event + Layout.CmEvent.LISTEN_ID)), id,
+                        decode(event + Layout.CmEvent.CONN));
     }
 
     @Override
@@ -277,7 +283,7 @@ final class ForeignCm extends RdmaCm {
                 Layout.SockAddr.SIZE));
     }
 
-    /** Only for what rdma_create_ep made, which this provider does not. */
+    /** With its queue pair, if it still has one. */
     @Override
     public int destroyEp(RdmaCmId cmId) throws IOException {
         Foreign.CmId id = open(cmId);

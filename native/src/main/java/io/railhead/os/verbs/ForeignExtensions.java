@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** All of the extensions, over rdma-core. */
 final class ForeignExtensions implements VerbsExtensions {
-    private static final int EAGAIN = 11;
-
     private final LibIbverbs ibverbs;
     private final LibRdmacm rdmacm;
     private final ForeignCm cm;
@@ -106,7 +104,9 @@ final class ForeignExtensions implements VerbsExtensions {
     }
 
     private void free(long list) {
-        NativeLibrary.run(state -> rdmacm.freeDevices.invokeExact(state, list));
+        NativeLibrary.run(state -> {
+            rdmacm.freeDevices.invokeExact(state, list);
+        });
     }
 
     private String nameOf(long context) throws IOException {
@@ -136,7 +136,7 @@ final class ForeignExtensions implements VerbsExtensions {
             MemorySegment attr = arena.allocate(Layout.DeviceAttr.SIZE, Long.BYTES);
             NativeLibrary.check("ibv_query_device", state -> (int) ibverbs.queryDevice
                     .invokeExact(state, open(context).address, attr));
-            return new DeviceLimits(attr.get(JAVA_LONG, Layout.DeviceAttr.MAX_MR_SIZE),
+            return new DeviceLimits(signed(attr.get(JAVA_LONG, Layout.DeviceAttr.MAX_MR_SIZE)),
                     attr.get(JAVA_INT, Layout.DeviceAttr.MAX_QP),
                     attr.get(JAVA_INT, Layout.DeviceAttr.MAX_QP_WR),
                     attr.get(JAVA_INT, Layout.DeviceAttr.MAX_SGE),
@@ -147,6 +147,11 @@ final class ForeignExtensions implements VerbsExtensions {
                     attr.get(JAVA_INT, Layout.DeviceAttr.MAX_QP_RD_ATOM),
                     attr.get(JAVA_INT, Layout.DeviceAttr.MAX_QP_INIT_RD_ATOM));
         }
+    }
+
+    /** An unsigned 64-bit number, capped. */
+    private static long signed(long value) {
+        return value < 0 ? Long.MAX_VALUE : value;
     }
 
     @Override
@@ -272,14 +277,16 @@ final class ForeignExtensions implements VerbsExtensions {
             MemorySegment event = arena.allocate(Layout.AsyncEvent.SIZE, Long.BYTES);
             int errno = NativeLibrary.attempt(state -> (int) ibverbs.getAsyncEvent
                     .invokeExact(state, open(context).address, event));
-            if (errno == EAGAIN) {
+            if (errno == NativeLibrary.EAGAIN) {
                 return null;
             }
             if (errno != 0) {
                 throw new VerbsException("ibv_get_async_event", errno);
             }
             AsyncEvent copy = copy(event);
-            NativeLibrary.run(state -> ibverbs.ackAsyncEvent.invokeExact(state, event));
+            NativeLibrary.run(state -> {
+                ibverbs.ackAsyncEvent.invokeExact(state, event);
+            });
             return copy;
         }
     }

@@ -33,8 +33,10 @@ final class ForeignPostSend extends SVCPostSend {
     private Request write(IbvSendWR request) {
         int index = prepared.size();
         prepared.add(request.getWr_id(), request.getOpcode(), request.getSend_flags())
-                .immediate(request.getImm_data())
                 .remote(request.getRdma().getRemote_addr(), request.getRdma().getRkey());
+        // DiSNI's immediate is in network byte order already, here and in its completions.
+        prepared.setInt(index * Layout.SendWr.SIZE + Layout.SendWr.IMM_DATA,
+                request.getImm_data());
         List<Entry> entries = new ArrayList<>();
         for (IbvSge entry : request.getSg_list()) {
             prepared.entry(entry.getAddr(), entry.getLength(), entry.getLkey());

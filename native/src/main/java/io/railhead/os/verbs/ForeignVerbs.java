@@ -33,8 +33,6 @@ import org.jspecify.annotations.Nullable;
  * batches, or destroying the queue waits for ever.
  */
 final class ForeignVerbs extends RdmaVerbs {
-    private static final int EAGAIN = 11;
-
     private final LibIbverbs library;
 
     ForeignVerbs(LibIbverbs library) {
@@ -114,7 +112,7 @@ final class ForeignVerbs extends RdmaVerbs {
             MemorySegment context = arena.allocate(JAVA_LONG);
             int errno = NativeLibrary.attempt(state -> (int) library.getCqEvent
                     .invokeExact(state, channel, from, context));
-            if (errno == EAGAIN) {
+            if (errno == NativeLibrary.EAGAIN) {
                 return false;
             }
             if (errno != 0) {
@@ -133,7 +131,9 @@ final class ForeignVerbs extends RdmaVerbs {
     @Override
     public int ackCqEvents(IbvCQ queue, int events) {
         long address = addressOf(queue);
-        NativeLibrary.run(state -> library.ackCqEvents.invokeExact(state, address, events));
+        NativeLibrary.run(state -> {
+            library.ackCqEvents.invokeExact(state, address, events);
+        });
         return 0;
     }
 

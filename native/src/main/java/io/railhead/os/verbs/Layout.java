@@ -285,11 +285,7 @@ final class Layout {
     static final class Constant {
         static final int IBV_TRANSPORT_IWARP = 1;
         static final int IBV_NODE_RNIC = 4;
-        static final int IBV_QPT_RC = 2;
-        static final int IBV_QPS_INIT = 1;
-        static final int IBV_QPS_RTR = 2;
-        static final int IBV_QPS_RTS = 3;
-        static final int IBV_QPS_ERR = 6;
+        static final int RDMA_CM_EVENT_CONNECT_REQUEST = 4;
         static final int RDMA_OPTION_ID = 0;
         static final int RDMA_OPTION_ID_TOS = 0;
         static final int RDMA_OPTION_ID_REUSEADDR = 1;

@@ -21,6 +21,11 @@ import java.util.Set;
  * {@code long}. A library or symbol that is not there is a {@link VerbsUnavailableException}.
  */
 final class NativeLibrary {
+    static final MemoryLayout POINTER = JAVA_LONG;
+    /** A pointer to memory of ours, which must live through the call. */
+    static final MemoryLayout SEGMENT = ADDRESS;
+    static final int EAGAIN = 11;
+
     private static final StructLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
@@ -92,6 +97,7 @@ final class NativeLibrary {
         long invoke(MemorySegment state) throws Throwable;
     }
 
+    /** Its body must be a block: as an expression, a void handle would be called for an Object. */
     interface VoidCall {
         void invoke(MemorySegment state) throws Throwable;
     }
@@ -116,12 +122,12 @@ final class NativeLibrary {
         }
     }
 
-    /** The same, but with the errno as a value; 0 is success. */
+    /** The same, but with the errno as a value; 0 is success alone. */
     static int attempt(Call invocation) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
             long result = invoke(invocation, state);
-            return result == -1 ? errno(state) : (int) result;
+            return result == -1 ? Math.max(errno(state), 1) : (int) result;
         }
     }
 
@@ -145,7 +151,4 @@ final class NativeLibrary {
             throw new AssertionError("a downcall threw a checked exception", e);
         }
     }
-
-    static final MemoryLayout POINTER = JAVA_LONG;
-    static final MemoryLayout SEGMENT = ADDRESS;
 }

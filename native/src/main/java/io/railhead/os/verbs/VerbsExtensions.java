@@ -102,7 +102,10 @@ public interface VerbsExtensions {
     /** Readable when {@link #nextAsyncEvent} has something; never blocks. */
     int asyncDescriptor(IbvContext context);
 
-    /** The next event of the device, acknowledged; null when there is none now. */
+    /**
+     * The next event of the device, acknowledged; null when there is none now. A context that was
+     * open before may still hold events of then: what counts is the port's state now.
+     */
     @Nullable
     AsyncEvent nextAsyncEvent(IbvContext context) throws IOException;
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,17 @@ final class RdmaDevicesTest {
                         Optional.of(new Gid.NetworkInterface("eth7", 1500))),
                 new Gid(10, address("10.99.0.1"), GidType.ROCE_V2,
                         Optional.of(new Gid.NetworkInterface("eth7", 1500))));
+    }
+
+    @Test
+    void aGidHasItsBytesWhicheverWayItIsRead() throws IOException {
+        device("mlx5_0", "1: CA", "4: ACTIVE", "Ethernet");
+        gid("mlx5_0", 0, MAPPED, "RoCE v2", "eth0");
+        gid("mlx5_0", 1, GLOBAL, "RoCE v2", "eth0");
+
+        assertThat(RdmaDevices.read(sysfs).getFirst().ports().getFirst().gids())
+                .extracting(gid -> HexFormat.of().formatHex(gid.bytes()))
+                .containsExactly(MAPPED.replace(":", ""), GLOBAL.replace(":", ""));
     }
 
     @Test

@@ -6,6 +6,7 @@ import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
+import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
@@ -23,6 +24,8 @@ import java.util.List;
  */
 final class VerbsLink implements AutoCloseable {
     static final int TIMEOUT_MILLIS = 30_000;
+    /** Over a cable to oneself the answer to ARP can overtake the question: then it is all used. */
+    static final int RESOLVE_MILLIS = 3_000;
 
     final VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
     final RdmaEventChannel serverEvents = RdmaEventChannel.createEventChannel();
@@ -30,11 +33,12 @@ final class VerbsLink implements AutoCloseable {
     final VerbsSide server;
     final VerbsSide client;
     final RdmaCmId listener;
+    final List<RdmaDevice> devices;
     private final InetSocketAddress listening;
     private final InetAddress clientAddress;
 
     VerbsLink() throws IOException {
-        List<RdmaDevice> devices = RdmaDevices.read();
+        devices = RdmaDevices.read();
         server = new VerbsSide(verbs, devices.getFirst().name());
         client = new VerbsSide(verbs, devices.getLast().name());
         clientAddress = addressOf(devices.getLast());
@@ -46,8 +50,12 @@ final class VerbsLink implements AutoCloseable {
     }
 
     static InetAddress addressOf(RdmaDevice device) {
+        return gidOf(device).address();
+    }
+
+    static Gid gidOf(RdmaDevice device) {
         return switch (GidChoice.of(List.of(device), GidRequest.of(GidType.ROCE_V2))) {
-            case GidChoice.Chosen chosen -> chosen.gid().address();
+            case GidChoice.Chosen chosen -> chosen.gid();
             case GidChoice.None(String reason) -> throw new IllegalStateException(reason);
         };
     }
@@ -56,9 +64,10 @@ final class VerbsLink implements AutoCloseable {
     RdmaCmId resolved(IbvQPInitAttr attributes) throws IOException {
         RdmaCmId id = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         verbs.setAckTimeout(id, 16);
-        id.resolveAddr(new InetSocketAddress(clientAddress, 0), listening, TIMEOUT_MILLIS);
+        verbs.setTypeOfService(id, 96);
+        id.resolveAddr(new InetSocketAddress(clientAddress, 0), listening, RESOLVE_MILLIS);
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-        id.resolveRoute(TIMEOUT_MILLIS);
+        id.resolveRoute(RESOLVE_MILLIS);
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
         id.createQP(client.domain, attributes);
         return id;

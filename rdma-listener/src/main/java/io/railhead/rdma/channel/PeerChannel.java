@@ -337,10 +337,11 @@ public final class PeerChannel implements AutoCloseable {
     private void giveOut() throws MessageException {
         try {
             outbox.answered(answers, answered);
+        } finally {
+            // Those before one that nobody asked for are good.
             for (int i = 0; i < answered.size(); i++) {
                 answered.get(i).complete(answers.get(i));
             }
-        } finally {
             answers.clear();
             answered.clear();
         }

@@ -258,7 +258,11 @@ final class LoopbackChannel implements RequestChannel {
         }
         takeFromElsewhere();
         ended = true;
-        handler.ended(this);
+        try {
+            handler.ended(this);
+        } catch (RuntimeException e) {
+            log.error("loopback session {}: its requests' handler", session.number(), e);
+        }
     }
 
     /** What to tell of those that were not answered, once nothing touches their buffers. */

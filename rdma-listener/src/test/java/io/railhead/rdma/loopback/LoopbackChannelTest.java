@@ -354,6 +354,14 @@ class LoopbackChannelTest {
     }
 
     @Test
+    void aHandlerThatFailsToHearTheEndDoesNotKeepTheMemory() {
+        handler.failsToEnd = true;
+        peer.close();
+        Awaiting.until("memory is let go", () -> rig.stats().registeredBytes() == 0);
+        assertThat(rig.stats().sessions()).isZero();
+    }
+
+    @Test
     void moreRequestsThanCreditsAnIdTwiceAndMalformedRecordsEndTheSession() throws IOException {
         Request[] tooMany = new Request[40];
         Arrays.setAll(tooMany, this::held);

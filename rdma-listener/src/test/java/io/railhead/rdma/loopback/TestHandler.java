@@ -34,6 +34,7 @@ final class TestHandler implements RequestHandler {
 
     /** Gives the slices of a hit, null-padded. */
     volatile Supplier<@Nullable PageSlice[]> object = () -> new @Nullable PageSlice[1];
+    volatile boolean failsToEnd;
     final Queue<Held> held = new ConcurrentLinkedQueue<>();
     final Queue<Integer> cancelled = new ConcurrentLinkedQueue<>();
     final Map<RequestChannel, Integer> ended = new ConcurrentHashMap<>();
@@ -91,5 +92,8 @@ final class TestHandler implements RequestHandler {
     @Override
     public void ended(RequestChannel channel) {
         ended.merge(channel, 1, Integer::sum);
+        if (failsToEnd) {
+            throw new IllegalStateException("on purpose");
+        }
     }
 }
