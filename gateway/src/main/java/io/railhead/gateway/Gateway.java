@@ -73,7 +73,6 @@ public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final String LOOPBACK = "loopback";
-    private static final String VERBS = "verbs";
     private static final int MAX_PENDING_SESSIONS = 256;
     private static final Duration STEP = Duration.ofSeconds(30);
 
@@ -160,7 +159,8 @@ public final class Gateway implements AutoCloseable {
     }
 
     private Fabrics openFabrics(Sessions sessions, RequestHandler requests) {
-        return new Fabrics(List.of(openLoopback(sessions, requests), openVerbs()));
+        return new Fabrics(List.of(openLoopback(sessions, requests),
+                VerbsOpening.open(config.rdma(), verbsAddresses(), sessions, requests)));
     }
 
     private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
@@ -175,12 +175,6 @@ public final class Gateway implements AutoCloseable {
         GatewayConfig.Channel channel = config.rdma().channel();
         return LoopbackConfig.at(config.rdma().loopback().socket())
                 .with(channel.maxRequests(), channel.keepAlive());
-    }
-
-    private Fabric openVerbs() {
-        return new UnavailableFabric(VERBS, config.rdma().verbs().enabled()
-                ? "not served yet"
-                : "switched off by rdma.verbs.enabled");
     }
 
     /** What peers are told of the fabrics, one that is switched off included. */
@@ -207,6 +201,7 @@ public final class Gateway implements AutoCloseable {
         return new Endpoint.Reach.Network(() -> addresses, () -> port);
     }
 
+    /** Of the chosen adapters; none where they are switched off. */
     private List<String> verbsAddresses() {
         if (!config.rdma().verbs().enabled()) {
             return List.of();

@@ -36,6 +36,11 @@ record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fi
         return (int) number(fields, "port");
     }
 
+    /** Outstanding at a time. */
+    int maxRequests() throws IOException {
+        return (int) number(fields, "max_requests");
+    }
+
     private static List<String> require(Map<String, List<String>> fields, String name)
             throws IOException {
         List<String> values = fields.getOrDefault(name, List.of());

@@ -2,8 +2,12 @@ package io.railhead.client;
 
 import io.railhead.os.Mapping;
 import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.verbs.VerbsPeer;
+import io.railhead.rdma.verbs.VerbsPeerConfig;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /** A gateway that is reached by RDMA: memory is pinned by the adapter. */
@@ -18,8 +22,9 @@ enum VerbsPeers implements Peers {
     @Override
     public void requireUsable() throws IOException {
         if (RdmaDevices.read().isEmpty()) {
-            throw new IOException("this host has no RDMA adapter that the kernel serves");
+            throw new IOException("this host has no RDMA device");
         }
+        var _ = VerbsProvider.FOREIGN.install();
     }
 
     @Override
@@ -27,11 +32,30 @@ enum VerbsPeers implements Peers {
         return new PinnedMemory(Mapping.anonymous(bytes));
     }
 
+    /** By the first of the gateway's addresses that can be reached. */
     @Override
     public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
             throws IOException {
-        throw new IOException("this client cannot connect to " + grant.addresses() + ":"
-                + grant.port() + " by RDMA yet");
+        VerbsPeerConfig config = VerbsPeerConfig.of(grant.maxRequests(), timeout);
+        IOException unreached = null;
+        for (String address : grant.addresses()) {
+            try {
+                VerbsPeer peer = VerbsPeer.connect(config,
+                        new InetSocketAddress(address, grant.port()), grant.id(), sessionKey);
+                return new ChannelPeer(peer.channel(), peer.sessionNumber(),
+                        new Connected(peer));
+            } catch (IOException e) {
+                if (unreached == null) {
+                    unreached = new IOException(
+                            "cannot connect to " + address + ": " + e.getMessage(), e);
+                } else {
+                    unreached.addSuppressed(e);
+                }
+            }
+        }
+        throw unreached == null
+                ? new PermanentException("the gateway names no address of an adapter")
+                : unreached;
     }
 
     private record PinnedMemory(Mapping mapping) implements Memory {
@@ -43,6 +67,23 @@ enum VerbsPeers implements Peers {
         @Override
         public void close() {
             mapping.close();
+        }
+    }
+
+    private record Connected(VerbsPeer peer) implements ChannelPeer.Registrations {
+        @Override
+        public int register(Memory memory) throws IOException {
+            return peer.register(memory.segment());
+        }
+
+        @Override
+        public void deregister(int key) throws IOException {
+            peer.deregister(key);
+        }
+
+        @Override
+        public void close() {
+            peer.close();
         }
     }
 }
