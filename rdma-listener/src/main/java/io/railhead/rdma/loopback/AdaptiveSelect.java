@@ -2,7 +2,6 @@ package io.railhead.rdma.loopback;
 
 import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
-import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.AdaptiveSpin;
 import java.util.concurrent.atomic.LongAdder;
 

@@ -71,7 +71,7 @@ public record VerbsConfig(List<InetSocketAddress> listen, VerbsProvider provider
     public record Peers(Duration proofTimeout, int maxUnproven, int maxBuffers, int maxRequests,
             Duration keepAlive, Duration fenceGrace) {
         static final Peers DEFAULT = new Peers(Duration.ofSeconds(2), 16, 1024, 32,
-                Duration.ofSeconds(10), Duration.ofMillis(500), Duration.ofSeconds(60));
+                Duration.ofSeconds(10), Duration.ofMillis(500));
 
         public Peers {
             requirePositive("maxUnproven", maxUnproven);

@@ -77,7 +77,8 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
     /**
      * What was said in HELLO and answered to it.
      *
-     * @param over what the peer is to hear in place of WELCOME, where its session is over; else empty
+     * @param over what the peer is to hear in place of WELCOME, where its session is over; else
+     *            empty
      */
     record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce,
             List<ByteBuffer> over) {}
