@@ -85,6 +85,10 @@ final class VerbsFaultsTest {
     }
 
     private List<CompletionStage<Void>> writeAll(Transfer transfer, int length) {
+        return writeAll(pages, transfer, length);
+    }
+
+    static List<CompletionStage<Void>> writeAll(TestPages pages, Transfer transfer, int length) {
         List<CompletionStage<Void>> writes = new ArrayList<>();
         for (int at = 0; at < length; at += 1 << 20) {
             writes.add(transfer.write(pages.slice(0, 1 << 20), at));
@@ -261,42 +265,7 @@ final class VerbsFaultsTest {
         }
     }
 
-    @Test
-    void aLinkThatGoesDownTurnsTheFabricOffAndOnAgain() throws Exception {
-        VerbsPeer peer = rig.peer("ann");
-        MemorySegment memory = rig.allocate(LENGTH);
-        int key = peer.register(memory);
-        Transfer transfer = transfer("ann", peer.sessionNumber(), memory.address(), LENGTH, key);
-        List<CompletionStage<Void>> writes = new ArrayList<>();
-        run("ip", "link", "set", "v0", "down");
-        try {
-            Awaiting.until("the fabric is off", () -> !rig.fabric().health().usable());
-            writes.addAll(writeAll(transfer, LENGTH));
-            byte[] atFence;
-            result(transfer.fence());
-            assertThat(pages.leases()).isZero();
-            atFence = memory.toArray(JAVA_BYTE);
-            for (CompletionStage<Void> write : writes) {
-                assertThat(failure(write)).isIn(null, Reason.FENCED);
-            }
-            run("ip", "link", "set", "v0", "up");
-            Awaiting.until("the fabric is on", () -> rig.fabric().health().usable());
-            assertThat(memory.toArray(JAVA_BYTE)).isEqualTo(atFence);
-        } finally {
-            run("ip", "link", "set", "v0", "up");
-        }
-        // Routes come back a little later than the link.
-        Awaiting.until("a peer connects again", () -> {
-            try {
-                rig.peer("bob").ping();
-                return true;
-            } catch (IOException _) {
-                return false;
-            }
-        });
-    }
-
-    private static void run(String... command) throws Exception {
+    static void run(String... command) throws Exception {
         Process process = new ProcessBuilder(command).inheritIO().start();
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("%s ends", command[0]).isTrue();
         assertThat(process.exitValue()).as(String.join(" ", command)).isZero();

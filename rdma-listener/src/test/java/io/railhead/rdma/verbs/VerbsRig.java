@@ -29,6 +29,7 @@ import java.util.List;
 final class VerbsRig implements FabricRig {
     static final byte[] KEY = "a session key of thirty-two byte".getBytes(US_ASCII);
     static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final Duration CALL = Duration.ofSeconds(20);
     static final InetAddress GATEWAY = address("RAILHEAD_VERBS_GATEWAY", "10.99.0.1");
     static final InetAddress PEER = address("RAILHEAD_VERBS_PEER", "10.99.0.2");
 
@@ -111,7 +112,7 @@ final class VerbsRig implements FabricRig {
     }
 
     VerbsPeerConfig peerConfig() {
-        return VerbsPeerConfig.of(config.peers().maxRequests(), PATIENCE).from(PEER);
+        return VerbsPeerConfig.of(config.peers().maxRequests(), CALL).from(PEER);
     }
 
     VerbsPeer peer(String principal) throws IOException {
