@@ -25,9 +25,10 @@ class ArchitectureTest {
     private static final String CAFFEINE = "com.github.benmanes.caffeine..";
     private static final String JACKSON = "com.fasterxml.jackson..";
     private static final String PROMETHEUS = "io.prometheus..";
+    private static final String DISNI = "com.ibm.disni..";
 
     @ArchTest
-    static final ArchRule NATIVE_KNOWS_THE_JDK_ALONE = noClasses().that()
+    static final ArchRule NATIVE_KNOWS_THE_JDK_AND_DISNI = noClasses().that()
             .resideInAPackage(OS)
             .should()
             .dependOnClassesThat()
@@ -40,7 +41,7 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(RDMA, BACKEND,
-                    GATEWAY, CLIENT, CLI, AWS, VERTX, NETTY, JACKSON, PROMETHEUS);
+                    GATEWAY, CLIENT, CLI, AWS, VERTX, NETTY, JACKSON, PROMETHEUS, DISNI);
 
     @ArchTest
     static final ArchRule FABRICS_KNOW_NO_HTTP_SERVER_AND_NO_STORE = noClasses().that()
@@ -64,14 +65,14 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(OS, CACHE, RDMA, GATEWAY, CLIENT, CLI,
-                    VERTX, CAFFEINE, JACKSON, PROMETHEUS);
+                    VERTX, CAFFEINE, JACKSON, PROMETHEUS, DISNI);
 
     @ArchTest
     static final ArchRule THE_GATEWAY_KNOWS_NO_CLIENT = noClasses().that()
             .resideInAPackage(GATEWAY)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(CLIENT, CLI);
+            .resideInAnyPackage(CLIENT, CLI, DISNI);
 
     @ArchTest
     static final ArchRule THE_CLIENT_KNOWS_NO_SERVER = noClasses().that()

@@ -42,6 +42,12 @@ final class Libc {
     static final int MSG_DONTWAIT = 0x40;
     static final int MSG_CMSG_CLOEXEC = 0x40000000;
 
+    static final int POLLIN = 0x1;
+    static final int EFD_FLAGS = 0x80000 | 0x800;
+
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
     private static final int PROT_READ_WRITE = 0x1 | 0x2;
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
@@ -117,6 +123,33 @@ final class Libc {
                 state -> (long) Handles.RECVMSG.invokeExact(state, socket, header, flags));
     }
 
+    static void setNonBlocking(int descriptor) {
+        long flags = call("fcntl(F_GETFL)",
+                state -> (int) Handles.FCNTL.invokeExact(state, descriptor, F_GETFL, 0));
+        call("fcntl(F_SETFL)", state -> (int) Handles.FCNTL.invokeExact(state, descriptor, F_SETFL,
+                (int) flags | O_NONBLOCK));
+    }
+
+    static int poll(MemorySegment pollfds, int count, int timeoutMillis) {
+        return (int) call("poll", state -> (int) Handles.POLL.invokeExact(state, pollfds,
+                (long) count, timeoutMillis));
+    }
+
+    static int eventfd() {
+        return (int) call("eventfd",
+                state -> (int) Handles.EVENTFD.invokeExact(state, 0, EFD_FLAGS));
+    }
+
+    static long read(int descriptor, MemorySegment buffer) {
+        return call("read", state -> (long) Handles.READ.invokeExact(state, descriptor, buffer,
+                buffer.byteSize()));
+    }
+
+    static long write(int descriptor, MemorySegment buffer) {
+        return call("write", state -> (long) Handles.WRITE.invokeExact(state, descriptor, buffer,
+                buffer.byteSize()));
+    }
+
     static void close(int descriptor) {
         call("close", state -> (int) Handles.CLOSE.invokeExact(state, descriptor));
     }
@@ -136,6 +169,10 @@ final class Libc {
     static MemorySegment view(long address, long bytes, Arena arena) {
         return MemorySegment.ofAddress(address)
                 .reinterpret(bytes, arena, segment -> munmap(segment.address(), bytes));
+    }
+
+    static String message(int errno) {
+        return Handles.message(errno);
     }
 
     interface Call {
@@ -197,6 +234,13 @@ final class Libc {
         private static final MethodHandle FSTATFS = handle("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);
         private static final MethodHandle RECVMSG = handle("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
                 JAVA_INT);
+        private static final MethodHandle POLL = handle("poll", JAVA_INT, ADDRESS, JAVA_LONG,
+                JAVA_INT);
+        private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
+        private static final MethodHandle READ = handle("read", JAVA_LONG, JAVA_INT, ADDRESS,
+                JAVA_LONG);
+        private static final MethodHandle WRITE = handle("write", JAVA_LONG, JAVA_INT, ADDRESS,
+                JAVA_LONG);
         private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
         private static final MethodHandle GETRLIMIT = handle("getrlimit", JAVA_INT, JAVA_INT,
                 ADDRESS);

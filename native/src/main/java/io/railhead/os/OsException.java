@@ -11,6 +11,11 @@ public final class OsException extends RuntimeException {
         this.errno = errno;
     }
 
+    /** The C library's words for an errno, with its number. */
+    public static String reason(int errno) {
+        return Libc.message(errno);
+    }
+
     /** The errno, or 0 where the refusal is ours. */
     public int errno() {
         return errno;

@@ -1,0 +1,58 @@
+package io.railhead.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A fixed set of descriptors that one thread at a time sleeps on with poll(2) until one of them is
+ * readable. A sleeping thread is woken from outside by an {@link EventDescriptor} of the set.
+ */
+public final class PollSet implements AutoCloseable {
+    private static final long POLLFD_BYTES = 8;
+    private static final long EVENTS = 4;
+    private static final long RETURNED_EVENTS = 6;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment pollfds;
+    private final int count;
+
+    public PollSet(int... descriptors) {
+        count = descriptors.length;
+        pollfds = arena.allocate(POLLFD_BYTES * count, Integer.BYTES);
+        for (int i = 0; i < count; i++) {
+            pollfds.set(JAVA_INT, i * POLLFD_BYTES, descriptors[i]);
+            pollfds.set(JAVA_SHORT, i * POLLFD_BYTES + EVENTS, (short) Libc.POLLIN);
+        }
+    }
+
+    /**
+     * Sleeps until a descriptor is readable, failed or hung up; a signal ends the sleep early.
+     *
+     * @param timeoutMillis at most that long; 0 does not sleep, -1 has no limit
+     * @return how many are ready, 0 at the timeout
+     */
+    public int await(int timeoutMillis) {
+        try {
+            return Libc.poll(pollfds, count, timeoutMillis);
+        } catch (OsException e) {
+            if (e.errno() == Libc.EINTR) {
+                return 0;
+            }
+            throw e;
+        }
+    }
+
+    /** Whether the descriptor at that place of the set was ready when {@link #await} returned. */
+    public boolean isReady(int index) {
+        return pollfds.get(JAVA_SHORT, index * POLLFD_BYTES + RETURNED_EVENTS) != 0;
+    }
+
+    /** Ends the set; the descriptors stay open. No thread may be asleep in it. */
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

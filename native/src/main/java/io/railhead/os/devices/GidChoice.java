@@ -1,0 +1,69 @@
+package io.railhead.os.devices;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The GID that a request gets out of a reading of the devices, or why none. */
+public sealed interface GidChoice {
+
+    record Chosen(RdmaDevice device, RdmaPort port, Gid gid) implements GidChoice {}
+
+    /**
+     * @param reason for whoever configures: what was found and why it does not serve
+     */
+    record None(String reason) implements GidChoice {}
+
+    /**
+     * The first that fits, by device, port and index. Link-local addresses of RoCE are passed over,
+     * since peers of other links cannot reach them; ports that are not active and iWARP likewise.
+     */
+    static GidChoice of(List<RdmaDevice> devices, GidRequest request) {
+        if (devices.isEmpty()) {
+            return new None("the kernel lists no RDMA device");
+        }
+        List<String> reasons = new ArrayList<>();
+        for (RdmaDevice device : devices) {
+            for (RdmaPort port : device.ports()) {
+                switch (of(device, port, request)) {
+                    case Chosen chosen -> {
+                        return chosen;
+                    }
+                    case None(String reason) -> reasons.add(reason);
+                }
+            }
+        }
+        return new None("no " + describe(request) + ": " + String.join("; ", reasons));
+    }
+
+    private static GidChoice of(RdmaDevice device, RdmaPort port, GidRequest request) {
+        String place = device.name() + " port " + port.number();
+        if (device.isIwarp()) {
+            return new None(device.name()
+                    + " is iWARP, where a completed write does not mean that the bytes are placed");
+        }
+        if (!port.isActive()) {
+            return new None(place + " is " + port.state());
+        }
+        for (Gid gid : port.gids()) {
+            if (fits(device, port, gid, request)) {
+                return new Chosen(device, port, gid);
+            }
+        }
+        return new None(place + " has no such GID among " + port.gids().size());
+    }
+
+    private static boolean fits(RdmaDevice device, RdmaPort port, Gid gid, GidRequest request) {
+        return request.pin()
+                .map(pin -> pin.equals(
+                        new GidRequest.Pin(device.name(), port.number(), gid.index())))
+                .orElseGet(() -> request.accepts(gid));
+    }
+
+    private static String describe(GidRequest request) {
+        return request.pin()
+                .map(pin -> "GID " + pin.index() + " on " + pin.device() + " port " + pin.port())
+                .orElseGet(() -> "GID of type " + request.type().configured() + request.address()
+                        .map(address -> " with address " + address.getHostAddress())
+                        .orElse(""));
+    }
+}

@@ -1,0 +1,33 @@
+package io.railhead.os.devices;
+
+import java.net.InetAddress;
+import java.util.Optional;
+
+/**
+ * Which GID to use: of a type, and where that is not enough, of an address; or one that is pinned.
+ *
+ * @param address empty for any
+ * @param pin the one entry to use, whatever its type and address
+ */
+public record GidRequest(GidType type, Optional<InetAddress> address, Optional<Pin> pin) {
+
+    /** An entry of a GID table, named by its place. */
+    public record Pin(String device, int port, int index) {}
+
+    public static GidRequest of(GidType type) {
+        return new GidRequest(type, Optional.empty(), Optional.empty());
+    }
+
+    public GidRequest at(InetAddress wanted) {
+        return new GidRequest(type, Optional.of(wanted), pin);
+    }
+
+    public GidRequest pinned(Pin wanted) {
+        return new GidRequest(type, address, Optional.of(wanted));
+    }
+
+    boolean accepts(Gid gid) {
+        return gid.type() == type && address.map(gid.address()::equals).orElse(true)
+                && (type == GidType.INFINIBAND || !gid.address().isLinkLocalAddress());
+    }
+}

@@ -1,0 +1,122 @@
+package io.railhead.os.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvWC;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Completions as one poll took them from a queue: an array of struct ibv_wc that the next poll
+ * overwrites. Nothing is allocated after construction. One thread at a time uses it.
+ */
+public final class Completions implements AutoCloseable {
+    /** The status of a success; any other ends its queue pair. */
+    public static final int SUCCESS = 0;
+    /** The status of what was posted to, or was still in, a queue pair that is in ERR. */
+    public static final int FLUSHED = 5;
+    /** The peer's device refused the key or the range. */
+    public static final int REMOTE_ACCESS_ERROR = 10;
+    /** The peer did not answer. */
+    public static final int RETRY_EXCEEDED = 12;
+    /** The peer had no receive posted. */
+    public static final int RNR_RETRY_EXCEEDED = 13;
+    /** The opcode of a completed receive of a SEND. */
+    public static final int RECEIVE = 128;
+    /** The opcode of a completed receive of a WRITE with immediate. */
+    public static final int RECEIVE_WITH_IMMEDIATE = 129;
+
+    private static final int WITH_IMMEDIATE = 1 << 1;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
+    private final int capacity;
+    private int size;
+
+    Completions(int capacity) {
+        this.capacity = WorkRequests.requirePositive("capacity", capacity);
+        memory = arena.allocate(capacity * Layout.Wc.SIZE, Long.BYTES);
+    }
+
+    /**
+     * Takes up to the capacity from a queue. One thread at a time polls a queue.
+     *
+     * @throws IllegalStateException where the queue itself failed: after an overrun it is lost
+     */
+    public int poll(IbvCQ queue) {
+        int polled = Foreign.completionQueue(queue).poll(capacity, memory.address());
+        if (polled < 0) {
+            size = 0;
+            throw new IllegalStateException("poll_cq failed: " + polled);
+        }
+        size = polled;
+        return polled;
+    }
+
+    public int size() {
+        return size;
+    }
+
+    public long workRequestId(int index) {
+        return memory.get(JAVA_LONG, at(index) + Layout.Wc.WR_ID);
+    }
+
+    /** enum ibv_wc_status; unless it is 0, only id, status, vendor error and number are valid. */
+    public int status(int index) {
+        return memory.get(JAVA_INT, at(index) + Layout.Wc.STATUS);
+    }
+
+    /** enum ibv_wc_opcode. */
+    public int opcode(int index) {
+        return memory.get(JAVA_INT, at(index) + Layout.Wc.OPCODE);
+    }
+
+    public int vendorError(int index) {
+        return memory.get(JAVA_INT, at(index) + Layout.Wc.VENDOR_ERR);
+    }
+
+    /** Bytes received or read. */
+    public int bytes(int index) {
+        return memory.get(JAVA_INT, at(index) + Layout.Wc.BYTE_LEN);
+    }
+
+    public boolean hasImmediate(int index) {
+        return (memory.get(JAVA_INT, at(index) + Layout.Wc.WC_FLAGS) & WITH_IMMEDIATE) != 0;
+    }
+
+    public int immediate(int index) {
+        return memory.get(WorkRequests.BIG_ENDIAN_INT, at(index) + Layout.Wc.IMM_DATA);
+    }
+
+    public int queuePairNumber(int index) {
+        return memory.get(JAVA_INT, at(index) + Layout.Wc.QP_NUM);
+    }
+
+    /** DiSNI's object for one completion. */
+    void copyTo(IbvWC target, int index) {
+        long at = at(index);
+        target.setWr_id(workRequestId(index));
+        target.setStatus(status(index));
+        target.setOpcode(opcode(index));
+        target.setVendor_err(vendorError(index));
+        target.setByte_len(bytes(index));
+        target.setImm_data(memory.get(JAVA_INT, at + Layout.Wc.IMM_DATA));
+        target.setQp_num(queuePairNumber(index));
+        target.setSrc_qp(memory.get(JAVA_INT, at + Layout.Wc.SRC_QP));
+        target.setWc_flags(memory.get(JAVA_INT, at + Layout.Wc.WC_FLAGS));
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+
+    private long at(int index) {
+        if (index >= size) {
+            throw new IndexOutOfBoundsException(index);
+        }
+        return index * Layout.Wc.SIZE;
+    }
+}

@@ -1,0 +1,273 @@
+package io.railhead.os.verbs;
+
+import com.ibm.disni.verbs.IbvAhAttr;
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvGlobalRoute;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPCap;
+import com.ibm.disni.verbs.IbvQpAttr;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaConnParam;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * DiSNI's objects as this provider makes them: each is the address of the library's structure, and
+ * whatever DiSNI's own type leaves out. Another provider's object is refused by the cast.
+ */
+final class Foreign {
+    private Foreign() {}
+
+    static QueuePair queuePair(IbvQP queuePair) {
+        return (QueuePair) queuePair;
+    }
+
+    static CompletionQueue completionQueue(IbvCQ queue) {
+        return (CompletionQueue) queue;
+    }
+
+    /** struct ibv_context, rdma_cm's own for its device. */
+    static final class Context extends IbvContext {
+        final long address;
+        /** What rdma_get_devices returned, to be given back; 0 where an id lent the context. */
+        final long deviceList;
+
+        Context(long address, long deviceList) throws IOException {
+            super(Memory.getInt(address + Layout.Context.CMD_FD),
+                    Memory.getInt(address + Layout.Context.NUM_COMP_VECTORS));
+            this.address = address;
+            this.deviceList = deviceList;
+        }
+
+        long device() {
+            return Memory.getLong(address + Layout.Context.DEVICE);
+        }
+
+        int asyncDescriptor() {
+            return Memory.getInt(address + Layout.Context.ASYNC_FD);
+        }
+    }
+
+    static final class ProtectionDomain extends IbvPd {
+        final long address;
+
+        ProtectionDomain(long address, IbvContext context) throws IOException {
+            super(context);
+            this.address = address;
+        }
+    }
+
+    static final class Registration extends IbvMr {
+        final long address;
+
+        Registration(long address, IbvContext context, long memory, long bytes, int access)
+                throws IOException {
+            super(context, memory, (int) Math.min(bytes, Integer.MAX_VALUE), access,
+                    Memory.getInt(address + Layout.Mr.LKEY),
+                    Memory.getInt(address + Layout.Mr.RKEY),
+                    Memory.getInt(address + Layout.Mr.HANDLE));
+            this.address = address;
+        }
+    }
+
+    static final class CompletionChannel extends IbvCompChannel {
+        final long address;
+
+        CompletionChannel(long address, IbvContext context) throws IOException {
+            super(Memory.getInt(address + Layout.CompChannel.FD), context);
+            this.address = address;
+        }
+    }
+
+    static final class CompletionQueue extends IbvCQ {
+        final long address;
+        private final MemorySegment poll;
+        private final MemorySegment notify;
+
+        CompletionQueue(long address, IbvContext context, @Nullable IbvCompChannel channel)
+                throws IOException {
+            super(context, channel, 0);
+            this.address = address;
+            this.cqe = Memory.getInt(address + Layout.Cq.CQE);
+            long library = Memory.getLong(address + Layout.Cq.CONTEXT);
+            poll = NativeLibrary
+                    .functionAt(Memory.getLong(library + Layout.Context.OPS_POLL_CQ));
+            notify = NativeLibrary
+                    .functionAt(Memory.getLong(library + Layout.Context.OPS_REQ_NOTIFY_CQ));
+        }
+
+        /** Up to {@code count} completions into an array of struct ibv_wc; negative on failure. */
+        int poll(int count, long completions) {
+            requireOpen(isOpen);
+            try {
+                return (int) LibIbverbs.POLL_CQ.invokeExact(poll, address, count, completions);
+            } catch (Throwable e) {
+                throw thrownBy(e);
+            }
+        }
+
+        /** The errno, 0 on success. */
+        int requestNotification(int solicitedOnly) {
+            requireOpen(isOpen);
+            try {
+                return (int) LibIbverbs.REQ_NOTIFY_CQ.invokeExact(notify, address, solicitedOnly);
+            } catch (Throwable e) {
+                throw thrownBy(e);
+            }
+        }
+    }
+
+    static final class QueuePair extends IbvQP {
+        final long address;
+        private final MemorySegment postSend;
+        private final MemorySegment postReceive;
+
+        QueuePair(long address, IbvPd domain, IbvCQ sends, IbvCQ receives, int type)
+                throws IOException {
+            super(Memory.getInt(address + Layout.Qp.QP_NUM));
+            this.address = address;
+            this.handle = Memory.getInt(address + Layout.Qp.HANDLE);
+            this.context = domain.getContext();
+            this.pd = domain;
+            this.send_cq = sends;
+            this.recv_cq = receives;
+            this.qp_type = type;
+            long library = Memory.getLong(address + Layout.Qp.CONTEXT);
+            postSend = NativeLibrary
+                    .functionAt(Memory.getLong(library + Layout.Context.OPS_POST_SEND));
+            postReceive = NativeLibrary
+                    .functionAt(Memory.getLong(library + Layout.Context.OPS_POST_RECV));
+        }
+
+        /** The errno, 0 on success; on failure the first refused request is stored at bad. */
+        int postSend(long requests, long bad) {
+            return post(postSend, requests, bad);
+        }
+
+        int postReceive(long requests, long bad) {
+            return post(postReceive, requests, bad);
+        }
+
+        private int post(MemorySegment function, long requests, long bad) {
+            requireOpen(isOpen);
+            try {
+                return (int) LibIbverbs.POST.invokeExact(function, address, requests, bad);
+            } catch (Throwable e) {
+                throw thrownBy(e);
+            }
+        }
+    }
+
+    static final class EventChannel extends RdmaEventChannel {
+        final long address;
+        /** Ids by the address of their structure, so that an event finds the object. */
+        final Map<Long, CmId> ids = new ConcurrentHashMap<>();
+
+        EventChannel(long address) throws IOException {
+            super(Memory.getInt(address + Layout.EventChannel.FD));
+            this.address = address;
+        }
+    }
+
+    static final class CmId extends RdmaCmId {
+        final long address;
+        private @Nullable Context context;
+
+        CmId(long address, EventChannel channel) throws IOException {
+            super(channel, null);
+            this.address = address;
+        }
+
+        EventChannel channel() {
+            return (EventChannel) cmChannel;
+        }
+
+        /** Null until the id is bound to a device: before an address is bound or resolved. */
+        @Override
+        public synchronized @Nullable IbvContext getVerbs() throws IOException {
+            long library = Memory.getLong(address + Layout.CmId.VERBS);
+            if (library == 0) {
+                return null;
+            }
+            if (context == null || context.address != library) {
+                context = new Context(library, 0);
+            }
+            return context;
+        }
+
+        @Override
+        public byte getPort_num() {
+            return Memory.getByte(address + Layout.CmId.PORT_NUM);
+        }
+
+        void queuePair(QueuePair created) {
+            setQp(created);
+        }
+    }
+
+    /** An event whose library's structure was copied and acknowledged when it was read. */
+    static final class CmEvent extends RdmaCmEvent {
+        final ConnectionParameters parameters;
+
+        CmEvent(int event, int status, @Nullable CmId listener, CmId id,
+                ConnectionParameters parameters) throws IOException {
+            super(event, listener, id);
+            this.status = status;
+            this.parameters = parameters;
+            this.conn = new ConnParam(parameters);
+        }
+    }
+
+    static final class ConnParam extends RdmaConnParam {
+        final ConnectionParameters parameters;
+
+        ConnParam(ConnectionParameters parameters) {
+            this.parameters = parameters;
+            this.private_data_len = (byte) parameters.privateData().remaining();
+            this.responder_resources = (byte) parameters.responderResources();
+            this.initiator_depth = (byte) parameters.initiatorDepth();
+            this.retry_count = (byte) parameters.retryCount();
+            this.rnr_retry_count = (byte) parameters.rnrRetryCount();
+        }
+    }
+
+    static final class QueuePairAttributes extends IbvQpAttr {
+        QueuePairAttributes() {
+            super(new AddressHandle(), new AddressHandle(), new Capacity());
+        }
+    }
+
+    private static final class AddressHandle extends IbvAhAttr {
+        AddressHandle() {
+            super(new Route());
+        }
+    }
+
+    private static final class Route extends IbvGlobalRoute {}
+
+    private static final class Capacity extends IbvQPCap {}
+
+    /** Of an object whose structure is gone, nothing may be read or called. */
+    static void requireOpen(boolean isOpen) {
+        if (!isOpen) {
+            throw new IllegalStateException("already destroyed");
+        }
+    }
+
+    private static RuntimeException thrownBy(Throwable e) {
+        return switch (e) {
+            case RuntimeException unchecked -> unchecked;
+            case Error error -> throw error;
+            default -> throw new AssertionError("a downcall threw a checked exception", e);
+        };
+    }
+}

@@ -1,0 +1,94 @@
+package io.railhead.os.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import com.ibm.disni.verbs.IbvAhAttr;
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvQPCap;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvQpAttr;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** DiSNI's attributes of a queue pair as the library's structures. */
+final class QueuePairStructures {
+    private QueuePairStructures() {}
+
+    /** A scatter list not asked for has one entry, as in DiSNI's own provider. */
+    static MemorySegment initAttr(IbvQPInitAttr attributes, Arena arena) {
+        MemorySegment structure = arena.allocate(Layout.QpInitAttr.SIZE, Long.BYTES);
+        structure.set(JAVA_LONG, Layout.QpInitAttr.SEND_CQ, addressOf(attributes.getSend_cq()));
+        structure.set(JAVA_LONG, Layout.QpInitAttr.RECV_CQ, addressOf(attributes.getRecv_cq()));
+        structure.set(JAVA_INT, Layout.QpInitAttr.QP_TYPE, attributes.getQp_type());
+        structure.set(JAVA_INT, Layout.QpInitAttr.SQ_SIG_ALL, attributes.getSq_sig_all());
+        MemorySegment capacity = structure.asSlice(Layout.QpInitAttr.CAP);
+        IbvQPCap asked = attributes.cap();
+        capacity.set(JAVA_INT, Layout.QpCap.MAX_SEND_WR, asked.getMax_send_wr());
+        capacity.set(JAVA_INT, Layout.QpCap.MAX_RECV_WR, asked.getMax_recv_wr());
+        capacity.set(JAVA_INT, Layout.QpCap.MAX_SEND_SGE, Math.max(1, asked.getMax_send_sge()));
+        capacity.set(JAVA_INT, Layout.QpCap.MAX_RECV_SGE, Math.max(1, asked.getMax_recv_sge()));
+        capacity.set(JAVA_INT, Layout.QpCap.MAX_INLINE_DATA, asked.getMax_inline_data());
+        return structure;
+    }
+
+    /** What the device granted, which may be more than was asked. */
+    static void readCapacity(MemorySegment initAttr, IbvQPInitAttr attributes) {
+        MemorySegment capacity = initAttr.asSlice(Layout.QpInitAttr.CAP);
+        IbvQPCap granted = attributes.cap();
+        granted.setMax_send_wr(capacity.get(JAVA_INT, Layout.QpCap.MAX_SEND_WR));
+        granted.setMax_recv_wr(capacity.get(JAVA_INT, Layout.QpCap.MAX_RECV_WR));
+        granted.setMax_send_sge(capacity.get(JAVA_INT, Layout.QpCap.MAX_SEND_SGE));
+        granted.setMax_recv_sge(capacity.get(JAVA_INT, Layout.QpCap.MAX_RECV_SGE));
+        granted.setMax_inline_data(capacity.get(JAVA_INT, Layout.QpCap.MAX_INLINE_DATA));
+    }
+
+    static MemorySegment attr(IbvQpAttr attributes, Arena arena) {
+        MemorySegment structure = arena.allocate(Layout.QpAttr.SIZE, Long.BYTES);
+        structure.set(JAVA_INT, Layout.QpAttr.QP_STATE, attributes.getQp_state());
+        structure.set(JAVA_INT, Layout.QpAttr.CUR_QP_STATE, attributes.getCur_qp_state());
+        structure.set(JAVA_INT, Layout.QpAttr.PATH_MTU, attributes.getPath_mtu());
+        structure.set(JAVA_INT, Layout.QpAttr.PATH_MIG_STATE, attributes.getPath_mig_state());
+        structure.set(JAVA_INT, Layout.QpAttr.QKEY, attributes.getQkey());
+        structure.set(JAVA_INT, Layout.QpAttr.RQ_PSN, attributes.getRq_psn());
+        structure.set(JAVA_INT, Layout.QpAttr.SQ_PSN, attributes.getSq_psn());
+        structure.set(JAVA_INT, Layout.QpAttr.DEST_QP_NUM, attributes.getDest_qp_num());
+        structure.set(JAVA_INT, Layout.QpAttr.QP_ACCESS_FLAGS, attributes.getQp_access_flags());
+        structure.set(JAVA_SHORT, Layout.QpAttr.PKEY_INDEX, attributes.getPkey_index());
+        structure.set(JAVA_BYTE, Layout.QpAttr.MAX_RD_ATOMIC, attributes.getMax_rd_atomic());
+        structure.set(JAVA_BYTE, Layout.QpAttr.MAX_DEST_RD_ATOMIC,
+                attributes.getMax_dest_rd_atomic());
+        structure.set(JAVA_BYTE, Layout.QpAttr.MIN_RNR_TIMER, attributes.getMin_rnr_timer());
+        structure.set(JAVA_BYTE, Layout.QpAttr.PORT_NUM, attributes.getPort_num());
+        structure.set(JAVA_BYTE, Layout.QpAttr.TIMEOUT, attributes.getTimeout());
+        structure.set(JAVA_BYTE, Layout.QpAttr.RETRY_CNT, attributes.getRetry_cnt());
+        structure.set(JAVA_BYTE, Layout.QpAttr.RNR_RETRY, attributes.getRnr_retry());
+        addressHandle(attributes.getAh_attr(), structure.asSlice(Layout.QpAttr.AH_ATTR));
+        return structure;
+    }
+
+    private static void addressHandle(IbvAhAttr handle, MemorySegment structure) {
+        byte[] gid = handle.getGrh().getDgid();
+        if (gid != null) {
+            MemorySegment.copy(gid, 0, structure, JAVA_BYTE, Layout.AhAttr.DGID, gid.length);
+        }
+        structure.set(JAVA_INT, Layout.AhAttr.FLOW_LABEL, handle.getGrh().getFlow_label());
+        structure.set(JAVA_BYTE, Layout.AhAttr.SGID_INDEX, handle.getGrh().getSgid_index());
+        structure.set(JAVA_BYTE, Layout.AhAttr.HOP_LIMIT, handle.getGrh().getHop_limit());
+        structure.set(JAVA_BYTE, Layout.AhAttr.TRAFFIC_CLASS,
+                handle.getGrh().getTraffic_class());
+        structure.set(JAVA_SHORT, Layout.AhAttr.DLID, handle.getDlid());
+        structure.set(JAVA_BYTE, Layout.AhAttr.SL, handle.getSl());
+        structure.set(JAVA_BYTE, Layout.AhAttr.SRC_PATH_BITS, handle.getSrc_path_bits());
+        structure.set(JAVA_BYTE, Layout.AhAttr.STATIC_RATE, handle.getStatic_rate());
+        structure.set(JAVA_BYTE, Layout.AhAttr.IS_GLOBAL, handle.getIs_global());
+        structure.set(JAVA_BYTE, Layout.AhAttr.PORT_NUM, handle.getPort_num());
+    }
+
+    private static long addressOf(IbvCQ queue) {
+        Foreign.requireOpen(queue.isOpen());
+        return Foreign.completionQueue(queue).address;
+    }
+}

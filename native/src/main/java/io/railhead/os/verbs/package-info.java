@@ -1,0 +1,9 @@
+/**
+ * RDMA verbs: rdma-core's libibverbs and librdmacm through {@code java.lang.foreign}, behind
+ * DiSNI's API. {@link io.railhead.os.verbs.VerbsProvider} is the way in; what DiSNI's types cannot
+ * say is in {@link io.railhead.os.verbs.VerbsExtensions}.
+ */
+@NullMarked
+package io.railhead.os.verbs;
+
+import org.jspecify.annotations.NullMarked;

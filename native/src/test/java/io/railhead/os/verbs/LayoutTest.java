@@ -1,0 +1,165 @@
+package io.railhead.os.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every number in {@link Layout} against the headers that are installed, by each compiler. */
+final class LayoutTest {
+    private static final Path HEADERS = Path.of("/usr/include");
+
+    /** The structure of each class of constants, and fields that are not the constant's name. */
+    private static final Map<String, String> STRUCTURES = Map.ofEntries(
+            Map.entry("Context", "ibv_context"), Map.entry("Device", "ibv_device"),
+            Map.entry("DeviceAttr", "ibv_device_attr"), Map.entry("PortAttr", "ibv_port_attr"),
+            Map.entry("Mr", "ibv_mr"), Map.entry("CompChannel", "ibv_comp_channel"),
+            Map.entry("Cq", "ibv_cq"), Map.entry("Qp", "ibv_qp"), Map.entry("QpCap", "ibv_qp_cap"),
+            Map.entry("QpInitAttr", "ibv_qp_init_attr"), Map.entry("QpAttr", "ibv_qp_attr"),
+            Map.entry("AhAttr", "ibv_ah_attr"), Map.entry("Sge", "ibv_sge"),
+            Map.entry("SendWr", "ibv_send_wr"), Map.entry("RecvWr", "ibv_recv_wr"),
+            Map.entry("Wc", "ibv_wc"), Map.entry("AsyncEvent", "ibv_async_event"),
+            Map.entry("EventChannel", "rdma_event_channel"), Map.entry("CmId", "rdma_cm_id"),
+            Map.entry("CmEvent", "rdma_cm_event"), Map.entry("ConnParam", "rdma_conn_param"));
+
+    private static final Map<String, String> FIELDS = Map.ofEntries(
+            Map.entry("Context.OPS_POLL_CQ", "ops.poll_cq"),
+            Map.entry("Context.OPS_REQ_NOTIFY_CQ", "ops.req_notify_cq"),
+            Map.entry("Context.OPS_POST_SEND", "ops.post_send"),
+            Map.entry("Context.OPS_POST_RECV", "ops.post_recv"),
+            Map.entry("SendWr.REMOTE_ADDR", "wr.rdma.remote_addr"),
+            Map.entry("SendWr.RKEY", "wr.rdma.rkey"), Map.entry("AhAttr.DGID", "grh.dgid"),
+            Map.entry("AhAttr.FLOW_LABEL", "grh.flow_label"),
+            Map.entry("AhAttr.SGID_INDEX", "grh.sgid_index"),
+            Map.entry("AhAttr.HOP_LIMIT", "grh.hop_limit"),
+            Map.entry("AhAttr.TRAFFIC_CLASS", "grh.traffic_class"),
+            Map.entry("CmId.SRC_ADDR", "route.addr.src_addr"),
+            Map.entry("CmId.DST_ADDR", "route.addr.dst_addr"),
+            Map.entry("CmEvent.CONN", "param.conn"));
+
+    private static final Map<String, String> EXPRESSIONS = Map.of("SockAddr.AF_INET", "AF_INET",
+            "SockAddr.AF_INET6", "AF_INET6", "SockAddr.SIZE", "sizeof(struct sockaddr_in6)",
+            "SockAddr.FAMILY", "offsetof(struct sockaddr_in, sin_family)", "SockAddr.PORT",
+            "offsetof(struct sockaddr_in6, sin6_port)", "SockAddr.IPV4",
+            "offsetof(struct sockaddr_in, sin_addr)", "SockAddr.IPV6",
+            "offsetof(struct sockaddr_in6, sin6_addr)", "SockAddr.IPV6_SCOPE",
+            "offsetof(struct sockaddr_in6, sin6_scope_id)");
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gcc", "aarch64-linux-gnu-gcc"})
+    void theConstantsAreThoseOfTheHeaders(String compiler) throws Exception {
+        requireHeaders();
+        assertThat(compile(compiler, assertions())).isEmpty();
+    }
+
+    /** The check above must be able to fail. */
+    @Test
+    void aWrongConstantIsFound() throws Exception {
+        requireHeaders();
+        Map<String, Long> wrong = Map.of("sizeof(struct ibv_send_wr)", Layout.SendWr.SIZE + 8);
+        assertThat(compile("gcc", wrong)).contains("sizeof(struct ibv_send_wr)");
+    }
+
+    private static void requireHeaders() {
+        for (String header : List.of("infiniband/verbs.h", "rdma/rdma_cma.h")) {
+            if (!Files.exists(HEADERS.resolve(header))) {
+                abort("no " + HEADERS.resolve(header)
+                        + "; install libibverbs-dev and librdmacm-dev");
+            }
+        }
+    }
+
+    private static Map<String, Long> assertions() throws IllegalAccessException {
+        Map<String, Long> assertions = new TreeMap<>();
+        for (Class<?> group : Layout.class.getDeclaredClasses()) {
+            for (Field constant : group.getDeclaredFields()) {
+                assertions.put(expression(group.getSimpleName(), constant.getName()),
+                        ((Number) constant.get(null)).longValue());
+            }
+        }
+        for (Field constant : QueuePairMask.class.getFields()) {
+            assertions.put("IBV_QP_" + constant.getName(),
+                    ((Number) constant.get(null)).longValue());
+        }
+        for (AsyncEvent.Type type : AsyncEvent.Type.values()) {
+            if (type != AsyncEvent.Type.UNKNOWN) {
+                assertions.put("IBV_EVENT_" + type, (long) type.value);
+            }
+        }
+        assertions.put("IBV_WC_WR_FLUSH_ERR", (long) Completions.FLUSHED);
+        assertions.put("IBV_WC_REM_ACCESS_ERR", (long) Completions.REMOTE_ACCESS_ERROR);
+        assertions.put("IBV_WC_RETRY_EXC_ERR", (long) Completions.RETRY_EXCEEDED);
+        assertions.put("IBV_WC_RNR_RETRY_EXC_ERR", (long) Completions.RNR_RETRY_EXCEEDED);
+        assertions.put("IBV_WC_RECV", (long) Completions.RECEIVE);
+        assertions.put("IBV_WC_RECV_RDMA_WITH_IMM", (long) Completions.RECEIVE_WITH_IMMEDIATE);
+        return assertions;
+    }
+
+    private static String expression(String group, String constant) {
+        String name = group + "." + constant;
+        if (group.equals("Constant")) {
+            return constant;
+        }
+        if (EXPRESSIONS.containsKey(name)) {
+            return EXPRESSIONS.get(name);
+        }
+        String structure = "struct " + STRUCTURES.get(group);
+        return constant.equals("SIZE")
+                ? "sizeof(" + structure + ")"
+                : "offsetof(" + structure + ", " + FIELDS.getOrDefault(name, lower(constant)) + ")";
+    }
+
+    private static String lower(String constant) {
+        return constant.toLowerCase(Locale.ROOT);
+    }
+
+    private String compile(String compiler, Map<String, Long> assertions) throws Exception {
+        List<String> lines = new ArrayList<>(List.of("#include <stddef.h>",
+                "#include <netinet/in.h>", "#include <infiniband/verbs.h>",
+                "#include <rdma/rdma_cma.h>"));
+        assertions.forEach((expression, value) -> lines.add("_Static_assert((" + expression
+                + ") == " + value + ", \"" + expression + " is not " + value + "\");"));
+        Path source = Files.write(folder.resolve("layout.c"), lines);
+        Process process;
+        try {
+            process = new ProcessBuilder(compiler, "-fsyntax-only", "-isystem", headers(),
+                    source.toString()).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            return abort("no compiler " + compiler);
+        }
+        String output = new String(process.getInputStream().readAllBytes());
+        process.waitFor();
+        return output;
+    }
+
+    /** Only rdma-core's own headers, the same everywhere, and nothing else of this host. */
+    private String headers() throws IOException {
+        Path include = folder.resolve("include");
+        for (String name : List.of("infiniband", "rdma")) {
+            Path target = Files.createDirectories(include.resolve(name));
+            try (DirectoryStream<Path> found = Files.newDirectoryStream(HEADERS.resolve(name),
+                    "*.h")) {
+                for (Path header : found) {
+                    Files.copy(header, target.resolve(header.getFileName()));
+                }
+            }
+        }
+        return include.toString();
+    }
+}
