@@ -71,6 +71,10 @@ final class LargeSlot {
             return (long) count * slot.smallBytes;
         }
 
+        long address() {
+            return slot.segment.address() + (long) first * slot.smallBytes;
+        }
+
         MemorySegment segment() {
             return slot.segment.asSlice((long) first * slot.smallBytes, bytes());
         }

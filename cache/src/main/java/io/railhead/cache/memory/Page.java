@@ -227,6 +227,24 @@ public final class Page {
         return cut;
     }
 
+    /** As {@link #segments}, allocating nothing: addresses and bytes into the arrays. */
+    int stretches(int offset, int bytes, long[] addresses, int[] lengths, int at) {
+        int found = 0;
+        long start = 0;
+        for (int i = 0; i < extents.size(); i++) {
+            Extent extent = extents.get(i);
+            long from = Math.max(offset, start);
+            long to = Math.min((long) offset + bytes, start + extent.bytes());
+            if (from < to) {
+                addresses[at + found] = extent.address() + from - start;
+                lengths[at + found] = (int) (to - from);
+                found++;
+            }
+            start += extent.bytes();
+        }
+        return found;
+    }
+
     private void release() {
         int now = count;
         while (now > 0) {

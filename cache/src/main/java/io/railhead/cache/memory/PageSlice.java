@@ -41,6 +41,19 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
                 .toList();
     }
 
+    /**
+     * The same stretches as {@link #segments()}, as addresses for an adapter: nothing is allocated.
+     * Throws once the slice is closed, and where the arrays are too short.
+     *
+     * @param addresses receives each stretch's first byte, from index {@code at} on
+     * @param lengths receives each stretch's bytes
+     * @return how many there are
+     */
+    public int stretches(long[] addresses, int[] lengths, int at) {
+        lease.requireOpen();
+        return lease.page().stretches(offset, length, addresses, lengths, at);
+    }
+
     /** Copies the bytes to {@code at} of the target; allocates nothing. */
     public void copyTo(MemorySegment target, long at) {
         lease.requireOpen();

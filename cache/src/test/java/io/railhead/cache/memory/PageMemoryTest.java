@@ -55,6 +55,35 @@ final class PageMemoryTest {
     }
 
     @Test
+    void stretchesAreTheSegmentsAddresses() {
+        PageMemory memory = memory(4, 0);
+        // Holes of one small slot each, so that a page of several comes in stretches.
+        List<Page> small = new ArrayList<>();
+        for (int i = 0; i < 4 * PAGE / 4096; i++) {
+            small.add(page(memory, 4096));
+        }
+        for (int i = 0; i < small.size(); i += 2) {
+            small.get(i).condemn();
+        }
+        Page scattered = page(memory, 20_000);
+        try (PageSlice slice = new PageSlice(require(scattered.tryRetain()), 0, 1000, 18_000)) {
+            List<MemorySegment> segments = slice.segments();
+            assertThat(segments).hasSizeGreaterThan(1);
+            long[] addresses = new long[10];
+            int[] lengths = new int[10];
+            assertThat(slice.stretches(addresses, lengths, 1)).isEqualTo(segments.size());
+            for (int i = 0; i < segments.size(); i++) {
+                assertThat(addresses[i + 1]).isEqualTo(segments.get(i).address());
+                assertThat(lengths[i + 1]).isEqualTo((int) segments.get(i).byteSize());
+            }
+        }
+        scattered.condemn();
+        for (int i = 1; i < small.size(); i += 2) {
+            small.get(i).condemn();
+        }
+    }
+
+    @Test
     void allPagesAreGivenOrNone() {
         PageMemory memory = memory(4, 0);
         assertThat(memory.tryAllocate(new int[]{PAGE, PAGE, PAGE, PAGE, PAGE}, Pool.CACHE))
