@@ -11,7 +11,7 @@ public final class RefusedException extends IOException {
 
     private final Refusal reason;
 
-    RefusedException(Refusal reason) {
+    public RefusedException(Refusal reason) {
         super("the gateway refused: " + reason);
         this.reason = requireNonNull(reason, "reason is null");
     }

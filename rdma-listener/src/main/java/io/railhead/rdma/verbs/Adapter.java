@@ -1,0 +1,161 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import io.railhead.os.verbs.DeviceLimits;
+import io.railhead.os.verbs.VerbsExtensions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One opened device and its protection domain: what is registered there, and memory for messages.
+ * Any thread. It owns the registrations; slabs are registered without any remote right.
+ */
+final class Adapter implements AutoCloseable {
+    private final VerbsExtensions verbs;
+    private final String device;
+    private final IbvContext context;
+    private final IbvPd domain;
+    private final DeviceLimits limits;
+    private final SlabKeys slabKeys = new SlabKeys();
+    private final List<IbvMr> slabs = new ArrayList<>();
+    /** Of closed connections, for the next ones: registering is slow. */
+    private final Deque<MessageMemory> spare = new ArrayDeque<>();
+
+    private Adapter(VerbsExtensions verbs, String device, IbvContext context) throws IOException {
+        this.verbs = verbs;
+        this.device = device;
+        this.context = context;
+        this.limits = verbs.limits(context);
+        this.domain = context.allocPd();
+    }
+
+    /** Opens the device; iWARP is refused. */
+    static Adapter open(VerbsExtensions verbs, String device) throws IOException {
+        IbvContext context = verbs.open(device);
+        try {
+            return new Adapter(verbs, device, context);
+        } catch (IOException | RuntimeException e) {
+            verbs.close(context);
+            throw e;
+        }
+    }
+
+    VerbsExtensions verbs() {
+        return verbs;
+    }
+
+    String device() {
+        return device;
+    }
+
+    IbvContext context() {
+        return context;
+    }
+
+    IbvPd domain() {
+        return domain;
+    }
+
+    DeviceLimits limits() {
+        return limits;
+    }
+
+    SlabKeys slabKeys() {
+        return slabKeys;
+    }
+
+    /** Whether the port passes packets now. */
+    boolean isActive(int port) {
+        try {
+            return verbs.port(context, port).isActive();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** The adapter may read and write the memory from now on, for this process's requests only. */
+    void registerSlab(MemorySegment slab) throws IOException {
+        IbvMr registration = register(slab, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        synchronized (slabs) {
+            slabs.add(registration);
+        }
+        slabKeys.add(slab.address(), slab.byteSize(), registration.getLkey());
+    }
+
+    IbvMr register(MemorySegment memory, int access) throws IOException {
+        return verbs.register(domain, memory.address(), memory.byteSize(), access);
+    }
+
+    MessageMemory takeMessages(int buffers) throws IOException {
+        MessageMemory kept;
+        synchronized (spare) {
+            kept = spare.poll();
+        }
+        return kept != null && kept.count() == buffers
+                ? kept
+                : MessageMemory.register(this, buffers);
+    }
+
+    void giveBack(MessageMemory memory) {
+        synchronized (spare) {
+            spare.add(memory);
+        }
+    }
+
+    /** After everything made from it. */
+    @Override
+    public void close() {
+        @Nullable
+        IOException failure = null;
+        synchronized (spare) {
+            spare.forEach(MessageMemory::close);
+            spare.clear();
+        }
+        for (IbvMr slab : slabs) {
+            failure = tryRun(failure, () -> verbs.deregister(slab));
+        }
+        failure = tryRun(failure, this::freeDomain);
+        failure = tryRun(failure, () -> verbs.close(context));
+        if (failure != null) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private void freeDomain() throws IOException {
+        try {
+            domain.deallocPd();
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            // DiSNI declares it so.
+            throw new IOException(e);
+        }
+    }
+
+    /** Something of the library that may fail. */
+    interface Step {
+        void run() throws IOException;
+    }
+
+    /** The first failure of several steps, the later ones suppressed in it. */
+    static @Nullable IOException tryRun(@Nullable IOException before, Step step) {
+        try {
+            step.run();
+            return before;
+        } catch (IOException e) {
+            if (before == null) {
+                return e;
+            }
+            before.addSuppressed(e);
+            return before;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.verbs.AsyncEvent;
+import io.railhead.rdma.Health;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One address that is listened on, its device's port, and the pollers that serve it. Its state is
+ * the control thread's to change and anyone's to read.
+ */
+final class Port {
+    private static final Logger log = LoggerFactory.getLogger(Port.class);
+
+    private final InetSocketAddress address;
+    private final RdmaCmId listener;
+    private final Adapter adapter;
+    private final int number;
+    private final List<Rail> rails;
+    private volatile Health health = Health.USABLE;
+    private boolean isDeviceLost;
+
+    Port(InetSocketAddress address, RdmaCmId listener, Adapter adapter, List<Rail> rails) {
+        this.address = address;
+        this.listener = listener;
+        this.adapter = adapter;
+        this.number = listener.getPort_num();
+        this.rails = List.copyOf(rails);
+    }
+
+    InetSocketAddress address() {
+        return address;
+    }
+
+    RdmaCmId listener() {
+        return listener;
+    }
+
+    Adapter adapter() {
+        return adapter;
+    }
+
+    Health health() {
+        return health;
+    }
+
+    /** The poller with the fewest links. */
+    Rail rail() {
+        Rail least = rails.getFirst();
+        for (Rail rail : rails) {
+            if (rail.links() < least.links()) {
+                least = rail;
+            }
+        }
+        return least;
+    }
+
+    /** Reads what the device reports, and looks at the port. */
+    void look() {
+        try {
+            for (AsyncEvent event = adapter.verbs()
+                    .nextAsyncEvent(adapter.context()); event != null; event = adapter.verbs()
+                            .nextAsyncEvent(adapter.context())) {
+                log.info("{}: {} {}", adapter.device(), event.type(), event.element());
+                isDeviceLost |= event.type() == AsyncEvent.Type.DEVICE_FATAL;
+            }
+        } catch (IOException e) {
+            log.warn("{}: its events cannot be read: {}", adapter.device(), e.toString());
+        }
+        Health now = isDeviceLost
+                ? Health.down(adapter.device() + " has failed")
+                : adapter.isActive(number)
+                        ? Health.USABLE
+                        : Health.down(adapter.device() + " port " + number + " is down");
+        if (!now.equals(health)) {
+            log.warn("{} port {}: {}", adapter.device(), number,
+                    now.usable() ? "usable again" : now.reason());
+            health = now;
+        }
+    }
+}

@@ -1,0 +1,287 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.SVCReqNotify;
+import io.railhead.os.EventDescriptor;
+import io.railhead.os.PollSet;
+import io.railhead.os.verbs.PreparedReceives;
+import io.railhead.rdma.channel.AdaptiveSpin;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.verbs.VerbsConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsConfig.Polling;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A poller, its completion queue, and the links that it alone touches. Links join from the thread
+ * that makes connections, before their connection is made, and leave once they are gone.
+ *
+ * <p> The completion queue always has room for everything that its links may have posted, so it
+ * cannot overrun: a link that does not fit is refused.
+ */
+final class Rail implements Completions, AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Rail.class);
+    private static final int BATCH = 32;
+    private static final int SLOT_BITS = 14;
+    private static final int SLOTS = 1 << SLOT_BITS;
+    private static final int GENERATIONS = 1 << 16;
+    private static final int EVENTS_A_BATCH = 64;
+    private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Adapter adapter;
+    private final QueuePairConfig config;
+    private final OutstandingBytes outstanding;
+    private final Poller poller;
+    private final IbvCompChannel channel;
+    private final IbvCQ queue;
+    private final SVCReqNotify notification;
+    private final io.railhead.os.verbs.Completions batch;
+    private final PreparedReceives receives;
+    private final Chain chain;
+    private final EventDescriptor wake = new EventDescriptor();
+    private final PollSet sleepers;
+    private final AtomicReferenceArray<@Nullable Link> links = new AtomicReferenceArray<>(SLOTS);
+    /** Links with something that waits, each once; some may be blocked. */
+    private final Deque<Link> ready = new ArrayDeque<>();
+    private final Budget port;
+    private final Map<String, Budget> principals = new HashMap<>();
+    private final Map<String, Integer> linksOf = new HashMap<>();
+    private int completionsFree;
+    private int linkCount;
+    private int nextSlot;
+    private int generation;
+    private int unacknowledged;
+
+    Rail(String name, Adapter adapter, QueuePairConfig config, Polling polling,
+            OutstandingBytes outstanding, LongConsumer spun) throws IOException {
+        this.adapter = adapter;
+        this.config = config;
+        this.outstanding = outstanding;
+        this.port = new Budget(outstanding.perPort(), null);
+        int depth = Math.min(polling.completions(), adapter.limits().completions());
+        channel = adapter.context().createCompChannel();
+        try {
+            queue = adapter.context().createCQ(channel, depth, 0);
+        } catch (IOException | RuntimeException e) {
+            channel.destroyCompChannel();
+            throw e;
+        }
+        completionsFree = depth;
+        notification = queue.reqNotification(false);
+        batch = adapter.verbs().completions(BATCH);
+        receives = adapter.verbs().prepareReceives(1, 1);
+        chain = new Chain(adapter, config);
+        sleepers = new PollSet(channel.getFd(), wake.descriptor());
+        poller = new Poller(name, this, new AdaptiveSpin(polling.spin().toNanos()),
+                System::nanoTime, spun);
+    }
+
+    void start() {
+        poller.start();
+    }
+
+    Adapter adapter() {
+        return adapter;
+    }
+
+    QueuePairConfig config() {
+        return config;
+    }
+
+    OutstandingBytes outstanding() {
+        return outstanding;
+    }
+
+    Poller poller() {
+        return poller;
+    }
+
+    IbvCQ queue() {
+        return queue;
+    }
+
+    PreparedReceives receives() {
+        return receives;
+    }
+
+    /**
+     * Keeps room in the completion queue for one more link; -1 if there is none. Any thread.
+     *
+     * @return the link's id, for {@link #join}
+     */
+    synchronized int tryReserve(int receivesOfLink) {
+        int completions = config.sendDepth() + receivesOfLink;
+        if (completions > completionsFree || linkCount == SLOTS) {
+            return -1;
+        }
+        completionsFree -= completions;
+        linkCount++;
+        while (links.get(nextSlot) != null) {
+            nextSlot = (nextSlot + 1) % SLOTS;
+        }
+        generation = (generation + 1) % GENERATIONS;
+        int id = generation << SLOT_BITS | nextSlot;
+        nextSlot = (nextSlot + 1) % SLOTS;
+        return id;
+    }
+
+    /** The link's completions find it from now on. */
+    void join(Link link) {
+        links.set(link.id() % SLOTS, link);
+    }
+
+    /** Undoes {@link #tryReserve}, and {@link #join} if there was one. Any thread. */
+    synchronized void leave(int id, int receivesOfLink) {
+        links.set(id % SLOTS, null);
+        completionsFree += config.sendDepth() + receivesOfLink;
+        linkCount--;
+    }
+
+    synchronized int links() {
+        return linkCount;
+    }
+
+    /** One more link of the principal: what bounds its bytes on this poller. Poller only. */
+    Budget enter(String principal) {
+        linksOf.merge(principal, 1, Integer::sum);
+        return principals.computeIfAbsent(principal,
+                _ -> new Budget(outstanding.perPrincipal(), port));
+    }
+
+    /** One link fewer of the principal. Poller only. */
+    void exit(String principal) {
+        if (linksOf.computeIfPresent(principal, (_, n) -> n == 1 ? null : n - 1) == null) {
+            principals.remove(principal);
+        }
+    }
+
+    /** The link may have something to post. Poller only. */
+    void ready(Link link) {
+        if (!link.isQueued() && link.hasWaiting()) {
+            link.queued(true);
+            ready.add(link);
+        }
+    }
+
+    @Override
+    public int poll() {
+        int polled = batch.poll(queue);
+        for (int i = 0; i < polled; i++) {
+            dispatch(i);
+        }
+        return polled + pump();
+    }
+
+    private void dispatch(int index) {
+        int id = Link.linkOf(batch.workRequestId(index));
+        Link link = links.get(id % SLOTS);
+        if (link == null || link.id() != id) {
+            // Of a queue pair that was destroyed before it was drained.
+            log.debug("completion of a link that is gone: {}", id);
+            return;
+        }
+        try {
+            link.completed(batch, index);
+        } catch (RuntimeException e) {
+            broken(link, e);
+        }
+    }
+
+    private static void broken(Link link, RuntimeException e) {
+        log.error("link {}", link.id(), e);
+        link.fail(EndReason.UNAVAILABLE, "an error of this side: " + e);
+    }
+
+    /** Gives each link that waits one turn; how many posted something. */
+    private int pump() {
+        int posted = 0;
+        for (int left = ready.size(); left > 0; left--) {
+            Link link = ready.remove();
+            link.queued(false);
+            try {
+                posted += link.turn(chain) ? 1 : 0;
+            } catch (RuntimeException e) {
+                broken(link, e);
+            }
+            ready(link);
+        }
+        return posted;
+    }
+
+    @Override
+    public void arm() {
+        try {
+            notification.execute();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void sleep(long nanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, LONGEST_SLEEP_NANOS)) + 1;
+        if (sleepers.await((int) millis) == 0) {
+            return;
+        }
+        if (sleepers.isReady(1)) {
+            wake.clear();
+        }
+        if (sleepers.isReady(0)) {
+            takeEvents();
+        }
+    }
+
+    private void takeEvents() {
+        try {
+            while (channel.getCqEvent(queue, 0)) {
+                unacknowledged++;
+            }
+            if (unacknowledged >= EVENTS_A_BATCH) {
+                acknowledge();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void acknowledge() throws IOException {
+        int events = unacknowledged;
+        unacknowledged = 0;
+        queue.ackEvents(events);
+    }
+
+    @Override
+    public void wake() {
+        wake.signal();
+    }
+
+    /** After its last link has left. */
+    @Override
+    public void close() {
+        poller.close();
+        @Nullable
+        IOException failure = Adapter.tryRun(null, this::acknowledge);
+        failure = Adapter.tryRun(failure, queue::destroyCQ);
+        failure = Adapter.tryRun(failure, channel::destroyCompChannel);
+        notification.free();
+        batch.close();
+        receives.close();
+        chain.close();
+        sleepers.close();
+        wake.close();
+        if (failure != null) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

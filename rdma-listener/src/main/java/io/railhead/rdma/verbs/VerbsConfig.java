@@ -1,0 +1,104 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.session.SessionLimits;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How the verbs fabric listens and works.
+ *
+ * @param listen addresses of RDMA devices and the port for rdma_cm; each names its device
+ */
+public record VerbsConfig(List<InetSocketAddress> listen, VerbsProvider provider,
+        QueuePairConfig queuePairs, Polling polling, Peers peers, OutstandingBytes outstanding) {
+    /** Where rdma_cm listens unless something else is said. */
+    public static final int DEFAULT_PORT = 7471;
+
+    public VerbsConfig {
+        listen = List.copyOf(listen);
+        if (listen.isEmpty()) {
+            throw new IllegalArgumentException("listen must name an address");
+        }
+    }
+
+    public static VerbsConfig at(InetSocketAddress... listen) {
+        return new VerbsConfig(List.of(listen), VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
+                Polling.DEFAULT, Peers.DEFAULT, OutstandingBytes.DEFAULT);
+    }
+
+    public VerbsConfig with(Peers other) {
+        return new VerbsConfig(listen, provider, queuePairs, polling, other, outstanding);
+    }
+
+    public VerbsConfig with(QueuePairConfig other) {
+        return new VerbsConfig(listen, provider, other, polling, peers, outstanding);
+    }
+
+    public VerbsConfig with(Polling other) {
+        return new VerbsConfig(listen, provider, queuePairs, other, peers, outstanding);
+    }
+
+    /**
+     * The threads that handle completions.
+     *
+     * @param pollers per device; sessions are spread over them
+     * @param spin how long one looks on, at most, before it sleeps
+     * @param completions depth of a poller's completion queue; less where the device has less.
+     *            Peers whose queue pair does not fit are refused
+     */
+    public record Polling(int pollers, Duration spin, int completions) {
+        static final Polling DEFAULT = new Polling(1, Duration.ofNanos(50_000), 1 << 16);
+
+        public Polling {
+            requirePositive("pollers", pollers);
+            requirePositive("completions", completions);
+        }
+    }
+
+    /**
+     * What peers may do.
+     *
+     * @param proofTimeout for the connection request to PROOF
+     * @param maxUnproven connections that have not proved themselves
+     * @param maxBuffers per session
+     * @param maxRequests outstanding per session
+     * @param keepAlive within which a peer says something; silence of three times that ends its
+     *            session
+     * @param fenceGrace how long a fence waits for what is posted before it breaks the connection
+     */
+    public record Peers(Duration proofTimeout, int maxUnproven, int maxBuffers, int maxRequests,
+            Duration keepAlive, Duration fenceGrace) {
+        static final Peers DEFAULT = new Peers(Duration.ofSeconds(2), 16, 1024, 32,
+                Duration.ofSeconds(10), Duration.ofMillis(500));
+
+        public Peers {
+            requirePositive("maxUnproven", maxUnproven);
+            requirePositive("maxBuffers", maxBuffers);
+            requirePositive("maxRequests", maxRequests);
+        }
+
+        SessionLimits limits() {
+            return new SessionLimits(maxBuffers, maxRequests, (int) keepAlive.toMillis());
+        }
+    }
+
+    /** Bytes posted and not completed, at most. Principals and ports count per poller. */
+    public record OutstandingBytes(long perQueuePair, long perPrincipal, long perPort) {
+        static final OutstandingBytes DEFAULT = new OutstandingBytes(16L << 20, 64L << 20,
+                256L << 20);
+
+        public OutstandingBytes {
+            requirePositive("perQueuePair", perQueuePair);
+            requirePositive("perPrincipal", perPrincipal);
+            requirePositive("perPort", perPort);
+        }
+    }
+
+    static void requirePositive(String name, long value) {
+        if (value < 1) {
+            throw new IllegalArgumentException(name + " must be > 0: " + value);
+        }
+    }
+}

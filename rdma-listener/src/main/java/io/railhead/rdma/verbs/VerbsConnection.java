@@ -1,0 +1,572 @@
+package io.railhead.rdma.verbs;
+
+import static java.util.Objects.requireNonNull;
+
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.OutstandingRequests;
+import io.railhead.rdma.channel.RequestChannel;
+import io.railhead.rdma.channel.RequestView;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Bye;
+import io.railhead.rdma.session.Message.Cancel;
+import io.railhead.rdma.session.Message.Challenge;
+import io.railhead.rdma.session.Message.Deregister;
+import io.railhead.rdma.session.Message.Deregistered;
+import io.railhead.rdma.session.Message.Hello;
+import io.railhead.rdma.session.Message.Ping;
+import io.railhead.rdma.session.Message.Pong;
+import io.railhead.rdma.session.Message.Proof;
+import io.railhead.rdma.session.Message.Refused;
+import io.railhead.rdma.session.Message.Register;
+import io.railhead.rdma.session.Message.Registered;
+import io.railhead.rdma.session.Message.SendDescriptor;
+import io.railhead.rdma.session.Message.Welcome;
+import io.railhead.rdma.session.MessageCodec;
+import io.railhead.rdma.session.MessageException;
+import io.railhead.rdma.session.MessageHeader;
+import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Refusal;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The gateway's end of one connection, and the life of the session that proves itself on it. Its
+ * poller only, where nothing else is said.
+ *
+ * <pre>
+ *   PROVING ─PROOF─▶ OPEN ──end said in order──▶ LEAVING ──last words sent──▶ BROKEN ──drained,
+ *      └───────────────┴──── any error, or the peer went ─────────────────────▲      destroyed──▶ GONE
+ * </pre>
+ *
+ * HELLO came with the connection request and CHALLENGE with its acceptance. LEAVING lets what is
+ * posted run out before it speaks; BROKEN has the queue pair in ERR. In both, nothing more is
+ * posted for a transfer, and its slices end once nothing can touch them.
+ *
+ * <p> A long class: it is the protocol, one message a method.
+ */
+final class VerbsConnection implements Link.Owner, RequestChannel {
+    private static final Logger log = LoggerFactory.getLogger(VerbsConnection.class);
+    private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final int SILENCES = 3;
+
+    private enum Stage {
+        PROVING,
+        OPEN,
+        LEAVING,
+        BROKEN,
+        GONE
+    }
+
+    /**
+     * What was said in HELLO and answered to it.
+     *
+     * @param over what the peer is to hear in place of WELCOME, where its session is over; else
+     *            empty
+     */
+    record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce,
+            List<ByteBuffer> over) {}
+
+    private final VerbsPeers peers;
+    private final Rail rail;
+    private final Link link;
+    private final Handshake handshake;
+    private final Runnable destroyer;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    private final OutstandingRequests requests;
+    private final RequestView view = new RequestView();
+    private final Deque<Delivery> spareDeliveries = new ArrayDeque<>();
+    private final Set<VerbsRegion> regions = new HashSet<>();
+    private Stage stage = Stage.PROVING;
+    private boolean proven;
+    private boolean toldHandler;
+    private EndReason reason = EndReason.PEER_GONE;
+    private List<ByteBuffer> lastWords = List.of();
+    private boolean saysAnswers;
+    private long heardNanos = System.nanoTime();
+
+    /**
+     * @param destroyer takes the connection and its queue pair apart, on the thread that made them,
+     *            and then has {@link #gone} called on the poller
+     */
+    VerbsConnection(VerbsPeers peers, Rail rail, Link link, Handshake handshake,
+            Destroyer destroyer) {
+        this.peers = peers;
+        this.rail = rail;
+        this.link = link;
+        this.handshake = handshake;
+        this.destroyer = () -> destroyer.destroy(this);
+        this.requests = new OutstandingRequests(peers.config().maxRequests());
+        link.owner(this);
+    }
+
+    /** See the constructor. */
+    interface Destroyer {
+        void destroy(VerbsConnection connection);
+    }
+
+    Link link() {
+        return link;
+    }
+
+    Poller poller() {
+        return rail.poller();
+    }
+
+    /** Any thread. */
+    boolean isClosing() {
+        return peers.isClosing();
+    }
+
+    /** Completes when nothing of the connection is left. Any thread. */
+    CompletableFuture<Void> whenGone() {
+        return gone;
+    }
+
+    static ByteBuffer challenge(Handshake handshake) {
+        return MessageCodec.encode(new Challenge(handshake.serverNonce()));
+    }
+
+    /** The connection is about to be made. */
+    void start() {
+        rail.poller().schedule(peers.config().proofTimeout().toNanos(), () -> {
+            if (stage == Stage.PROVING) {
+                refuse(Refusal.TOO_SLOW);
+                leave(EndReason.PROTOCOL, List.of(encoded(new Refused(Refusal.TOO_SLOW))));
+            }
+        });
+    }
+
+    // ---- what the peer says
+
+    @Override
+    public void received(ByteBuffer message) {
+        heardNanos = System.nanoTime();
+        try {
+            switch (stage) {
+                case PROVING -> prove(message, requireType(message));
+                case OPEN -> heard(message, requireType(message));
+                case LEAVING, BROKEN, GONE -> log.debug("verbs message after the end");
+            }
+        } catch (MessageException e) {
+            log.info("verbs connection of session {}: {}", session().number(), e.getMessage());
+            refuse(Refusal.PROTOCOL);
+            end(EndReason.PROTOCOL);
+        }
+    }
+
+    /** A message is what was sent with one SEND, no less and no more. */
+    private static int requireType(ByteBuffer message) throws MessageException {
+        int bytes = message.remaining();
+        if (bytes < MessageHeader.BYTES) {
+            throw new MessageException("a message must have a header: " + bytes + " bytes");
+        }
+        int type = MessageHeader.requireType(message, 0);
+        int claimed = MessageHeader.BYTES + MessageHeader.payloadBytes(message, 0);
+        if (claimed != bytes) {
+            throw new MessageException("a message must be as long as its header says, " + claimed
+                    + ": " + bytes);
+        }
+        return type;
+    }
+
+    private void prove(ByteBuffer message, int type) throws MessageException {
+        if (!(fixed(message, type) instanceof Proof(var proof))) {
+            throw new MessageException("PROOF must come first");
+        }
+        if (!session().isProvenBy(proof, handshake.clientNonce(), handshake.serverNonce())) {
+            refuse(Refusal.BAD_PROOF);
+            leave(EndReason.PROTOCOL, List.of(encoded(new Refused(Refusal.BAD_PROOF))));
+            return;
+        }
+        if (handshake.over().isEmpty()) {
+            open();
+        } else {
+            leave(EndReason.PEER_GONE, handshake.over());
+        }
+    }
+
+    private void open() {
+        if (!peers.sessions().tryProve(session())) {
+            refuse(Refusal.UNKNOWN_SESSION);
+            leave(EndReason.PROTOCOL, List.of(encoded(new Refused(Refusal.UNKNOWN_SESSION))));
+            return;
+        }
+        stage = Stage.OPEN;
+        proven = true;
+        peers.leftUnproven();
+        peers.counts().sessionOpened();
+        link.within(rail.enter(session().principal()));
+        log.info("verbs session {} open: principal {}", session().number(),
+                session().principal());
+        say(new Welcome(session().serverProof(handshake.clientNonce(), handshake.serverNonce()),
+                session().number(), peers.config().limits()));
+        session().onEnd(() -> rail.poller().execute(this::sessionEnded));
+        awaitSilence();
+    }
+
+    private void awaitSilence() {
+        long keepAliveNanos = peers.config().keepAlive().toNanos();
+        rail.poller().schedule(keepAliveNanos, () -> {
+            if (stage != Stage.OPEN) {
+                return;
+            }
+            if (System.nanoTime() - heardNanos > SILENCES * keepAliveNanos) {
+                end(EndReason.SILENT);
+            } else {
+                awaitSilence();
+            }
+        });
+    }
+
+    private void heard(ByteBuffer message, int type) throws MessageException {
+        if (type == MessageHeader.REQUESTS) {
+            requests(message);
+            return;
+        }
+        Message said = fixed(message, type);
+        switch (said) {
+            case Register register -> register(register);
+            case Deregister(int key) -> deregister(key);
+            case Cancel(int id) -> cancel(id);
+            case Ping(long value) -> say(new Pong(value));
+            case Bye() -> end(EndReason.PEER_GONE);
+            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
+                throw new MessageException(
+                        said.getClass().getSimpleName() + " is out of order");
+        }
+    }
+
+    private static Message fixed(ByteBuffer message, int type) throws MessageException {
+        if (type >= MessageHeader.REQUESTS && type != MessageHeader.CANCEL) {
+            throw new MessageException("type " + type + " is out of order");
+        }
+        return requireNonNull(MessageCodec.decode(message));
+    }
+
+    private void requests(ByteBuffer message) throws MessageException {
+        int limit = message.limit();
+        int at = MessageHeader.BYTES;
+        while (at < limit && stage == Stage.OPEN) {
+            at = view.wrap(message, at, limit);
+            requests.add(view.id(), view.operation());
+            peers.handler().handle(view, this);
+        }
+    }
+
+    private void cancel(int id) {
+        if (requests.contains(id)) {
+            peers.handler().cancel(id, this);
+        }
+    }
+
+    private void register(Register register) {
+        long last = register.baseAddress() + register.length() - 1;
+        if (session().regions() >= peers.config().maxBuffers()) {
+            refuseToRegister(Refusal.TOO_MANY_BUFFERS);
+        } else if (register.length() < 1
+                || Long.compareUnsigned(last, register.baseAddress()) < 0) {
+            refuseToRegister(Refusal.BAD_LENGTH);
+        } else {
+            VerbsRegion region = new VerbsRegion(this, register.baseAddress(), register.length(),
+                    register.remoteKey());
+            int key = session().tryRegister(region, peers.random());
+            if (key == 0) {
+                refuseToRegister(Refusal.UNKNOWN_SESSION);
+                return;
+            }
+            regions.add(region);
+            peers.counts().registered(region.length());
+            say(new Registered(key));
+        }
+    }
+
+    private void refuseToRegister(Refusal refusal) {
+        log.warn("verbs session {} buffer refused: {}", session().number(), refusal);
+        refuse(refusal);
+        say(new Refused(refusal));
+    }
+
+    private void deregister(int key) {
+        if (!(session().deregister(key) instanceof VerbsRegion region)) {
+            refuse(Refusal.UNKNOWN_KEY);
+            say(new Refused(Refusal.UNKNOWN_KEY));
+            return;
+        }
+        dropWaiting(work -> work.transfer().region().equals(region));
+        region.whenUntouched(() -> {
+            if (regions.remove(region)) {
+                peers.counts().registered(-region.length());
+            }
+            say(new Deregistered(key));
+        });
+    }
+
+    // ---- what its transfers want
+
+    /** Completes {@code ends} when no byte of the transfer moves any more. */
+    void fence(VerbsTransfer transfer, CompletableFuture<Void> ends) {
+        dropWaiting(work -> work.transfer().equals(transfer));
+        CompletableFuture<Void> untouched = transfer.untouched();
+        var _ = untouched.thenRun(() -> ends.complete(null));
+        if (!untouched.isDone()) {
+            rail.poller().schedule(peers.config().fenceGrace().toNanos(), () -> {
+                if (!untouched.isDone()) {
+                    link.fail(EndReason.FENCED, "a fence could wait no longer");
+                }
+            });
+        }
+    }
+
+    /** Which slices are meant. */
+    private interface Which {
+        boolean is(SliceWork work);
+    }
+
+    private void dropWaiting(Which which) {
+        for (Iterator<Outgoing> waiting = link.transfers().iterator(); waiting.hasNext();) {
+            if (waiting.next() instanceof SliceWork work && which.is(work)) {
+                waiting.remove();
+                work.dropped();
+            }
+        }
+    }
+
+    // ---- what the handler of its requests wants
+
+    @Override
+    public PeerSession session() {
+        return handshake.session();
+    }
+
+    @Override
+    public Executor executor() {
+        return rail.poller();
+    }
+
+    @Override
+    public void answer(Answer answer) {
+        if (rail.poller().isCurrentThread()) {
+            answerNow(answer);
+        } else {
+            rail.poller().execute(() -> answerNow(answer));
+        }
+    }
+
+    private void answerNow(Answer answer) {
+        if (stage != Stage.OPEN || !requests.contains(answer.id())) {
+            return;
+        }
+        Delivery delivery = takeDelivery();
+        delivery.begin(answer);
+        link.send(delivery);
+    }
+
+    @Override
+    public void deliver(RemoteBuffer window, @Nullable PageSlice[] ownedSlices, int count,
+            Answer answer) {
+        String refusal = findRefusal(window, ownedSlices, count);
+        if (stage != Stage.OPEN || refusal != null) {
+            for (int i = 0; i < count; i++) {
+                requireNonNull(ownedSlices[i]).close();
+            }
+            if (refusal != null) {
+                answerNow(Answer.declined(answer.id(), refusal));
+            }
+            return;
+        }
+        VerbsRegion region = (VerbsRegion) requireNonNull(session().findRegion(window.key()));
+        Delivery delivery = takeDelivery();
+        delivery.begin(region, window, ownedSlices, count, answer);
+        link.transfer(delivery);
+    }
+
+    private @Nullable String findRefusal(RemoteBuffer window, @Nullable PageSlice[] slices,
+            int count) {
+        if (!(session().findRegion(window.key()) instanceof VerbsRegion region)) {
+            return "unknown_key";
+        }
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            bytes += requireNonNull(slices[i]).length();
+        }
+        return bytes > window.length() || !region.contains(window.address(), window.length())
+                ? "out_of_bounds"
+                : null;
+    }
+
+    private Delivery takeDelivery() {
+        Delivery spare = spareDeliveries.poll();
+        return spare == null ? new Delivery(this) : spare;
+    }
+
+    void giveBack(Delivery delivery) {
+        spareDeliveries.push(delivery);
+    }
+
+    /** The request's answer is about to be posted: its credit is the peer's again. */
+    void answering(int id) {
+        boolean _ = requests.remove(id);
+    }
+
+    void delivered(long bytes) {
+        peers.counts().written(bytes);
+    }
+
+    // ---- the end
+
+    private void sessionEnded() {
+        if (stage == Stage.OPEN) {
+            end(session().endReason());
+        }
+    }
+
+    /** The fabric closes. */
+    void shutDown() {
+        end(EndReason.SHUTTING_DOWN);
+    }
+
+    /** The peer's side of the connection is gone. */
+    void disconnected() {
+        link.fail(EndReason.PEER_GONE, "the peer disconnected");
+    }
+
+    private void end(EndReason why) {
+        saysAnswers = proven && why != EndReason.PEER_GONE;
+        leave(why, List.of());
+    }
+
+    /** Ends the session, lets what is posted run out, says the last words, and breaks. */
+    private void leave(EndReason why, List<ByteBuffer> words) {
+        if (stage != Stage.PROVING && stage != Stage.OPEN) {
+            return;
+        }
+        stage = Stage.LEAVING;
+        reason = why;
+        lastWords = words;
+        endSession();
+        link.transfers().removeIf(waiting -> {
+            if (!waiting.isBegun()) {
+                waiting.dropped();
+                return true;
+            }
+            return false;
+        });
+        rail.poller().schedule(LEAVE_NANOS, () -> link.fail(reason, "it took too long to leave"));
+        if (link.isQuiet()) {
+            quiet();
+        }
+    }
+
+    @Override
+    public void quiet() {
+        if (stage != Stage.LEAVING) {
+            return;
+        }
+        if (saysAnswers) {
+            saysAnswers = false;
+            lastWords = ended().encode();
+        }
+        if (lastWords.isEmpty()) {
+            link.fail(reason, "left in order");
+            return;
+        }
+        List<ByteBuffer> words = lastWords;
+        lastWords = List.of();
+        words.forEach(word -> link.send(new MessageSend(link, word)));
+    }
+
+    @Override
+    public void broken(EndReason why, String detail) {
+        if (stage != Stage.LEAVING) {
+            reason = why;
+            log.info("verbs connection of session {} broken: {}", session().number(), detail);
+        }
+        boolean unheard = stage == Stage.OPEN;
+        stage = Stage.BROKEN;
+        endSession();
+        if (unheard) {
+            peers.ended().remember(session(), ended().encode());
+        }
+        rail.poller().schedule(DRAIN_NANOS, () -> {
+            if (stage == Stage.BROKEN && !gone.isDone()) {
+                log.warn("verbs session {}: its queue pair is destroyed undrained",
+                        session().number());
+                destroyer.run();
+            }
+        });
+    }
+
+    /** Its buffers are retired, its transfers post no more, its handler hears. Once. */
+    private void endSession() {
+        if (proven && session().isOpen()) {
+            session().end(reason);
+        }
+        if (proven && !toldHandler) {
+            toldHandler = true;
+            peers.handler().ended(this);
+        }
+    }
+
+    private Ended ended() {
+        return new Ended(reason, requests.unserved(reason.word()));
+    }
+
+    @Override
+    public void drained() {
+        forgetRegions();
+        destroyer.run();
+    }
+
+    private void forgetRegions() {
+        regions.forEach(region -> peers.counts().registered(-region.length()));
+        regions.clear();
+    }
+
+    /** The queue pair was destroyed. */
+    void gone() {
+        if (stage == Stage.GONE) {
+            return;
+        }
+        stage = Stage.GONE;
+        link.gone();
+        forgetRegions();
+        rail.leave(link.id(), peers.receives());
+        rail.adapter().giveBack(link.memory());
+        if (proven) {
+            rail.exit(session().principal());
+            peers.counts().sessionEnded();
+        } else {
+            peers.leftUnproven();
+        }
+        gone.complete(null);
+    }
+
+    private void say(Message message) {
+        link.send(new MessageSend(link, encoded(message)));
+    }
+
+    private static ByteBuffer encoded(Message message) {
+        return MessageCodec.encode(message);
+    }
+
+    private void refuse(Refusal refusal) {
+        peers.counts().refused(refusal);
+    }
+}

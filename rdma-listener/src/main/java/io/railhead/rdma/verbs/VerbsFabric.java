@@ -1,0 +1,236 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import io.railhead.cache.memory.Slab;
+import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.FabricStats;
+import io.railhead.rdma.Health;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One-sided delivery over reliable-connection queue pairs: InfiniBand, RoCE and soft-RoCE. Each
+ * session has a queue pair of its own, and a {@code RemoteBuffer} is used on its session's only.
+ *
+ * <p> Threads: {@code verbs-control} makes and ends connections and hears the devices; a poller
+ * ({@code verbs-poller-…}) is the single writer of its queue pairs. Bytes leave straight from the
+ * slabs, which no peer has a right to.
+ */
+public final class VerbsFabric implements Fabric {
+    private static final int BACKLOG = 128;
+    /** RDMA_PS_TCP: reliable connections. */
+    static final short TCP_PORTS = 0x0106;
+
+    private final VerbsPeers peers;
+    private final VerbsConfig config;
+    private final Map<String, Adapter> adapters = new LinkedHashMap<>();
+    private final Map<String, List<Rail>> rails = new LinkedHashMap<>();
+    private final List<Port> ports = new ArrayList<>();
+    private final VerbsListener listener;
+    private final CmLoop control;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /**
+     * Opens the devices and listens from now on.
+     *
+     * @param requests serves what peers ask for on their channels
+     * @throws VerbsUnavailableException where this machine has no verbs, or not at an address
+     * @throws IOException where the library failed
+     */
+    public VerbsFabric(VerbsConfig config, Sessions sessions, RequestHandler requests)
+            throws IOException {
+        this.config = config;
+        this.peers = new VerbsPeers(config, sessions, requests);
+        VerbsExtensions verbs = config.provider().install();
+        RdmaEventChannel channel = RdmaEventChannel.createEventChannel();
+        try {
+            for (InetSocketAddress address : config.listen()) {
+                ports.add(listen(verbs, channel, address));
+            }
+            listener = new VerbsListener(verbs, peers, config.queuePairs(), ports);
+            control = new CmLoop("verbs-control", channel, listener, asyncDescriptors(verbs));
+        } catch (IOException | RuntimeException e) {
+            undo(channel, e);
+            throw e;
+        }
+        listener.runsOn(control);
+        rails.values().forEach(some -> some.forEach(Rail::start));
+        control.start();
+    }
+
+    private Port listen(VerbsExtensions verbs, RdmaEventChannel channel,
+            InetSocketAddress address) throws IOException {
+        RdmaCmId id = channel.createId(TCP_PORTS);
+        try {
+            verbs.setReuseAddress(id);
+            if (config.queuePairs().trafficClass().isPresent()) {
+                verbs.setTypeOfService(id, config.queuePairs().trafficClass().getAsInt());
+            }
+            id.bindAddr(address);
+            if (id.getVerbs() == null) {
+                throw new IOException("no RDMA device has the address " + address);
+            }
+            String device = verbs.deviceName(id.getVerbs());
+            Adapter adapter = adapters.get(device);
+            if (adapter == null) {
+                adapter = Adapter.open(verbs, device);
+                adapters.put(device, adapter);
+                rails.put(device, openRails(adapter));
+            }
+            id.listen(BACKLOG);
+            return new Port((InetSocketAddress) id.getSource(), id, adapter,
+                    rails.getOrDefault(device, List.of()));
+        } catch (IOException | RuntimeException e) {
+            id.destroyId();
+            throw e;
+        }
+    }
+
+    private List<Rail> openRails(Adapter adapter) throws IOException {
+        List<Rail> opened = new ArrayList<>();
+        for (int i = 0; i < config.polling().pollers(); i++) {
+            opened.add(new Rail("verbs-poller-" + adapter.device() + "-" + i, adapter,
+                    config.queuePairs(), config.polling(), config.outstanding(),
+                    peers.counts().idleSpinNanos()::add));
+        }
+        return opened;
+    }
+
+    private int[] asyncDescriptors(VerbsExtensions verbs) {
+        return adapters.values()
+                .stream()
+                .mapToInt(adapter -> verbs.asyncDescriptor(adapter.context()))
+                .toArray();
+    }
+
+    private void undo(RdmaEventChannel channel, Exception cause) {
+        try {
+            for (Port port : ports) {
+                port.listener().destroyId();
+            }
+            closeDevices();
+            channel.destroyEventChannel();
+        } catch (IOException | RuntimeException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    @Override
+    public String name() {
+        return "verbs";
+    }
+
+    /** Where peers connect, with the ports as they were bound. */
+    public List<InetSocketAddress> addresses() {
+        return ports.stream().map(Port::address).toList();
+    }
+
+    /** Usable while any port is. */
+    @Override
+    public Health health() {
+        if (closed.get()) {
+            return Health.down("closed");
+        }
+        Health down = Health.USABLE;
+        for (Port port : ports) {
+            down = port.health();
+            if (down.usable()) {
+                return down;
+            }
+        }
+        return down;
+    }
+
+    /** Pins the slab: slow. */
+    @Override
+    public void register(Slab slab) {
+        for (Adapter adapter : adapters.values()) {
+            try {
+                adapter.registerSlab(slab.segment());
+            } catch (IOException e) {
+                throw new UncheckedIOException("slab " + slab.id() + " on " + adapter.device(), e);
+            }
+        }
+    }
+
+    @Override
+    public Transfer begin(RemoteBuffer buffer) {
+        try {
+            Transfer transfer = new VerbsTransfer(peers.counts(), buffer, requireRegion(buffer));
+            peers.counts().began();
+            return transfer;
+        } catch (TransferException e) {
+            peers.counts().refused(e.reason());
+            throw e;
+        }
+    }
+
+    private VerbsRegion requireRegion(RemoteBuffer buffer) {
+        if (peers.isClosing()) {
+            throw new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
+        }
+        if (!(buffer.session() instanceof PeerSession session) || !session.isOpen()) {
+            throw new TransferException(Reason.UNKNOWN_SESSION,
+                    "no session " + buffer.session().number());
+        }
+        if (!(session.findRegion(buffer.key()) instanceof VerbsRegion region)) {
+            throw new TransferException(Reason.UNKNOWN_KEY,
+                    "session " + session.number() + " has no such buffer");
+        }
+        if (!region.contains(buffer.address(), buffer.length())) {
+            throw new TransferException(Reason.OUT_OF_BOUNDS, "window of " + buffer.length()
+                    + " bytes does not lie within the buffer of " + region.length());
+        }
+        return region;
+    }
+
+    public FabricStats stats() {
+        return peers.counts().snapshot();
+    }
+
+    /** Blocks until no byte moves and all threads have ended; not from a fabric thread. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        peers.close();
+        CompletableFuture<Void> listenerClosed = new CompletableFuture<>();
+        control.execute(() -> {
+            var _ = listener.close().thenRun(() -> listenerClosed.complete(null));
+        });
+        listenerClosed.join();
+        CompletableFuture<Void> idsClosed = new CompletableFuture<>();
+        control.execute(() -> {
+            listener.closeListeners();
+            idsClosed.complete(null);
+        });
+        idsClosed.join();
+        rails.values().forEach(some -> some.forEach(Rail::close));
+        control.close();
+        adapters.values().forEach(Adapter::close);
+    }
+
+    private void closeDevices() {
+        rails.values().forEach(some -> some.forEach(Rail::close));
+        adapters.values().forEach(Adapter::close);
+    }
+
+}

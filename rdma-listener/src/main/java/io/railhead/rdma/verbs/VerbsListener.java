@@ -1,0 +1,231 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.verbs.ConnectionParameters;
+import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.rdma.session.EndedSessions;
+import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Hello;
+import io.railhead.rdma.session.Message.Refused;
+import io.railhead.rdma.session.MessageCodec;
+import io.railhead.rdma.session.MessageException;
+import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.verbs.VerbsConnection.Handshake;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets peers in: a connection request carries HELLO, its acceptance CHALLENGE, its rejection
+ * REFUSED. Makes their queue pairs and takes them apart. On the control thread only, but for
+ * {@link #destroy}.
+ */
+final class VerbsListener implements CmLoop.Listener {
+    private static final Logger log = LoggerFactory.getLogger(VerbsListener.class);
+
+    private final VerbsExtensions verbs;
+    private final VerbsPeers peers;
+    private final QueuePairConfig config;
+    private final Map<RdmaCmId, Port> ports = new HashMap<>();
+    private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
+    private volatile Executor loop = _ -> {
+        throw new IllegalStateException("nothing happens before the loop is known");
+    };
+
+    VerbsListener(VerbsExtensions verbs, VerbsPeers peers, QueuePairConfig config,
+            List<Port> listening) {
+        this.verbs = verbs;
+        this.peers = peers;
+        this.config = config;
+        listening.forEach(port -> ports.put(port.listener(), port));
+    }
+
+    @Override
+    public void tick() {
+        ports.values().forEach(Port::look);
+    }
+
+    @Override
+    public void event(RdmaCmEvent event) throws IOException {
+        EventType type = CmLoop.type(event);
+        RdmaCmId id = event.getConnIdPriv();
+        log.debug("rdma_cm: {}, status {}", type, event.getStatus());
+        switch (type) {
+            case RDMA_CM_EVENT_CONNECT_REQUEST -> request(event, id);
+            case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_CONNECT_ERROR,
+                    RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED,
+                    RDMA_CM_EVENT_DEVICE_REMOVAL ->
+                disconnected(id);
+            default -> {
+                // ESTABLISHED says no more than the peer's PROOF does; the others concern nobody.
+            }
+        }
+    }
+
+    private void disconnected(RdmaCmId id) {
+        VerbsConnection connection = connections.get(id);
+        if (connection != null) {
+            connection.poller().execute(connection::disconnected);
+        }
+    }
+
+    private void request(RdmaCmEvent event, RdmaCmId id) throws IOException {
+        Port port = ports.get(event.getListenIdPriv());
+        if (port == null || peers.isClosing()) {
+            reject(id, Refusal.BUSY);
+            return;
+        }
+        ConnectionParameters asked = verbs.parameters(event);
+        Handshake handshake;
+        try {
+            handshake = answer(asked);
+        } catch (MessageException e) {
+            log.info("verbs connection request refused: {}", e.getMessage());
+            reject(id, Refusal.PROTOCOL);
+            return;
+        }
+        if (handshake == null) {
+            reject(id, Refusal.UNKNOWN_SESSION);
+        } else if (!peers.tryAdmit()) {
+            reject(id, Refusal.BUSY);
+        } else {
+            admit(id, port, handshake, asked);
+        }
+    }
+
+    /** Null where no session of that id waits for its peer, or is remembered for it. */
+    private @Nullable Handshake answer(ConnectionParameters asked) throws MessageException {
+        Message message = MessageCodec.decode(asked.privateData());
+        if (!(message instanceof Hello(var sessionId, var nonce))) {
+            throw new MessageException("a connection request must carry HELLO");
+        }
+        Octets mine = Octets.random(peers.random());
+        PeerSession pending = peers.sessions().findPending(sessionId);
+        if (pending != null) {
+            return new Handshake(pending, nonce, mine, List.of());
+        }
+        EndedSessions.Remembered over = peers.ended().find(sessionId);
+        return over == null ? null : new Handshake(over.session(), nonce, mine, over.toSay());
+    }
+
+    private void admit(RdmaCmId id, Port port, Handshake handshake, ConnectionParameters asked)
+            throws IOException {
+        Rail rail = port.rail();
+        int linkId = rail.tryReserve(peers.receives());
+        if (linkId < 0) {
+            peers.leftUnproven();
+            reject(id, Refusal.BUSY);
+            return;
+        }
+        Link link;
+        try {
+            link = new Link(rail, linkId, id, peers.receives(),
+                    rail.adapter().takeMessages(peers.buffers()));
+        } catch (IOException | RuntimeException e) {
+            log.warn("no queue pair for a connection: {}", e.toString());
+            rail.leave(linkId, peers.receives());
+            peers.leftUnproven();
+            reject(id, Refusal.BUSY);
+            return;
+        }
+        VerbsConnection connection = new VerbsConnection(peers, rail, link, handshake,
+                this::destroyLater);
+        connections.put(id, connection);
+        rail.join(link);
+        rail.poller().execute(connection::start);
+        accept(id, rail, link, handshake, asked);
+    }
+
+    private void accept(RdmaCmId id, Rail rail, Link link, Handshake handshake,
+            ConnectionParameters asked) {
+        try {
+            verbs.setAckTimeout(id, config.ackTimeout());
+            id.accept(verbs.connParam(new ConnectionParameters(
+                    VerbsConnection.challenge(handshake),
+                    0, readDepth(rail.adapter(), config, asked.initiatorDepth()),
+                    config.retryCount(), config.rnrRetry())));
+            PeerLink.setRnrTimer(verbs, link.queuePair(), config);
+        } catch (IOException e) {
+            log.info("verbs connection not made: {}", e.toString());
+            disconnected(id);
+        }
+    }
+
+    /** READs outstanding, of what was configured, the device can and the peer grants. */
+    static int readDepth(Adapter adapter, QueuePairConfig config, int granted) {
+        return Math.min(Math.min(config.readDepth(), granted),
+                Math.min(255, adapter.limits().initiatorReads()));
+    }
+
+    private void reject(RdmaCmId id, Refusal refusal) throws IOException {
+        log.info("verbs connection refused: {}", refusal);
+        peers.counts().refused(refusal);
+        try {
+            verbs.reject(id, MessageCodec.encode(new Refused(refusal)));
+        } finally {
+            id.destroyId();
+        }
+    }
+
+    /** Before the loop starts. */
+    void runsOn(Executor running) {
+        loop = running;
+    }
+
+    private void destroyLater(VerbsConnection connection) {
+        loop.execute(() -> destroy(connection));
+    }
+
+    /** On return no adapter uses the connection's memory. */
+    private void destroy(VerbsConnection connection) {
+        RdmaCmId id = connection.link().cm();
+        if (connections.remove(id) == null) {
+            return;
+        }
+        IOException failure = Adapter.tryRun(null, () -> {
+            int _ = id.disconnect();
+        });
+        failure = Adapter.tryRun(failure, id::destroyQP);
+        if (failure != null) {
+            log.error("a queue pair could not be destroyed, and its memory is kept", failure);
+            return;
+        }
+        failure = Adapter.tryRun(null, id::destroyId);
+        if (failure != null) {
+            log.warn("an id could not be destroyed", failure);
+        }
+        connection.poller().execute(connection::gone);
+    }
+
+    /** Takes no more requests, and ends every session; completes when nothing is left of them. */
+    CompletableFuture<Void> close() {
+        List<CompletableFuture<Void>> gone = new ArrayList<>();
+        for (VerbsConnection connection : connections.values()) {
+            gone.add(connection.whenGone());
+            connection.poller().execute(connection::shutDown);
+        }
+        return CompletableFuture.allOf(gone.toArray(CompletableFuture[]::new));
+    }
+
+    /** After {@link #close} has completed. */
+    void closeListeners() {
+        for (Port port : ports.values()) {
+            IOException failure = Adapter.tryRun(null, () -> port.listener().destroyId());
+            if (failure != null) {
+                log.warn("a listener could not be destroyed", failure);
+            }
+        }
+        ports.clear();
+    }
+}

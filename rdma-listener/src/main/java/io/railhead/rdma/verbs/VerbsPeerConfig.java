@@ -1,0 +1,27 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.os.verbs.VerbsProvider;
+import java.net.InetAddress;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a peer connects and works.
+ *
+ * @param source this side's address, which names its device; the route's own if null
+ * @param maxRequests as the HTTP open answered: so many answers may be on their way at a time
+ * @param timeout of each call
+ */
+public record VerbsPeerConfig(VerbsProvider provider, @Nullable InetAddress source,
+        QueuePairConfig queuePairs, int maxRequests, Duration timeout) {
+
+    /** With the defaults, for a gateway that grants as many requests. */
+    public static VerbsPeerConfig of(int maxRequests, Duration timeout) {
+        return new VerbsPeerConfig(VerbsProvider.FOREIGN, null, QueuePairConfig.DEFAULT,
+                maxRequests, timeout);
+    }
+
+    public VerbsPeerConfig from(InetAddress other) {
+        return new VerbsPeerConfig(provider, other, queuePairs, maxRequests, timeout);
+    }
+}

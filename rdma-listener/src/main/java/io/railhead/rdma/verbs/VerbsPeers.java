@@ -1,0 +1,83 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.EndedSessions;
+import io.railhead.rdma.session.Sessions;
+import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What all connections of a verbs fabric share. Any thread. */
+final class VerbsPeers {
+    private static final int SESSION_MESSAGES = 4;
+
+    private final VerbsConfig config;
+    private final Sessions sessions;
+    private final RequestHandler handler;
+    private final FabricCounts counts = new FabricCounts();
+    private final SecureRandom random = new SecureRandom();
+    private final AtomicInteger unproven = new AtomicInteger();
+    private final EndedSessions ended = new EndedSessions();
+    private volatile boolean closing;
+
+    VerbsPeers(VerbsConfig config, Sessions sessions, RequestHandler handler) {
+        this.config = config;
+        this.sessions = sessions;
+        this.handler = handler;
+    }
+
+    VerbsConfig.Peers config() {
+        return config.peers();
+    }
+
+    Sessions sessions() {
+        return sessions;
+    }
+
+    RequestHandler handler() {
+        return handler;
+    }
+
+    FabricCounts counts() {
+        return counts;
+    }
+
+    SecureRandom random() {
+        return random;
+    }
+
+    EndedSessions ended() {
+        return ended;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    void close() {
+        closing = true;
+    }
+
+    /** Lets an unproven connection in, unless there are too many of them. */
+    boolean tryAdmit() {
+        if (unproven.incrementAndGet() > config().maxUnproven()) {
+            unproven.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    void leftUnproven() {
+        unproven.decrementAndGet();
+    }
+
+    /** Messages that a peer may have on their way: requests, their cancellation, and others. */
+    int receives() {
+        return 2 * config().maxRequests() + SESSION_MESSAGES;
+    }
+
+    /** Receives, one to spare, and as many answers as there may be requests. */
+    int buffers() {
+        return receives() + 1 + config().maxRequests() + SESSION_MESSAGES;
+    }
+}

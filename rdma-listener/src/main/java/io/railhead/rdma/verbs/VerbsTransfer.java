@@ -1,0 +1,151 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's slices on their way through its session's queue pair. Slices are handed to the
+ * connection's poller, which posts them in their order, and ends them.
+ */
+final class VerbsTransfer implements Transfer {
+    private final FabricCounts counts;
+    private final RemoteBuffer buffer;
+    private final VerbsRegion region;
+    private volatile boolean fenced;
+    /** Slices posted and not ended. Poller only. */
+    private int posted;
+    private @Nullable CompletableFuture<Void> untouched;
+
+    VerbsTransfer(FabricCounts counts, RemoteBuffer buffer, VerbsRegion region) {
+        this.counts = counts;
+        this.buffer = buffer;
+        this.region = region;
+    }
+
+    @Override
+    public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
+        CompletableFuture<Void> written = new CompletableFuture<>();
+        // Not a dependent stage: that would wrap the failure.
+        var _ = start(SliceWork.Direction.TO_PEER, ownedSlice, bufferOffset)
+                .whenComplete((_, failure) -> {
+                    if (failure == null) {
+                        written.complete(null);
+                    } else {
+                        written.completeExceptionally(failure);
+                    }
+                });
+        return written;
+    }
+
+    @Override
+    public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
+        return start(SliceWork.Direction.FROM_PEER, ownedSlice, bufferOffset);
+    }
+
+    private CompletableFuture<PageSlice> start(SliceWork.Direction direction, PageSlice ownedSlice,
+            long offset) {
+        TransferException refusal = findRefusal(ownedSlice.length(), offset);
+        if (refusal != null) {
+            ownedSlice.close();
+            counts.refused(refusal.reason());
+            return CompletableFuture.failedFuture(refusal);
+        }
+        SliceWork work = new SliceWork(this, direction, ownedSlice, buffer.address() + offset);
+        connection().poller().execute(work);
+        return work.outcome();
+    }
+
+    @Override
+    public CompletionStage<Void> fence() {
+        fenced = true;
+        CompletableFuture<Void> ends = new CompletableFuture<>();
+        connection().poller().execute(() -> connection().fence(this, ends));
+        return ends;
+    }
+
+    VerbsConnection connection() {
+        return region.connection();
+    }
+
+    VerbsRegion region() {
+        return region;
+    }
+
+    FabricCounts counts() {
+        return counts;
+    }
+
+    private @Nullable TransferException findRefusal(int bytes, long offset) {
+        TransferException stop = findReasonToStop();
+        if (stop != null) {
+            return stop;
+        }
+        return offset < 0 || offset > buffer.length() - bytes
+                ? new TransferException(Reason.OUT_OF_BOUNDS,
+                        bytes + " bytes at " + offset + " do not lie within " + buffer.length())
+                : null;
+    }
+
+    /** Asked on the caller's thread, and again before anything is posted. */
+    @Nullable
+    TransferException findReasonToStop() {
+        if (fenced) {
+            return new TransferException(Reason.FENCED, "the transfer was fenced");
+        }
+        if (connection().isClosing()) {
+            return new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
+        }
+        if (!buffer.session().isOpen()) {
+            return new TransferException(Reason.PEER_GONE, "the session has ended");
+        }
+        return region.isRetired()
+                ? new TransferException(Reason.UNKNOWN_KEY, "the buffer was deregistered")
+                : null;
+    }
+
+    /** Why what was posted did not arrive. */
+    TransferException broken() {
+        TransferException stop = findReasonToStop();
+        return stop != null
+                ? stop
+                : new TransferException(Reason.PEER_GONE, "the connection broke");
+    }
+
+    void posted() {
+        posted++;
+        region.posted();
+    }
+
+    void ended() {
+        posted--;
+        region.ended();
+        CompletableFuture<Void> waiting = untouched;
+        if (posted == 0 && waiting != null) {
+            waiting.complete(null);
+        }
+    }
+
+    boolean isUntouched() {
+        return posted == 0;
+    }
+
+    /** Completes once nothing of it is posted. It is fenced; poller only. */
+    CompletableFuture<Void> untouched() {
+        CompletableFuture<Void> waiting = untouched;
+        if (waiting == null) {
+            waiting = new CompletableFuture<>();
+            untouched = waiting;
+        }
+        if (posted == 0) {
+            waiting.complete(null);
+        }
+        return waiting;
+    }
+}
