@@ -310,6 +310,7 @@ public abstract class FabricContract {
     }
 
     @Test
+    @Timeout(600)
     void aThousandSessionsLeaveNothingBehind() throws IOException {
         cycle(20);
         long before = OpenDescriptors.count();

@@ -1,0 +1,148 @@
+package io.railhead.rdma.verbs;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.loopback.RefusedException;
+import io.railhead.rdma.session.Message.Hello;
+import io.railhead.rdma.session.Message.Ping;
+import io.railhead.rdma.session.MessageCodec;
+import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Tag("verbs")
+@Timeout(120)
+final class VerbsHandshakeTest {
+    private static final byte[] WRONG_KEY = "another key of thirty-two bytes!".getBytes(US_ASCII);
+    private static final Duration SHORT = Duration.ofMillis(500);
+
+    private VerbsRig rig;
+
+    @BeforeAll
+    static void devices() throws IOException {
+        VerbsRig.requireDevices();
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        rig = new VerbsRig(VerbsRig.config().with(VerbsRig.peers(SHORT, VerbsRig.PATIENCE)),
+                VerbsRig.freshSessions(), RequestHandler.NONE);
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        rig.close();
+        assertThat(rig.stats().sessions()).isZero();
+        assertThat(rig.sessions().open()).isZero();
+    }
+
+    private Refusal refusalOf(ByteBuffer privateData) {
+        return catchThrowableOfType(RefusedException.class,
+                () -> new PeerLink(rig.peerConfig(), rig.gateway(), privateData)).reason();
+    }
+
+    private static Hello hello(Session session) {
+        return new Hello(session.id(), Octets.random(new Random(1)));
+    }
+
+    @Test
+    void privateDataThatIsNoHelloIsRefused() {
+        byte[] garbage = new byte[56];
+        new Random(7).nextBytes(garbage);
+        assertThat(refusalOf(ByteBuffer.wrap(garbage))).isEqualTo(Refusal.PROTOCOL);
+        assertThat(refusalOf(ByteBuffer.allocate(0))).isEqualTo(Refusal.PROTOCOL);
+        assertThat(refusalOf(ByteBuffer.wrap(garbage, 0, 3))).isEqualTo(Refusal.PROTOCOL);
+        assertThat(refusalOf(MessageCodec.encode(new Ping(1)))).isEqualTo(Refusal.PROTOCOL);
+        assertThat(rig.stats().refused(Refusal.PROTOCOL)).isEqualTo(4);
+        // What is too short arrives padded with zeros: a session that nobody has.
+        assertThat(refusalOf(MessageCodec.encode(hello(rig.open("ann"))).limit(20)))
+                .isEqualTo(Refusal.UNKNOWN_SESSION);
+    }
+
+    @Test
+    void anUnknownOrExpiredSessionIsRefused() throws IOException {
+        Sessions brief = new Sessions(Duration.ofMillis(1), 10, 10);
+        try (VerbsRig other = new VerbsRig(VerbsRig.config(), brief, RequestHandler.NONE)) {
+            Session expired = other.open("ann");
+            Awaiting.until("it expires", () -> brief.findPending(expired.id()) == null);
+            assertThat(refusal(other, expired, VerbsRig.KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
+            assertThat(refusal(rig, expired, VerbsRig.KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
+        }
+    }
+
+    private static Refusal refusal(VerbsRig at, Session session, byte[] key) {
+        return catchThrowableOfType(RefusedException.class, () -> VerbsPeer
+                .connect(at.peerConfig(), at.gateway(), session.id(), key)).reason();
+    }
+
+    @Test
+    void aWrongProofIsRefusedAndTheRightPeerStillComes() throws IOException {
+        Session session = rig.open("ann");
+        assertThat(refusal(rig, session, WRONG_KEY)).isEqualTo(Refusal.BAD_PROOF);
+        try (VerbsPeer peer = VerbsPeer.connect(rig.peerConfig(), rig.gateway(), session.id(),
+                VerbsRig.KEY)) {
+            peer.ping();
+            assertThat(peer.sessionNumber()).isEqualTo(session.number());
+        }
+    }
+
+    @Test
+    void whoDoesNotProveInTimeIsTurnedAway() throws IOException {
+        VerbsTransport slow = VerbsPeer.connect(rig.peerConfig(), rig.gateway(),
+                hello(rig.open("ann")));
+        Awaiting.until("it is too slow", () -> rig.stats().refused(Refusal.TOO_SLOW) == 1);
+        assertThat(catchThrowableOfType(IOException.class, () -> {
+            while (slow.receive((_, _, _, _) -> {}) >= 0) {
+                slow.awaitMessage(1_000_000);
+            }
+            throw new IOException("over");
+        })).hasMessage("over");
+        slow.close();
+    }
+
+    @Test
+    void tooManyUnprovenConnectionsAreRefusedAndLaterOnesLetIn() throws IOException {
+        VerbsConfig.Peers two = new VerbsConfig.Peers(VerbsRig.PATIENCE, 2, 16, 8,
+                VerbsRig.PATIENCE, SHORT);
+        try (VerbsRig narrow = new VerbsRig(VerbsRig.config().with(two),
+                VerbsRig.freshSessions(), RequestHandler.NONE)) {
+            List<VerbsTransport> unproven = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                unproven.add(VerbsPeer.connect(narrow.peerConfig(), narrow.gateway(),
+                        hello(narrow.open("ann"))));
+            }
+            Session third = narrow.open("bob");
+            assertThat(refusal(narrow, third, VerbsRig.KEY)).isEqualTo(Refusal.BUSY);
+            unproven.forEach(transport -> {
+                transport.shutDown();
+                transport.close();
+            });
+            Awaiting.until("the third is let in", () -> {
+                try (VerbsPeer peer = VerbsPeer.connect(narrow.peerConfig(), narrow.gateway(),
+                        third.id(), VerbsRig.KEY)) {
+                    peer.ping();
+                    return true;
+                } catch (IOException _) {
+                    return false;
+                }
+            });
+        }
+    }
+}

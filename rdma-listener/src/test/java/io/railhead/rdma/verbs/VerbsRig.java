@@ -1,0 +1,199 @@
+package io.railhead.rdma.verbs;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.FabricRig;
+import io.railhead.rdma.FabricStats;
+import io.railhead.rdma.TestBuffer;
+import io.railhead.rdma.TestPeer;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.verbs.VerbsConfig.Peers;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A verbs fabric on one device and peers of this process on another. */
+final class VerbsRig implements FabricRig {
+    static final byte[] KEY = "a session key of thirty-two byte".getBytes(US_ASCII);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final InetAddress GATEWAY = address("RAILHEAD_VERBS_GATEWAY", "10.99.0.1");
+    static final InetAddress PEER = address("RAILHEAD_VERBS_PEER", "10.99.0.2");
+
+    private final VerbsConfig config;
+    private final Sessions sessions;
+    private final VerbsFabric fabric;
+    private final Arena memory = Arena.ofShared();
+    private final List<VerbsPeer> peers = new ArrayList<>();
+
+    VerbsRig(VerbsConfig config, Sessions sessions, RequestHandler handler) throws IOException {
+        this.config = config;
+        this.sessions = sessions;
+        this.fabric = open(config, sessions, handler);
+    }
+
+    static VerbsRig start() throws IOException {
+        return new VerbsRig(config(), freshSessions(), RequestHandler.NONE);
+    }
+
+    static VerbsConfig config() {
+        return VerbsConfig.at(new InetSocketAddress(GATEWAY, 0)).with(peers(PATIENCE, PATIENCE));
+    }
+
+    static Peers peers(Duration proofTimeout, Duration keepAlive) {
+        return new Peers(proofTimeout, 16, 1024, 8, keepAlive, Duration.ofMillis(500));
+    }
+
+    static Sessions freshSessions() {
+        return new Sessions(PATIENCE, 100, 100);
+    }
+
+    /** Without devices the test is not run, unless it must be. */
+    static VerbsFabric open(VerbsConfig config, Sessions sessions, RequestHandler handler)
+            throws IOException {
+        requireDevices();
+        return new VerbsFabric(config, sessions, handler);
+    }
+
+    static void requireDevices() throws IOException {
+        try {
+            var _ = VerbsProvider.FOREIGN.install().devices();
+        } catch (VerbsUnavailableException e) {
+            if ("1".equals(System.getenv("RAILHEAD_REQUIRE_VERBS"))) {
+                fail("real verbs are required", e);
+            }
+            abort("real verbs: " + e.getMessage());
+        }
+    }
+
+    private static InetAddress address(String variable, String otherwise) {
+        String chosen = System.getenv(variable);
+        try {
+            return InetAddress.getByName(chosen == null ? otherwise : chosen);
+        } catch (UnknownHostException e) {
+            throw new AssertionError(variable + " must be an address", e);
+        }
+    }
+
+    @Override
+    public VerbsFabric fabric() {
+        return fabric;
+    }
+
+    @Override
+    public Sessions sessions() {
+        return sessions;
+    }
+
+    @Override
+    public FabricStats stats() {
+        return fabric.stats();
+    }
+
+    InetSocketAddress gateway() {
+        return fabric.addresses().getFirst();
+    }
+
+    Session open(String principal) {
+        return requireNonNull(sessions.open(principal, _ -> KEY));
+    }
+
+    VerbsPeerConfig peerConfig() {
+        return peerConfig(PATIENCE);
+    }
+
+    private VerbsPeerConfig peerConfig(Duration timeout) {
+        return VerbsPeerConfig.of(config.peers().maxRequests(), timeout).from(PEER);
+    }
+
+    VerbsPeer peer(String principal) throws IOException {
+        return peer(principal, PATIENCE);
+    }
+
+    VerbsPeer peer(String principal, Duration timeout) throws IOException {
+        VerbsPeer peer = VerbsPeer.connect(peerConfig(timeout), gateway(), open(principal).id(),
+                KEY);
+        peers.add(peer);
+        return peer;
+    }
+
+    @Override
+    public TestPeer connect(String principal) throws IOException {
+        return new Peer(peer(principal));
+    }
+
+    MemorySegment allocate(long bytes) {
+        return memory.allocate(bytes, 4096);
+    }
+
+    @Override
+    public void close() {
+        fabric.close();
+        peers.forEach(VerbsPeer::close);
+        peers.clear();
+        if (memory.scope().isAlive()) {
+            memory.close();
+        }
+    }
+
+    private final class Peer implements TestPeer {
+        private final VerbsPeer peer;
+
+        Peer(VerbsPeer peer) {
+            this.peer = peer;
+        }
+
+        @Override
+        public int sessionNumber() {
+            return peer.sessionNumber();
+        }
+
+        @Override
+        public TestBuffer register(long bytes) throws IOException {
+            MemorySegment own = allocate(bytes);
+            return new Buffer(peer, peer.register(own), own);
+        }
+
+        @Override
+        public void die() {
+            peer.drop();
+        }
+
+        @Override
+        public boolean heardEnd() {
+            return !peer.isOpen();
+        }
+
+        @Override
+        public void close() {
+            peer.close();
+            peers.remove(peer);
+        }
+    }
+
+    private record Buffer(VerbsPeer peer, int key,
+            MemorySegment memory) implements TestBuffer {
+
+        @Override
+        public long address() {
+            return memory.address();
+        }
+
+        @Override
+        public void deregister() throws IOException {
+            peer.deregister(key);
+        }
+    }
+}
