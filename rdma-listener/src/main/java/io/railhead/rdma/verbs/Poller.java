@@ -4,6 +4,7 @@ import io.railhead.rdma.channel.AdaptiveSpin;
 import java.util.PriorityQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jctools.queues.MessagePassingQueue;
@@ -26,6 +27,7 @@ final class Poller implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Poller.class);
     private static final int INBOX_CHUNK = 256;
     private static final int MESSAGES_A_TURN = 64;
+    private static final long FAILED_NANOS = 1_000_000;
 
     private record Deadline(long nanos, Runnable task) {}
 
@@ -40,6 +42,7 @@ final class Poller implements Executor, AutoCloseable {
             (a, b) -> Long.signum(a.nanos - b.nanos));
     private final AtomicBoolean asleep = new AtomicBoolean();
     private final Thread thread;
+    private boolean failing;
     private volatile boolean closed;
     private volatile boolean ended;
 
@@ -129,7 +132,12 @@ final class Poller implements Executor, AutoCloseable {
             }
             spun.accept(now - idleSince);
             idle = false;
-            sleep();
+            try {
+                sleep();
+            } catch (Throwable e) {
+                asleep.set(false);
+                failed(e);
+            }
         }
     }
 
@@ -144,9 +152,18 @@ final class Poller implements Executor, AutoCloseable {
         try {
             return completions.poll();
         } catch (Throwable e) {
-            log.error("poller {}", thread.getName(), e);
-            return 1;
+            failed(e);
+            return 0;
         }
+    }
+
+    /** As where the device is gone: what is in the inbox is done still, without haste. */
+    private void failed(Throwable e) {
+        if (!failing) {
+            failing = true;
+            log.error("{} fails, and goes on trying", thread.getName(), e);
+        }
+        LockSupport.parkNanos(FAILED_NANOS);
     }
 
     private int expire() {

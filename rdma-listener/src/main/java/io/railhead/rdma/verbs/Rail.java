@@ -194,9 +194,13 @@ final class Rail implements Completions, AutoCloseable {
         try {
             link.completed(batch, index);
         } catch (RuntimeException e) {
-            log.error("link {}", id, e);
-            link.fail(EndReason.UNAVAILABLE, "an error of this side: " + e);
+            broken(link, e);
         }
+    }
+
+    private static void broken(Link link, RuntimeException e) {
+        log.error("link {}", link.id(), e);
+        link.fail(EndReason.UNAVAILABLE, "an error of this side: " + e);
     }
 
     /** Gives each link that waits one turn; how many posted something. */
@@ -205,8 +209,10 @@ final class Rail implements Completions, AutoCloseable {
         for (int left = ready.size(); left > 0; left--) {
             Link link = ready.remove();
             link.queued(false);
-            if (link.turn(chain)) {
-                posted++;
+            try {
+                posted += link.turn(chain) ? 1 : 0;
+            } catch (RuntimeException e) {
+                broken(link, e);
             }
             ready(link);
         }

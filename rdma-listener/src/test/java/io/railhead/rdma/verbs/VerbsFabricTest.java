@@ -1,12 +1,18 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.rdma.FabricContract;
 import io.railhead.rdma.FabricRig;
 import java.io.IOException;
-import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.BeforeAll;
 
-@Tag("verbs")
+@RequiresVerbs
 final class VerbsFabricTest extends FabricContract {
+
+    @BeforeAll
+    static void devices() throws IOException {
+        VerbsRig.requireDevices();
+    }
 
     @Override
     protected FabricRig start() throws IOException {

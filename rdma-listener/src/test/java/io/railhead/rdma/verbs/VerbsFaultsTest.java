@@ -8,6 +8,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TestPages;
@@ -34,13 +35,13 @@ import java.util.Random;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Peers that lie, hang, die or babble, and a network that fails: each harms nobody but itself. */
-@Tag("verbs")
+@RequiresVerbs
 @Timeout(240)
 final class VerbsFaultsTest {
     private static final int LENGTH = 4 << 20;
@@ -50,6 +51,11 @@ final class VerbsFaultsTest {
     private VerbsPeer witness;
     private MemorySegment witnessMemory;
     private int witnessKey;
+
+    @BeforeAll
+    static void devices() throws IOException {
+        VerbsRig.requireDevices();
+    }
 
     @BeforeEach
     void start() throws IOException {
