@@ -35,7 +35,6 @@ import java.util.Random;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,10 +51,6 @@ final class VerbsFaultsTest {
     private MemorySegment witnessMemory;
     private int witnessKey;
 
-    @BeforeAll
-    static void devices() throws IOException {
-        VerbsRig.requireDevices();
-    }
 
     @BeforeEach
     void start() throws IOException {

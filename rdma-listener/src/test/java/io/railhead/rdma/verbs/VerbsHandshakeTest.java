@@ -22,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,10 +34,6 @@ final class VerbsHandshakeTest {
 
     private VerbsRig rig;
 
-    @BeforeAll
-    static void devices() throws IOException {
-        VerbsRig.requireDevices();
-    }
 
     @BeforeEach
     void start() throws IOException {

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,10 +31,6 @@ final class VerbsLinkTest {
     private VerbsRig rig;
     private TestPages pages;
 
-    @BeforeAll
-    static void devices() throws IOException {
-        VerbsRig.requireDevices();
-    }
 
     @BeforeEach
     void start() throws IOException {

@@ -28,7 +28,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -98,10 +97,6 @@ final class VerbsRequestsTest {
     private TestPages pages;
     private PageSlice object;
 
-    @BeforeAll
-    static void devices() throws IOException {
-        VerbsRig.requireDevices();
-    }
 
     @BeforeEach
     void start() throws IOException {
