@@ -64,10 +64,15 @@ final class ChannelRequests {
     List<CompletableFuture<Answer>> send(List<Draft> drafts) {
         List<Pending> pending = new ArrayList<>(drafts.size());
         List<CompletableFuture<Answer>> answers = new ArrayList<>(drafts.size());
-        for (Draft draft : drafts) {
-            Pending one = new Pending(draft);
-            pending.add(one);
-            answers.add(one.outcome);
+        try {
+            for (Draft draft : drafts) {
+                Pending one = new Pending(draft);
+                pending.add(one);
+                answers.add(one.outcome);
+            }
+        } catch (IllegalStateException closed) {
+            pending.forEach(one -> one.fail(closed));
+            throw closed;
         }
         Session session = sessions.ready();
         List<Request> requests = session == null ? null : findRequests(session, pending);
@@ -122,7 +127,13 @@ final class ChannelRequests {
     }
 
     private void post(Session session, List<Pending> pending, List<Request> requests) {
-        List<CompletionStage<Answer>> answers = session.peer().send(requests);
+        List<CompletionStage<Answer>> answers;
+        try {
+            answers = session.peer().send(requests);
+        } catch (RuntimeException e) {
+            pending.forEach(one -> one.fail(e));
+            return;
+        }
         for (int i = 0; i < answers.size(); i++) {
             Pending one = pending.get(i);
             CompletionStage<Answer> answer = answers.get(i);
@@ -199,13 +210,15 @@ final class ChannelRequests {
         }
 
         void complete(Answer answer) {
-            letGo();
-            outcome.complete(answer);
+            if (outcome.complete(answer)) {
+                letGo();
+            }
         }
 
         void fail(Throwable failure) {
-            letGo();
-            outcome.completeExceptionally(failure);
+            if (outcome.completeExceptionally(failure)) {
+                letGo();
+            }
         }
 
         private void letGo() {

@@ -282,6 +282,21 @@ class ChannelTransferTest {
         }
     }
 
+    @Test
+    void aBatchThatNamesAClosedBufferIsRefusedAndKeepsNone() {
+        try (RailheadClient client = gateway.client(Via.LOOPBACK, 1)) {
+            RegisteredBuffer open = client.register(100);
+            RegisteredBuffer closed = client.register(100);
+            closed.close();
+            assertThatThrownBy(() -> client.getAll(List.of(Read.of(NAME, 0, 100, open, 0),
+                    new Read(NAME, 0, 100, null, closed, 0))))
+                    .isInstanceOf(IllegalStateException.class);
+            open.close();
+            Awaiting.until(() -> !open.memory().scope().isAlive());
+        }
+        assertThat(gateway.channelRequests).hasValue(0);
+    }
+
     private byte[] put() throws IOException {
         byte[] content = new byte[100_000];
         new Random(3).nextBytes(content);

@@ -55,7 +55,7 @@ final class WireGateway implements RequestHandler, AutoCloseable {
     }
 
     /** A request that is kept. */
-    private record Held(Request request, RequestChannel channel) {}
+    record Held(Request request, RequestChannel channel) {}
 
     final Map<String, byte[]> objects = new ConcurrentHashMap<>();
     final AtomicInteger sessionsOpened = new AtomicInteger();
@@ -222,7 +222,7 @@ final class WireGateway implements RequestHandler, AutoCloseable {
 
     @Override
     public void ended(RequestChannel channel) {
-        held.removeIf(waiting -> waiting.channel() == channel);
+        held.removeIf(waiting -> waiting.channel().equals(channel));
     }
 
     /** Serves what was held, on its channel's thread, and all that comes. */
