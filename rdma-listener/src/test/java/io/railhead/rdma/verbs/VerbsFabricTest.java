@@ -8,7 +8,6 @@ import java.io.IOException;
 @RequiresVerbs
 final class VerbsFabricTest extends FabricContract {
 
-
     @Override
     protected FabricRig start() throws IOException {
         return VerbsRig.start();

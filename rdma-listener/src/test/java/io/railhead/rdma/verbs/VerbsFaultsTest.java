@@ -51,7 +51,6 @@ final class VerbsFaultsTest {
     private MemorySegment witnessMemory;
     private int witnessKey;
 
-
     @BeforeEach
     void start() throws IOException {
         rig = VerbsRig.start();

@@ -34,7 +34,6 @@ final class VerbsHandshakeTest {
 
     private VerbsRig rig;
 
-
     @BeforeEach
     void start() throws IOException {
         rig = new VerbsRig(VerbsRig.config().with(VerbsRig.peers(SHORT, VerbsRig.PATIENCE)),

@@ -31,7 +31,6 @@ final class VerbsLinkTest {
     private VerbsRig rig;
     private TestPages pages;
 
-
     @BeforeEach
     void start() throws IOException {
         rig = VerbsRig.start();

@@ -97,7 +97,6 @@ final class VerbsRequestsTest {
     private TestPages pages;
     private PageSlice object;
 
-
     @BeforeEach
     void start() throws IOException {
         rig = new VerbsRig(VerbsRig.config(), VerbsRig.freshSessions(), handler);

@@ -2,7 +2,6 @@ package io.railhead.rdma.verbs;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.Objects.requireNonNull;
-import static org.assertj.core.api.Assertions.fail;
 
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.FabricStats;
