@@ -89,20 +89,11 @@ final class VerbsRig implements FabricRig {
     }
 
     VerbsPeerConfig peerConfig() {
-        return peerConfig(PATIENCE);
-    }
-
-    private VerbsPeerConfig peerConfig(Duration timeout) {
-        return VerbsPeerConfig.of(config.peers().maxRequests(), timeout).from(PEER);
+        return VerbsPeerConfig.of(config.peers().maxRequests(), PATIENCE).from(PEER);
     }
 
     VerbsPeer peer(String principal) throws IOException {
-        return peer(principal, PATIENCE);
-    }
-
-    VerbsPeer peer(String principal, Duration timeout) throws IOException {
-        VerbsPeer peer = VerbsPeer.connect(peerConfig(timeout), gateway(), open(principal).id(),
-                KEY);
+        VerbsPeer peer = VerbsPeer.connect(peerConfig(), gateway(), open(principal).id(), KEY);
         peers.add(peer);
         return peer;
     }
