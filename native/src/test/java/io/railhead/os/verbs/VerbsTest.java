@@ -34,7 +34,7 @@ final class VerbsTest {
     private static final int REMOTE = IbvMr.IBV_ACCESS_LOCAL_WRITE
             | IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ;
     private static final int SIGNALED = IbvSendWR.IBV_SEND_SIGNALED;
-    private static final int CYCLES = Integer.getInteger("verbs.cycles", 1000);
+    private static final int CYCLES = Integer.getInteger("verbs.cycles", 100);
 
     private static VerbsLink link;
 
