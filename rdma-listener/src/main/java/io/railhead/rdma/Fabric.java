@@ -1,6 +1,7 @@
 package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
+import io.railhead.rdma.session.Session;
 
 /**
  * Moves bytes between leased pages and a peer's memory, one-sided. Every fabric passes the suite
@@ -12,6 +13,11 @@ public interface Fabric extends AutoCloseable {
     String name();
 
     Health health();
+
+    /** Of what this session was opened for. */
+    default Health health(Session session) {
+        return health();
+    }
 
     /** Makes a slab's pages usable; called once per slab before any of its pages is. */
     void register(Slab slab);

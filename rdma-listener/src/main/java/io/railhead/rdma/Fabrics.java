@@ -1,6 +1,7 @@
 package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
+import io.railhead.rdma.session.Session;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -51,6 +52,14 @@ public final class Fabrics implements Fabric {
                 .stream()
                 .map(fabric -> fabric.name() + ": " + fabric.health().reason())
                 .collect(Collectors.joining("; ")));
+    }
+
+    @Override
+    public Health health(Session session) {
+        Fabric fabric = find(session.fabric());
+        return fabric == null
+                ? Health.down("there is no fabric " + session.fabric())
+                : fabric.health();
     }
 
     @Override

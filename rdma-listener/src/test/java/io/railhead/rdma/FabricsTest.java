@@ -71,6 +71,16 @@ class FabricsTest {
     }
 
     @Test
+    void aSessionsHealthIsThatOfItsOwnFabric() {
+        Fabrics fabrics = new Fabrics(List.of(new Named("a", Health.USABLE),
+                new UnavailableFabric("b", "switched off")));
+        assertThat(fabrics.health(bufferOf("a").session())).isEqualTo(Health.USABLE);
+        assertThat(fabrics.health(bufferOf("b").session()))
+                .isEqualTo(Health.down("switched off"));
+        assertThat(fabrics.health(bufferOf("c").session()).usable()).isFalse();
+    }
+
+    @Test
     void oneUsableFabricIsEnough() {
         Fabric down = new UnavailableFabric("b", "switched off");
         assertThat(new Fabrics(List.of(new Named("a", Health.USABLE), down)).health().usable())

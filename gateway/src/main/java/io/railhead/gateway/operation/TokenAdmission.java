@@ -84,7 +84,9 @@ final class TokenAdmission {
             var buffer = sessions.resolve(request.principal(), token.session(), token.address(),
                     token.length(),
                     token.key());
-            return new Admitted(buffer, accepted.dialect());
+            return fabric.health(buffer.session()).usable()
+                    ? new Admitted(buffer, accepted.dialect())
+                    : decline(accepted.dialect().decline(operation, putDecline), "fabric");
         } catch (TransferException e) {
             return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
         }
