@@ -97,7 +97,7 @@ public final class ChannelHits {
             OnePage handler = new OnePage(page);
             try (LoopbackFabric _ = new LoopbackFabric(config, sessions, handler)) {
                 Session session = Objects.requireNonNull(
-                        sessions.open("trainer", _ -> new byte[32]));
+                        sessions.open("trainer", "loopback", _ -> new byte[32]));
                 try (LoopbackPeer peer = LoopbackPeer.connect(config.socket(), session.id(),
                         new byte[32], PATIENCE);
                         MemoryFile file = MemoryFile.create("bench", DEPTH * HIT_BYTES);

@@ -32,7 +32,8 @@ public final class LoopbackTarget implements AutoCloseable {
         folder = Files.createTempDirectory("railhead-bench");
         LoopbackConfig config = LoopbackConfig.at(folder.resolve("loopback.sock"));
         fabric = new LoopbackFabric(config, sessions, RequestHandler.NONE);
-        Session session = Objects.requireNonNull(sessions.open(PRINCIPAL, id -> SESSION_KEY));
+        Session session = Objects
+                .requireNonNull(sessions.open(PRINCIPAL, "loopback", id -> SESSION_KEY));
         peer = LoopbackPeer.connect(config.socket(), session.id(), SESSION_KEY, PATIENCE);
         try (MemoryFile file = MemoryFile.create("benchmark", bytes)) {
             mapping = file.map();

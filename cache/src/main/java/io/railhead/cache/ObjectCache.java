@@ -2,6 +2,8 @@ package io.railhead.cache;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
 import java.util.concurrent.CompletionStage;
@@ -168,6 +170,52 @@ public final class ObjectCache implements AutoCloseable {
      * @param own whether it was started by this call: then the answer is as new as the call
      */
     public record Discovery(@Nullable ObjectMetadata metadata, boolean own) {}
+
+    /**
+     * Leases bytes {@code [from, to)} of a version if all their pages are held: the hit path, which
+     * makes nothing but the leases and slices themselves.
+     *
+     * @param slices filled from its start; the caller owns them
+     * @return how many slices, or -1 where a page is missing or there are more than the array
+     *         takes: then none is leased
+     */
+    public int tryLease(ObjectVersion version, long from, long to, @Nullable PageSlice[] slices) {
+        int count = 0;
+        long at = from;
+        while (at < to) {
+            PageSlice slice = count == slices.length ? null : tryLease(version, at, to);
+            if (slice == null) {
+                release(slices, count);
+                return -1;
+            }
+            slices[count++] = slice;
+            at += slice.length();
+        }
+        table.hits.add(count);
+        return count;
+    }
+
+    private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
+        long pageIndex = from / memory.pageBytes();
+        Page page = index.get(new PageKey(version, pageIndex));
+        Lease lease = page == null ? null : page.tryRetain();
+        if (lease == null) {
+            return null;
+        }
+        int offset = (int) (from - pageIndex * memory.pageBytes());
+        int length = (int) Math.min(lease.page().length() - offset, to - from);
+        return new PageSlice(lease, from, offset, length);
+    }
+
+    private static void release(@Nullable PageSlice[] slices, int count) {
+        for (int i = 0; i < count; i++) {
+            PageSlice slice = slices[i];
+            if (slice != null) {
+                slice.close();
+            }
+            slices[i] = null;
+        }
+    }
 
     /** A reader that has not been started. */
     public RangeReader read(ReadRequest request, PageSource source, Executor executor,

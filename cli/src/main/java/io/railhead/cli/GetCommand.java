@@ -3,7 +3,6 @@ package io.railhead.cli;
 import io.railhead.client.ObjectName;
 import io.railhead.client.Progress;
 import io.railhead.client.RailheadClient;
-import io.railhead.client.Via;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
@@ -28,8 +27,8 @@ final class GetCommand implements Callable<Integer> {
     @Mixin
     private StoreOptions store = new StoreOptions();
 
-    @Option(names = "--via", paramLabel = "http|loopback", description = "How the bytes come (${DEFAULT-VALUE}).", defaultValue = "http")
-    private Via via = Via.HTTP;
+    @Mixin
+    private ViaOptions via = new ViaOptions();
 
     @Option(names = {"-o",
             "--output"}, paramLabel = "FILE", description = "Where to; - is the standard output; default: the key's last part.")
@@ -59,11 +58,11 @@ final class GetCommand implements Callable<Integer> {
     }
 
     private void toFile(ObjectName name, Path file) throws IOException {
-        try (RailheadClient client = RailheadClient.connect(store.resolve().with(via));
+        try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
                 ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
                         ProgressLine.isTerminal())) {
             client.get(name, file, progress);
-            Declined.report(client, spec.commandLine().getErr());
+            Fallbacks.report(client, spec.commandLine().getErr());
         }
     }
 
@@ -71,7 +70,7 @@ final class GetCommand implements Callable<Integer> {
     private void toStandardOutput(ObjectName name) throws IOException {
         OutputStream out = System.out;
         try (RailheadClient client = RailheadClient
-                .connect(store.resolve().with(via).withStreams(1))) {
+                .connect(via.of(store.resolve()).withStreams(1))) {
             WritableByteChannel channel = Channels.newChannel(out);
             client.get(name, (offset, bytes) -> {
                 while (bytes.hasRemaining()) {
@@ -82,7 +81,7 @@ final class GetCommand implements Callable<Integer> {
             if (System.out.checkError()) {
                 throw new IOException("the standard output was closed");
             }
-            Declined.report(client, spec.commandLine().getErr());
+            Fallbacks.report(client, spec.commandLine().getErr());
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.railhead.cli;
 
 import io.railhead.client.RailheadClient;
+import io.railhead.client.Via;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -8,6 +9,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -23,6 +25,9 @@ final class LsCommand implements Callable<Integer> {
     @Mixin
     private StoreOptions store = new StoreOptions();
 
+    @Option(names = "--via", paramLabel = "WAY", description = "Accepted as by get and put; lists always come over HTTP.", defaultValue = "http")
+    private Via via = Via.HTTP;
+
     @Parameters(index = "0", arity = "0..1", paramLabel = "s3://bucket[/prefix]", description = "What to list; default: the buckets.")
     private String uri = SCHEME;
 
@@ -33,7 +38,7 @@ final class LsCommand implements Callable<Integer> {
                     "not s3://bucket[/prefix]: '" + uri + "'");
         }
         PrintWriter out = spec.commandLine().getOut();
-        try (RailheadClient client = RailheadClient.connect(store.resolve())) {
+        try (RailheadClient client = RailheadClient.connect(store.resolve().with(via))) {
             if (uri.equals(SCHEME)) {
                 client.listBuckets(
                         bucket -> out.printf(Locale.ROOT, "%s\t%s%n", bucket.created(),

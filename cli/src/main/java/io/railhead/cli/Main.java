@@ -2,6 +2,7 @@ package io.railhead.cli;
 
 import io.railhead.cli.demo.DemoClientCommand;
 import io.railhead.cli.demo.DemoCommand;
+import io.railhead.cli.doctor.DoctorCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -13,6 +14,7 @@ import picocli.CommandLine.Spec;
 /** The one command behind {@code ./railhead}: exit 0 done, 1 failed with one line, 2 misused. */
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
+        DoctorCommand.class,
         DemoClientCommand.class})
 public final class Main implements Runnable {
     @Spec

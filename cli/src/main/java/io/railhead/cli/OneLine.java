@@ -23,6 +23,10 @@ public final class OneLine {
                     ? failure.getClass().getSimpleName()
                     : failure.getMessage();
         };
+        return of(message);
+    }
+
+    static String of(String message) {
         return String.join(" ", message.lines().map(String::strip).toList());
     }
 }

@@ -2,14 +2,12 @@ package io.railhead.cli;
 
 import io.railhead.client.ObjectName;
 import io.railhead.client.RailheadClient;
-import io.railhead.client.Via;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -22,8 +20,8 @@ final class PutCommand implements Callable<Integer> {
     @Mixin
     private StoreOptions store = new StoreOptions();
 
-    @Option(names = "--via", paramLabel = "http|loopback", description = "How the bytes go (${DEFAULT-VALUE}).", defaultValue = "http")
-    private Via via = Via.HTTP;
+    @Mixin
+    private ViaOptions via = new ViaOptions();
 
     @Parameters(index = "0", paramLabel = "FILE", description = "What to store.")
     private Path file = Path.of("");
@@ -34,11 +32,11 @@ final class PutCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         ObjectName name = Uris.object(spec, uri);
-        try (RailheadClient client = RailheadClient.connect(store.resolve().with(via));
+        try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
                 ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
                         ProgressLine.isTerminal())) {
             client.put(file, name, progress);
-            Declined.report(client, spec.commandLine().getErr());
+            Fallbacks.report(client, spec.commandLine().getErr());
         }
         return 0;
     }

@@ -15,22 +15,32 @@ import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.channel.ChannelRequests;
+import io.railhead.gateway.channel.ChannelServices;
+import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.frontdoor.Endpoint;
+import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
-import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Routes;
+import io.railhead.os.devices.GidChoice;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
+import io.railhead.rdma.session.SessionLimits;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -38,15 +48,19 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +72,7 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
+    private static final String LOOPBACK = "loopback";
     private static final int MAX_PENDING_SESSIONS = 256;
     private static final Duration STEP = Duration.ofSeconds(30);
 
@@ -84,8 +99,9 @@ public final class Gateway implements AutoCloseable {
                                     config.gateway().health().port()));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            Fabric fabric = openFabric(sessions);
-            memory = openMemory(fabric);
+            ChannelRequests requests = new ChannelRequests(vertx, metrics);
+            Fabrics fabrics = openFabrics(sessions, requests);
+            memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
@@ -93,8 +109,13 @@ public final class Gateway implements AutoCloseable {
             metrics.register(new StateCollector(memory, cache, backends.values()));
             Grants grants = new Grants(nanoClock);
             credentials.onChange(change -> revoke(change, grants, sessions));
+            SessionCallers callers = new SessionCallers();
+            Routes routes = new Routes(config.rules(), backends);
+            ReadServices reads = readServices(fabrics, grants, nanoClock);
+            requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
+                    credentials, callers, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, fabric, grants, nanoClock),
+                    frontDoor(credentials, sessions, fabrics, reads, routes, callers),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -103,6 +124,7 @@ public final class Gateway implements AutoCloseable {
                             config.gateway().eventLoops()));
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
+            started.push(() -> requests.drain(config.gateway().drain()));
         } catch (RuntimeException e) {
             stop(e);
             throw e;
@@ -136,13 +158,61 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private Fabric openFabric(Sessions sessions) {
+    private Fabrics openFabrics(Sessions sessions, RequestHandler requests) {
+        return new Fabrics(List.of(openLoopback(sessions, requests),
+                VerbsOpening.open(config.rdma(), verbsAddresses(), sessions, requests)));
+    }
+
+    private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
         requireSocketFolder(loopback);
         return loopback.enabled()
-                ? new LoopbackFabric(LoopbackConfig.at(loopback.socket()), sessions,
-                        RequestHandler.NONE)
-                : new NoFabric();
+                ? new LoopbackFabric(loopbackConfig(), sessions, requests)
+                : new UnavailableFabric(LOOPBACK, "switched off by rdma.loopback.enabled");
+    }
+
+    private LoopbackConfig loopbackConfig() {
+        GatewayConfig.Channel channel = config.rdma().channel();
+        return LoopbackConfig.at(config.rdma().loopback().socket())
+                .with(channel.maxRequests(), channel.keepAlive());
+    }
+
+    /** What peers are told of the fabrics, one that is switched off included. */
+    private Endpoints endpoints(Fabrics fabrics) {
+        SessionLimits limits = loopbackConfig().limits();
+        List<Endpoint> all = new ArrayList<>();
+        for (Fabric fabric : fabrics.all()) {
+            all.add(new Endpoint(fabric, fabric.name().equals(LOOPBACK)
+                    ? new Endpoint.Reach.Socket(config.rdma().loopback().socket())
+                    : verbsReach(), limits));
+        }
+        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
+                config.gateway().name(), all);
+    }
+
+    private Endpoint.Reach verbsReach() {
+        GatewayConfig.Advertise advertise = config.rdma().advertise();
+        List<String> addresses = advertise.addresses().isEmpty()
+                ? verbsAddresses()
+                : advertise.addresses();
+        int port = advertise.port() == 0
+                ? config.rdma().verbs().listening().port()
+                : advertise.port();
+        return new Endpoint.Reach.Network(() -> addresses, () -> port);
+    }
+
+    /** Of the chosen adapters; none where they are switched off. */
+    private List<String> verbsAddresses() {
+        if (!config.rdma().verbs().enabled()) {
+            return List.of();
+        }
+        return Adapters.choose(config.rdma(), RdmaDevices.read())
+                .stream()
+                .flatMap(choice -> choice instanceof GidChoice.Chosen(var _, var _, var gid)
+                        ? Stream.of(gid.address().getHostAddress())
+                        : Stream.empty())
+                .distinct()
+                .toList();
     }
 
     /** Slabs join the fabric as they come; the fabric is closed before they go. */
@@ -168,18 +238,28 @@ public final class Gateway implements AutoCloseable {
                 settings.metadataEntries());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabric fabric,
-            Grants grants, LongSupplier nanoClock) {
+    /** A peer of a channel waits for its answer, however late the first byte can move. */
+    private RdmaDeadlines channelDeadlines() {
+        Duration timeout = config.rdma().channel().requestTimeout();
+        return new RdmaDeadlines(timeout, timeout);
+    }
+
+    private ReadServices readServices(Fabric fabric, Grants grants, LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
-        ReadServices services = new ReadServices(vertx, cache, grants, new Revalidations(),
+        return new ReadServices(vertx, cache, grants, new Revalidations(),
                 new Relay(metrics), fabric,
                 deadlines, nanoClock, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
-        Router router = Operations.router(services, sessions, config.rdma());
-        return new FrontDoor(new Authenticator(credentials), new Routes(config.rules(), backends),
-                router,
-                new SessionOpening(sessions, fabric, config.rdma().loopback().socket()),
+    }
+
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabrics fabrics,
+            ReadServices reads, Routes routes, SessionCallers callers) {
+        Endpoints endpoints = endpoints(fabrics);
+        return new FrontDoor(new Authenticator(credentials), routes,
+                Operations.router(reads, sessions, config.rdma()),
+                Map.of("endpoints", endpoints, "sessions",
+                        new SessionOpening(sessions, endpoints, callers)),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
     }

@@ -5,6 +5,7 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -24,8 +25,8 @@ public final class Serve {
     }
 
     /**
-     * Validates the whole configuration; 0 if it would start, else 1 with one line that says why
-     * not.
+     * Validates the whole configuration and says what one-sided delivery would use; 0 if it would
+     * start, else 1 with one line that says why not.
      */
     public int check(Path config) {
         try {
@@ -37,6 +38,7 @@ public final class Serve {
                 credentials.warnings().forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
                         + credentials.principals().size() + " principal(s)");
+                new RdmaOutlook(checked.rdma()).lines(RdmaDevices.read()).forEach(out::println);
             }
             return 0;
         } catch (ConfigException | IllegalArgumentException e) {

@@ -1,6 +1,11 @@
 package io.railhead.gateway;
 
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
 import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** A process that reads into its own memory again and again, until somebody kills it. */
 final class ChildPeer {
@@ -8,11 +13,25 @@ final class ChildPeer {
 
     private ChildPeer() {}
 
+    /**
+     * Several at once, so that some are under way whenever the end comes; the last one's status.
+     */
+    private static int readMany(TestPeer peer) {
+        List<CompletableFuture<Answer>> answers = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            answers.add(peer.send(Request.get(0, "held", "object", peer.key(), 0, BUFFER)));
+        }
+        return answers.stream().mapToInt(answer -> answer.join().status()).max().orElseThrow();
+    }
+
     public static void main(String[] arguments) {
         TestClient client = new TestClient(URI.create(arguments[0]), "AK", "SK");
         TestPeer peer = new TestPeer(client, "SK", BUFFER);
+        boolean overChannel = arguments[1].equals("channel");
         for (int round = 0; true; round++) {
-            int status = client.get("/held/object", peer.headers(0, BUFFER)).statusCode();
+            int status = overChannel
+                    ? readMany(peer)
+                    : client.get("/held/object", peer.headers(0, BUFFER)).statusCode();
             if (round == 3) {
                 System.out.println("reading " + status);
             }

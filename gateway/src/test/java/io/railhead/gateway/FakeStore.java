@@ -36,6 +36,7 @@ final class FakeStore implements AutoCloseable {
     private final Map<String, String> metadata = new ConcurrentHashMap<>();
     private final Set<String> denied = ConcurrentHashMap.newKeySet();
     private final List<String> requests = new CopyOnWriteArrayList<>();
+    private final List<URI> targets = new CopyOnWriteArrayList<>();
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
     FakeStore() {
@@ -72,6 +73,14 @@ final class FakeStore implements AutoCloseable {
         return requests;
     }
 
+    /** The raw query of every request for this path so far, "" where there was none. */
+    List<String> queries(String path) {
+        return targets.stream()
+                .filter(target -> target.getRawPath().equals(path))
+                .map(target -> target.getRawQuery() == null ? "" : target.getRawQuery())
+                .toList();
+    }
+
     long count(String prefix) {
         return requests.stream().filter(request -> request.startsWith(prefix)).count();
     }
@@ -98,6 +107,7 @@ final class FakeStore implements AutoCloseable {
         try (exchange) {
             String path = exchange.getRequestURI().getRawPath();
             String range = exchange.getRequestHeaders().getFirst("Range");
+            targets.add(exchange.getRequestURI());
             requests.add(
                     exchange.getRequestMethod() + " " + path + " " + (range == null ? "-" : range));
             if (isDenied(exchange)) {

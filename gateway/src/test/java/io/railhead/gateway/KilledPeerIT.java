@@ -9,14 +9,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client's process that is killed in mid-transfer: nothing of it stays. */
 class KilledPeerIT {
     private static final int BUFFER = 24 << 20;
 
-    @Test
-    void aKilledClientLeavesNothingBehindAndDisturbsNobody() throws Exception {
+    /** @param way how the client asks */
+    @ParameterizedTest
+    @ValueSource(strings = {"http", "channel"})
+    void aKilledClientLeavesNothingBehindAndDisturbsNobody(String way) throws Exception {
         byte[] object = new byte[20 << 20];
         new Random(9).nextBytes(object);
         try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
@@ -39,7 +42,7 @@ class KilledPeerIT {
                 client.get("/held/object", other.headers(0, BUFFER));
                 long before = memoryFiles();
                 for (int round = 0; round < 3; round++) {
-                    killOne(gateway);
+                    killOne(gateway, way);
                     other.fill(round);
                     assertThat(client.get("/held/object", other.headers(0, BUFFER))
                             .headers()
@@ -52,11 +55,12 @@ class KilledPeerIT {
         }
     }
 
-    private static void killOne(TestGateway gateway) throws IOException, InterruptedException {
+    private static void killOne(TestGateway gateway, String way)
+            throws IOException, InterruptedException {
         String java = ProcessHandle.current().info().command().orElseThrow();
         Process process = new ProcessBuilder(java, "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), ChildPeer.class.getName(),
-                gateway.endpoint().toString())
+                gateway.endpoint().toString(), way)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try (BufferedReader out = process.inputReader()) {

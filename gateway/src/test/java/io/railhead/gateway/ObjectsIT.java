@@ -3,9 +3,14 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.S3ProxyProcess;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.rdma.channel.RequestRange;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -212,6 +217,38 @@ class ObjectsIT {
 
         assertThat(whole).hasSize(first.length + second.length);
         assertThat(Arrays.copyOf(whole, first.length)).isEqualTo(first);
+    }
+
+    @Test
+    void partsOverTheChannelBecomeOneObject() {
+        String created = new String(
+                client.send("POST", "/data/native%20parts?uploads", new byte[0]).body());
+        String uploadId = created.replaceAll("(?s).*<UploadId>(.*)</UploadId>.*", "$1");
+        byte[] bytes = random((5 << 20) + 77);
+        StringBuilder complete = new StringBuilder("<CompleteMultipartUpload>");
+        try (TestPeer peer = new TestPeer(client, "trainer-secret", 8 << 20)) {
+            peer.set(0, bytes);
+            for (int number = 1; number <= 2; number++) {
+                long offset = number == 1 ? 0 : 5 << 20;
+                Answer answer = peer.ask(new Request(0, RequestOperation.UPLOAD_PART,
+                        RequestRange.ALL, peer.key(), offset, number == 1 ? 5 << 20 : 77, number,
+                        "data", "native parts", "", "", uploadId, Map.of()));
+                assertThat(answer.status()).as("%s", answer).isEqualTo(200);
+                complete.append("<Part><PartNumber>")
+                        .append(number)
+                        .append("</PartNumber><ETag>")
+                        .append(answer.etag())
+                        .append("</ETag></Part>");
+            }
+            byte[] document = complete.append("</CompleteMultipartUpload>").toString().getBytes();
+            assertThat(client.send("POST", "/data/native%20parts?uploadId=" + uploadId, document)
+                    .statusCode()).isEqualTo(200);
+            peer.fill(0);
+            Answer whole = peer
+                    .ask(Request.get(0, "data", "native parts", peer.key(), 0, 8 << 20));
+            assertThat(whole.bytesMoved()).isEqualTo(bytes.length);
+            assertThat(peer.bytes(0, bytes.length)).isEqualTo(bytes);
+        }
     }
 
     @Test

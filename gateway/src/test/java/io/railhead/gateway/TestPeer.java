@@ -2,6 +2,8 @@ package io.railhead.gateway;
 
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.loopback.LoopbackPeer;
 import io.railhead.rdma.session.SessionKey;
@@ -16,7 +18,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -84,6 +88,45 @@ final class TestPeer implements AutoCloseable {
         headers[3] = UUID.randomUUID().toString();
         System.arraycopy(more, 0, headers, 4, more.length);
         return headers;
+    }
+
+    int key() {
+        return key;
+    }
+
+    /** Asks over the session's channel, under an id of its own, and waits. */
+    Answer ask(Request request) {
+        try {
+            return peer.channel().call(request.withId(peer.channel().freshId()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Asks over the session's channel; a request without an id gets one of its own. */
+    CompletableFuture<Answer> send(Request request) {
+        Request sent = request.id() == 0 ? request.withId(peer.channel().freshId()) : request;
+        return peer.channel().send(sent).toCompletableFuture();
+    }
+
+    /** All in as few messages as hold them. */
+    List<Answer> askAll(List<Request> requests) {
+        return peer.channel()
+                .send(requests.stream()
+                        .map(request -> request.withId(peer.channel().freshId()))
+                        .toList())
+                .stream()
+                .map(stage -> stage.toCompletableFuture().join())
+                .toList();
+    }
+
+    void cancel(int id) {
+        peer.channel().cancel(id);
+    }
+
+    /** Ends the session and keeps the memory, to see what becomes of it. */
+    void leave() {
+        peer.close();
     }
 
     byte[] bytes(long offset, int length) {

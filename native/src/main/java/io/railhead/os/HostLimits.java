@@ -14,12 +14,20 @@ public record HostLimits(long availableBytes, long memlockBytes) {
     private static final int CAP_IPC_LOCK = 14;
 
     public static HostLimits read() {
-        Path proc = Path.of("/proc/self");
-        ProcFields meminfo = ProcFields.read(ProcFields.MEMINFO);
-        ProcFields status = ProcFields.read(proc.resolve("status"));
-        List<String> membership = ProcFields.lines(proc.resolve("cgroup"));
-        long group = ControlGroup.remainingBytes(membership, Path.of("/sys/fs/cgroup"));
-        return of(meminfo, group, status, Libc.memlockLimit());
+        return read(Path.of("/"), Libc.memlockLimit());
+    }
+
+    /**
+     * As a machine has them whose /proc and /sys lie below {@code root}.
+     *
+     * @param memlockLimit the process's, in bytes; negative if unlimited
+     */
+    public static HostLimits read(Path root, long memlockLimit) {
+        Path proc = root.resolve("proc");
+        List<String> membership = ProcFields.lines(proc.resolve("self/cgroup"));
+        long group = ControlGroup.remainingBytes(membership, root.resolve("sys/fs/cgroup"));
+        return of(ProcFields.read(proc.resolve("meminfo")), group,
+                ProcFields.read(proc.resolve("self/status")), memlockLimit);
     }
 
     static HostLimits of(ProcFields meminfo, long groupBytes, ProcFields status, long rlimit) {

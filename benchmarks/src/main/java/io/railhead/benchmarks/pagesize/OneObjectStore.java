@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A store that has one object, of zeros, and asks nobody who they are: GET of one range, HEAD. */
-final class OneObjectStore implements AutoCloseable {
-    static final String PATH = "/models/shard";
+public final class OneObjectStore implements AutoCloseable {
+    public static final String PATH = "/models/shard";
 
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
     private static final byte[] CHUNK = new byte[1 << 16];
@@ -27,7 +27,7 @@ final class OneObjectStore implements AutoCloseable {
         this.objectBytes = objectBytes;
     }
 
-    static OneObjectStore start(long objectBytes) throws IOException {
+    public static OneObjectStore start(long objectBytes) throws IOException {
         HttpServer server = HttpServer.create(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         OneObjectStore store = new OneObjectStore(server, objectBytes);
@@ -37,7 +37,7 @@ final class OneObjectStore implements AutoCloseable {
         return store;
     }
 
-    URI endpoint() {
+    public URI endpoint() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 

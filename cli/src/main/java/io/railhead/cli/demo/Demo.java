@@ -4,6 +4,7 @@ import io.railhead.client.ClientConfig;
 import io.railhead.client.ObjectName;
 import io.railhead.client.Progress;
 import io.railhead.client.RailheadClient;
+import io.railhead.client.Via;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -36,13 +37,18 @@ final class Demo {
     private static final double SECONDS = 4;
     private static final double WARM_UP_SECONDS = 4;
 
+    private final Via via;
     private final Children children;
     private final Path storeJar;
     private final Consumer<String> say;
     private final DemoStore.Keys keys = new DemoStore.Keys("DEMOACCESSKEY", "demo-secret-key");
     private final List<Row> rows = new ArrayList<>();
 
-    Demo(Children children, Path storeJar, Consumer<String> say) {
+    /**
+     * @param via LOOPBACK or VERBS: how hits are delivered one-sided
+     */
+    Demo(Via via, Children children, Path storeJar, Consumer<String> say) {
+        this.via = via;
         this.children = children;
         this.storeJar = storeJar;
         this.say = say;
@@ -59,12 +65,23 @@ final class Demo {
             warmUpFills(gateway);
             measure(Row.Path.COLD, client, gateway, reading(gateway, "http", 1, 0));
             hit(Row.Path.HTTP_HIT, client, gateway);
-            hit(Row.Path.RDMA_HIT, client, gateway);
+            hitOneSided(client, gateway);
         }
-        try (DemoGateway gateway = gateway("strong", store, data)) {
-            hit(Row.Path.RDMA_HIT_STRONG, client, gateway);
+        if (via == Via.LOOPBACK) {
+            try (DemoGateway gateway = gateway("strong", store, data)) {
+                hit(Row.Path.RDMA_HIT_STRONG, client, gateway);
+            }
         }
         return List.copyOf(rows);
+    }
+
+    private void hitOneSided(DemoClient client, DemoGateway gateway) throws IOException {
+        if (via == Via.VERBS) {
+            hit(Row.Path.NATIVE_HIT_VERBS, client, gateway);
+        } else {
+            hit(Row.Path.RDMA_HIT, client, gateway);
+            hit(Row.Path.NATIVE_HIT, client, gateway);
+        }
     }
 
     private Manifest load(DemoStore store, DemoFiles data) throws IOException {
@@ -83,7 +100,7 @@ final class Demo {
     private DemoGateway gateway(String freshness, DemoStore store, DemoFiles data)
             throws IOException {
         say.accept("Starting a gateway, freshness " + freshness + " ...");
-        return DemoGateway.start(freshness, store, data.bytes(), children);
+        return DemoGateway.start(freshness, via, store, data.bytes(), children);
     }
 
     private void direct(DemoClient client, DemoStore store) throws IOException {
@@ -114,8 +131,8 @@ final class Demo {
     }
 
     private void hit(Row.Path path, DemoClient client, DemoGateway gateway) throws IOException {
-        client.read(reading(gateway, path.fabric, 2, WARM_UP_SECONDS));
-        measure(path, client, gateway, reading(gateway, path.fabric, ROUNDS, SECONDS));
+        client.read(reading(gateway, path.via, 2, WARM_UP_SECONDS));
+        measure(path, client, gateway, reading(gateway, path.via, ROUNDS, SECONDS));
     }
 
     private static Reading reading(DemoGateway gateway, String via, int rounds, double seconds) {

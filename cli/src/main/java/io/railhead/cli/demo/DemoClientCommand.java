@@ -3,6 +3,7 @@ package io.railhead.cli.demo;
 import io.railhead.cli.OneLine;
 import io.railhead.client.AwsSettings;
 import io.railhead.client.ClientConfig;
+import io.railhead.client.Fallback;
 import io.railhead.client.RailheadClient;
 import io.railhead.client.Via;
 import java.io.BufferedReader;
@@ -47,7 +48,8 @@ public final class DemoClientCommand implements Callable<Integer> {
         ClientConfig config = new AwsSettings(System.getenv())
                 .resolve(reading.endpoint(), null, null)
                 .withStreams(1)
-                .with(Via.valueOf(reading.via().toUpperCase(Locale.ROOT)));
+                .with(Via.valueOf(reading.via().toUpperCase(Locale.ROOT)))
+                .with(Fallback.NONE);
         try (RailheadClient client = RailheadClient.connect(config)) {
             return new Rounds(expected, client).run(reading.leastRounds(),
                     reading.leastSeconds());

@@ -1,6 +1,7 @@
 package io.railhead.cli.demo;
 
 import io.railhead.cli.OneLine;
+import io.railhead.client.Via;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,8 +16,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Shows on this machine what a gateway does: five ways to read the same files, measured. */
-@Command(name = "demo", description = "Start a store, a gateway and a client here; read files five ways; print what it cost.")
+/** Shows on this machine what a gateway does: several ways to read the same files, measured. */
+@Command(name = "demo", description = "Start a store, a gateway and a client here; read files in several ways; print what it cost.")
 public final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -27,19 +28,24 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--bytes", paramLabel = "SIZE", description = "At most this much, as 32MiB (${DEFAULT-VALUE}).", defaultValue = "256MiB")
     private String bytes = "256MiB";
 
+    @Option(names = "--via", paramLabel = "loopback|verbs", description = "How hits are delivered one-sided: in shared memory, or by RDMA (${DEFAULT-VALUE}).", defaultValue = "loopback")
+    private Via via = Via.LOOPBACK;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there too.")
     private @Nullable Path json;
 
     @Override
     public Integer call() throws IOException {
         long most = most();
+        Via oneSided = oneSided();
         Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath();
         List<Path> files = data == null ? DemoFiles.standard(home) : DemoFiles.under(data);
         PrintWriter out = spec.commandLine().getOut();
         try (Children children = new Children(Files.createTempDirectory("railhead-demo"))) {
             Thread atEnd = new Thread(children::close, "demo-cleanup");
             Runtime.getRuntime().addShutdownHook(atEnd);
-            List<Row> rows = new Demo(children, home.resolve("cli/target/s3proxy/s3proxy.jar"),
+            List<Row> rows = new Demo(oneSided, children,
+                    home.resolve("cli/target/s3proxy/s3proxy.jar"),
                     line -> {
                         out.println(line);
                         out.flush();
@@ -51,6 +57,14 @@ public final class DemoCommand implements Callable<Integer> {
             write(new Report(false, List.of()));
             throw new IOException("the demo failed: " + OneLine.of(e), e);
         }
+    }
+
+    private Via oneSided() {
+        if (via == Via.LOOPBACK || via == Via.VERBS) {
+            return via;
+        }
+        throw new ParameterException(spec.commandLine(),
+                "--via: the demo shows loopback or verbs, not " + via);
     }
 
     private long most() {

@@ -1,5 +1,6 @@
 package io.railhead.cli.demo;
 
+import io.railhead.client.Via;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
@@ -14,13 +15,16 @@ record DemoGateway(Process process, URI endpoint, URI health, ProcessCpu cpu)
         implements
             AutoCloseable {
     private static final String COUNTER = "railhead_backend_requests_total";
+    /** Long, for a machine that is emulated. */
+    private static final Duration READY_IN = Duration.ofMinutes(5);
     private static final int LONGEST_SOCKET_PATH = 100;
 
-    static DemoGateway start(String freshness, DemoStore store, long bytes, Children children)
+    static DemoGateway start(String freshness, Via via, DemoStore store, long bytes,
+            Children children)
             throws IOException {
         int port = Loopback.freePort();
         int healthPort = Loopback.freePort();
-        Path config = write(freshness, store, bytes, children.folder(), port, healthPort);
+        Path config = write(freshness, via, store, bytes, children.folder(), port, healthPort);
         String name = "gateway-" + freshness;
         Process process = children.java(name, List.of("--enable-native-access=ALL-UNNAMED",
                 "-Xmx512m", "-cp",
@@ -29,13 +33,13 @@ record DemoGateway(Process process, URI endpoint, URI health, ProcessCpu cpu)
                 Redirect.appendTo(children.log(name).toFile()));
         URI health = URI.create("http://127.0.0.1:" + healthPort);
         Loopback.await(name, process, health.resolve("/readyz"), status -> status == 200,
-                Duration.ofSeconds(60), children);
+                READY_IN, children);
         return new DemoGateway(process, URI.create("http://127.0.0.1:" + port), health,
                 ProcessCpu.of(process.pid()));
     }
 
-    private static Path write(String freshness, DemoStore store, long bytes, Path folder, int port,
-            int healthPort) throws IOException {
+    private static Path write(String freshness, Via via, DemoStore store, long bytes, Path folder,
+            int port, int healthPort) throws IOException {
         Path socket = folder.resolve("loopback-" + freshness + ".sock");
         if (socket.toString().length() > LONGEST_SOCKET_PATH) {
             throw new IOException("the temporary folder's path is too long for a UNIX socket: "
@@ -67,10 +71,11 @@ record DemoGateway(Process process, URI endpoint, URI health, ProcessCpu cpu)
                     authorization: {remember: 10m}
                 rdma:
                   loopback: {enabled: true, socket: "%s"}
+                  verbs: {enabled: %s, port: %d}
                 admin:
                   listen: "127.0.0.1:%d"
                 """.formatted(port, healthPort, cacheMib, store.endpoint(), freshness, socket,
-                Loopback.freePort()));
+                via == Via.VERBS, Loopback.freePort(), Loopback.freePort()));
     }
 
     /** How many requests it has sent to the store so far, of every kind. */

@@ -46,7 +46,7 @@ record DemoStore(URI endpoint, Keys keys) {
                 List.of("-Xmx" + heapMib + "m", "-jar", jar.toString(), "--properties",
                         properties.toString()),
                 Map.of(), Redirect.appendTo(children.log("store").toFile()));
-        Loopback.await("store", process, endpoint, status -> status > 0, Duration.ofSeconds(60),
+        Loopback.await("store", process, endpoint, status -> status > 0, Duration.ofMinutes(5),
                 children);
         return new DemoStore(endpoint, keys);
     }

@@ -4,6 +4,6 @@ package io.railhead.cli.demo;
  * What the client process is asked to do, one line of JSON: read every object, round after round,
  * until both minima are reached.
  *
- * @param via http or loopback
+ * @param via as {@code --via} names it
  */
 record Reading(String endpoint, String via, int leastRounds, double leastSeconds) {}

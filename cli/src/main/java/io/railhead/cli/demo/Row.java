@@ -22,22 +22,24 @@ record Row(String path, String fabric, String freshness, long bytes, double mibP
         return Math.round(value * scale) / scale;
     }
 
-    /** The five ways that the demo reads. */
+    /** The ways that the demo reads. */
     enum Path {
-        DIRECT("direct", "http", "none"),
-        COLD("cold", "http", "immutable"),
-        HTTP_HIT("http-hit",
-                "http", "immutable"),
-        RDMA_HIT("rdma-hit", "loopback",
-                "immutable"),
-        RDMA_HIT_STRONG("rdma-hit-strong", "loopback", "strong");
+        DIRECT("direct", "http", "http", "none"),
+        COLD("cold", "http", "http", "immutable"),
+        HTTP_HIT("http-hit", "http", "http", "immutable"),
+        RDMA_HIT("rdma-hit", "token", "loopback", "immutable"),
+        NATIVE_HIT("native-hit", "loopback", "loopback", "immutable"),
+        NATIVE_HIT_VERBS("native-hit", "verbs", "verbs", "immutable"),
+        RDMA_HIT_STRONG("rdma-hit-strong", "token", "loopback", "strong");
 
         final String label;
+        final String via;
         final String fabric;
         final String freshness;
 
-        Path(String label, String fabric, String freshness) {
+        Path(String label, String via, String fabric, String freshness) {
             this.label = label;
+            this.via = via;
             this.fabric = fabric;
             this.freshness = freshness;
         }

@@ -8,11 +8,12 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
  * What a client needs to know.
  *
  * @param endpoint of the gateway or the store; addressed path-style
+ * @param fallback where {@code via} cannot be had
  * @param streams parts of one object in flight at a time
  * @param timeout without a byte from the other side
  */
 public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider credentials, Via via,
-        int streams, Duration timeout) {
+        Fallback fallback, int streams, Duration timeout) {
 
     public ClientConfig {
         String scheme = String.valueOf(endpoint.getScheme());
@@ -26,14 +27,19 @@ public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider c
     }
 
     public static ClientConfig of(URI endpoint, String region, AwsCredentialsProvider credentials) {
-        return new ClientConfig(endpoint, region, credentials, Via.HTTP, 4, Duration.ofSeconds(30));
+        return new ClientConfig(endpoint, region, credentials, Via.HTTP, Fallback.HTTP, 4,
+                Duration.ofSeconds(30));
     }
 
     public ClientConfig with(Via other) {
-        return new ClientConfig(endpoint, region, credentials, other, streams, timeout);
+        return new ClientConfig(endpoint, region, credentials, other, fallback, streams, timeout);
+    }
+
+    public ClientConfig with(Fallback other) {
+        return new ClientConfig(endpoint, region, credentials, via, other, streams, timeout);
     }
 
     public ClientConfig withStreams(int other) {
-        return new ClientConfig(endpoint, region, credentials, via, other, timeout);
+        return new ClientConfig(endpoint, region, credentials, via, fallback, other, timeout);
     }
 }

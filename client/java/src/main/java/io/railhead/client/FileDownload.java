@@ -14,11 +14,11 @@ import java.nio.file.StandardOpenOption;
  */
 final class FileDownload {
     private final ObjectReader reader;
-    private final ObjectHeads heads;
+    private final PartTransport transport;
 
-    FileDownload(ObjectReader reader, ObjectHeads heads) {
+    FileDownload(ObjectReader reader, PartTransport transport) {
         this.reader = reader;
-        this.heads = heads;
+        this.transport = transport;
     }
 
     ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
@@ -64,7 +64,7 @@ final class FileDownload {
             throw new PermanentException("wrote " + Files.size(partial) + " of " + info.bytes()
                     + " bytes of " + info.name());
         }
-        ObjectHeads.Head head = heads.head(info.name());
+        ObjectHeads.Head head = transport.head(info.name());
         // A newer version's checksum says nothing about the one that was read.
         if (head.info().etag().equals(info.etag()) && head.checksum() != null
                 && !head.checksum().matches(partial)) {

@@ -1,12 +1,14 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the gateway's own small answers: one JSON object of strings, numbers and literals. What is
- * nested is refused, since no answer of ours is.
+ * Reads the gateway's own small answers: one JSON object of strings, numbers, literals, and lists
+ * of them. What is nested deeper is refused, since no answer that is read here is.
  */
 final class FlatJson {
     private final String text;
@@ -16,13 +18,16 @@ final class FlatJson {
         this.text = text;
     }
 
-    /** Field names to values; strings unescaped, anything else as written. */
-    static Map<String, String> parse(String text) throws IOException {
+    /**
+     * Field names to values, one where there is no list; strings unescaped, anything else as
+     * written.
+     */
+    static Map<String, List<String>> parse(String text) throws IOException {
         return new FlatJson(text).object();
     }
 
-    private Map<String, String> object() throws IOException {
-        Map<String, String> fields = new LinkedHashMap<>();
+    private Map<String, List<String>> object() throws IOException {
+        Map<String, List<String>> fields = new LinkedHashMap<>();
         expect('{');
         if (peek() == '}') {
             at++;
@@ -30,8 +35,8 @@ final class FlatJson {
             do {
                 String name = string();
                 expect(':');
-                fields.put(name, peek() == '"' ? string() : literal());
-            } while (separator());
+                fields.put(name, peek() == '[' ? list() : List.of(value()));
+            } while (separator('}'));
         }
         if (peek() != 0) {
             throw bad("something after the object");
@@ -39,11 +44,28 @@ final class FlatJson {
         return fields;
     }
 
-    private boolean separator() throws IOException {
+    private List<String> list() throws IOException {
+        expect('[');
+        List<String> values = new ArrayList<>();
+        if (peek() == ']') {
+            at++;
+        } else {
+            do {
+                values.add(value());
+            } while (separator(']'));
+        }
+        return values;
+    }
+
+    private String value() throws IOException {
+        return peek() == '"' ? string() : literal();
+    }
+
+    private boolean separator(char end) throws IOException {
         char c = peek();
         at++;
-        if (c != ',' && c != '}') {
-            throw bad("no , or }");
+        if (c != ',' && c != end) {
+            throw bad("no , or " + end);
         }
         return c == ',';
     }
@@ -85,7 +107,7 @@ final class FlatJson {
 
     private String literal() throws IOException {
         int start = at;
-        while (at < text.length() && ",} \t\r\n".indexOf(text.charAt(at)) < 0) {
+        while (at < text.length() && ",}] \t\r\n".indexOf(text.charAt(at)) < 0) {
             at++;
         }
         String literal = text.substring(start, at);

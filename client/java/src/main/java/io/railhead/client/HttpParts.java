@@ -1,19 +1,32 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /** Parts in HTTP bodies: each is read whole into a buffer of the heap before anyone sees it. */
 final class HttpParts implements PartTransport {
     private final S3Http http;
     private final int partBytes;
+    private final Executor blocking;
+    private final ObjectHeads heads;
     private final ConcurrentLinkedQueue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
 
-    HttpParts(S3Http http, int partBytes) {
+    /**
+     * @param blocking runs what is not to block its caller
+     */
+    HttpParts(S3Http http, int partBytes, Executor blocking) {
         this.http = http;
         this.partBytes = partBytes;
+        this.blocking = blocking;
+        this.heads = new ObjectHeads(http);
     }
 
     @Override
@@ -28,8 +41,13 @@ final class HttpParts implements PartTransport {
         }
     }
 
+    /** Reads one range whole into the window. Blocks. */
+    Part fetchInto(PartRequest request, Window window) throws IOException {
+        return Attempts.idempotent(() -> read(request, window.bytes(request.bytes())));
+    }
+
     private Part read(PartRequest request, ByteBuffer buffer) throws IOException {
-        Answer answer = http.require(request.call());
+        HttpAnswer answer = http.require(request.call());
         boolean complete = false;
         try {
             Part part = readBody(answer, request, buffer);
@@ -44,7 +62,7 @@ final class HttpParts implements PartTransport {
     }
 
     /** Fills the buffer with the answer's body and leaves it ready to be read. */
-    static Part readBody(Answer answer, PartRequest request, ByteBuffer buffer)
+    static Part readBody(HttpAnswer answer, PartRequest request, ByteBuffer buffer)
             throws IOException {
         Part part = Part.of(answer, request);
         if (Part.contentLength(answer) != part.bytes()) {
@@ -61,6 +79,46 @@ final class HttpParts implements PartTransport {
     }
 
     @Override
+    public RegisteredBuffer register(long bytes) {
+        return new RegisteredBuffer(new PlainMemory(bytes), _ -> {});
+    }
+
+    @Override
+    public List<CompletableFuture<Part>> read(List<Read> reads) {
+        return inBackground(reads, this::fetchInto);
+    }
+
+    /** Reads one range into a window. Blocks. */
+    interface Reading {
+        Part read(PartRequest request, Window window) throws IOException;
+    }
+
+    /** Each on a thread of its own. */
+    List<CompletableFuture<Part>> inBackground(List<Read> reads, Reading reading) {
+        List<CompletableFuture<Part>> parts = new ArrayList<>(reads.size());
+        for (Read read : reads) {
+            parts.add(inBackground(read.request(), read.window(), reading));
+        }
+        return parts;
+    }
+
+    CompletableFuture<Part> inBackground(PartRequest request, Window window, Reading reading) {
+        CompletableFuture<Part> part = new CompletableFuture<>();
+        window.buffer().hold();
+        blocking.execute(() -> {
+            try {
+                Part read = reading.read(request, window);
+                window.buffer().release();
+                part.complete(read);
+            } catch (IOException | RuntimeException e) {
+                window.buffer().release();
+                part.completeExceptionally(e);
+            }
+        });
+        return part;
+    }
+
+    @Override
     public String store(StoreRequest request) throws IOException {
         Call.Body body = new Call.Body(request.bytes(),
                 () -> new FileRegion(request.file(), request.offset(), request.bytes()));
@@ -74,7 +132,7 @@ final class HttpParts implements PartTransport {
 
     private String put(Call call) throws IOException {
         assert call.method() == SdkHttpMethod.PUT;
-        try (Answer answer = http.require(call)) {
+        try (HttpAnswer answer = http.require(call)) {
             return answer.requireHeader("ETag");
         }
     }
@@ -85,7 +143,32 @@ final class HttpParts implements PartTransport {
     }
 
     @Override
+    public ObjectHeads.Head head(ObjectName name) throws IOException {
+        return heads.head(name);
+    }
+
+    @Override
     public void close() {
         idle.clear();
+    }
+
+    /** Memory that only this process writes into. */
+    private static final class PlainMemory implements Peers.Memory {
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment segment;
+
+        PlainMemory(long bytes) {
+            segment = arena.allocate(bytes);
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return segment;
+        }
+
+        @Override
+        public void close() {
+            arena.close();
+        }
     }
 }

@@ -1,35 +1,80 @@
 package io.railhead.client;
 
+import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.loopback.LoopbackPeer;
 import java.io.IOException;
-import java.nio.file.Path;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
-/** The real sockets. */
+/** A gateway on this host: memory is a sealed memfd, the connection a UNIX socket. */
 enum LoopbackPeers implements Peers {
     INSTANCE;
 
     @Override
-    public Peer connect(Path socket, String sessionId, byte[] sessionKey, Duration timeout)
-            throws IOException {
-        return new Connected(LoopbackPeer.connect(socket, sessionId, sessionKey, timeout));
+    public String fabric() {
+        return "loopback";
     }
 
-    private record Connected(LoopbackPeer peer) implements Peer {
-        @Override
-        public int sessionNumber() {
-            return peer.sessionNumber();
+    /** Whether it is the gateway's host shows when its socket is looked for. */
+    @Override
+    public void requireUsable() {}
+
+    @Override
+    public Memory allocate(long bytes) {
+        return new SharedMemory(bytes);
+    }
+
+    @Override
+    public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
+            throws IOException {
+        LoopbackPeer peer = LoopbackPeer.connect(grant.socket(), grant.id(), sessionKey, timeout);
+        return new ChannelPeer(peer.channel(), peer.sessionNumber(), new Connected(peer));
+    }
+
+    /** A memfd and this process's mapping of it. */
+    static final class SharedMemory implements Memory {
+        private final MemoryFile file;
+        private final Mapping mapping;
+
+        SharedMemory(long bytes) {
+            file = MemoryFile.create("railhead-client", bytes);
+            Mapping mapped = null;
+            try {
+                mapped = file.map();
+            } finally {
+                if (mapped == null) {
+                    file.close();
+                }
+            }
+            mapping = mapped;
+        }
+
+        MemoryFile file() {
+            return file;
         }
 
         @Override
-        public int register(MemoryFile file, long baseAddress) throws IOException {
-            return peer.register(file, baseAddress);
+        public MemorySegment segment() {
+            return mapping.segment();
         }
 
         @Override
-        public boolean isOpen() {
-            return peer.isOpen();
+        public void close() {
+            file.close();
+            mapping.close();
+        }
+    }
+
+    private record Connected(LoopbackPeer peer) implements ChannelPeer.Registrations {
+        @Override
+        public int register(Memory memory) throws IOException {
+            return peer.register(((SharedMemory) memory).file(), memory.segment().address());
+        }
+
+        @Override
+        public void deregister(int key) throws IOException {
+            peer.deregister(key);
         }
 
         @Override

@@ -20,7 +20,7 @@ final class ObjectHeads {
     Head head(ObjectName name) throws IOException {
         Call call = Call.to(SdkHttpMethod.HEAD, name).header("x-amz-checksum-mode", "ENABLED");
         return Attempts.idempotent(() -> {
-            try (Answer answer = http.require(call)) {
+            try (HttpAnswer answer = http.require(call)) {
                 ObjectInfo info = new ObjectInfo(name, Part.contentLength(answer),
                         answer.requireHeader("ETag"));
                 return new Head(info, Checksum.find(answer::findHeader).orElse(null));

@@ -3,7 +3,6 @@ package io.railhead.client;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 
 /**
  * Reads an object as ranges: the first shows its size and version, the others are pinned to that
@@ -11,13 +10,11 @@ import java.util.concurrent.Callable;
  */
 final class ObjectReader {
     private final PartTransport transport;
-    private final ObjectHeads heads;
     private final Streams streams;
     private final int partBytes;
 
-    ObjectReader(PartTransport transport, ObjectHeads heads, Streams streams, int partBytes) {
+    ObjectReader(PartTransport transport, Streams streams, int partBytes) {
         this.transport = transport;
-        this.heads = heads;
         this.streams = streams;
         this.partBytes = partBytes;
     }
@@ -30,8 +27,7 @@ final class ObjectReader {
         };
         Part first;
         try {
-            first = transport.fetch(new PartRequest(name, 0, partBytes, null),
-                    counted);
+            first = transport.fetch(PartRequest.first(name, partBytes), counted);
         } catch (S3Exception e) {
             return emptyOrThrow(name, e);
         }
@@ -43,7 +39,7 @@ final class ObjectReader {
     /** No range of an empty object can be satisfied. */
     private ObjectInfo emptyOrThrow(ObjectName name, S3Exception refusal) throws IOException {
         if (refusal.status() == 416) {
-            ObjectInfo info = heads.head(name).info();
+            ObjectInfo info = transport.head(name).info();
             if (info.bytes() == 0) {
                 return info;
             }
@@ -52,22 +48,11 @@ final class ObjectReader {
     }
 
     private void readRest(ObjectName name, Part first, PartSink sink) throws IOException {
-        List<Callable<Boolean>> parts = new ArrayList<>();
+        List<PartRequest> parts = new ArrayList<>();
         for (long offset = first.bytes(); offset < first.total(); offset += partBytes) {
             int bytes = (int) Math.min(partBytes, first.total() - offset);
-            PartRequest request = new PartRequest(name, offset, bytes, first.etag());
-            parts.add(() -> {
-                requireSameSize(transport.fetch(request, sink), first);
-                return true;
-            });
+            parts.add(PartRequest.next(name, offset, bytes, first));
         }
-        streams.all(parts);
-    }
-
-    private static void requireSameSize(Part part, Part first) throws IOException {
-        if (part.total() != first.total()) {
-            throw new PermanentException("the object's size changed while it was read: "
-                    + first.total() + " became " + part.total());
-        }
+        transport.fetchAll(parts, sink, streams);
     }
 }

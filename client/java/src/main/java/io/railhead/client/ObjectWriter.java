@@ -50,7 +50,7 @@ final class ObjectWriter {
             throws IOException {
         Call begin = Call.to(SdkHttpMethod.POST, name).query("uploads", "").body(Call.Body.EMPTY);
         String id;
-        try (Answer answer = http.require(begin)) {
+        try (HttpAnswer answer = http.require(begin)) {
             id = S3Documents.parse(answer.readDocument(DOCUMENT_LIMIT), "").require("UploadId");
         }
         try {
@@ -95,7 +95,7 @@ final class ObjectWriter {
                 .query("uploadId", id)
                 .header("Content-Type", "application/xml")
                 .body(Call.Body.of(xml.toString().getBytes(StandardCharsets.UTF_8)));
-        try (Answer answer = http.require(call)) {
+        try (HttpAnswer answer = http.require(call)) {
             var document = S3Documents.parse(answer.readDocument(DOCUMENT_LIMIT), "");
             // The status was sent before the outcome was known: 200 may carry an error.
             if (document.root().equals("Error")) {

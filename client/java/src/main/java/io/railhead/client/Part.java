@@ -1,25 +1,27 @@
 package io.railhead.client;
 
+import io.railhead.rdma.channel.Answer;
 import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What an answer to a {@link PartRequest} claims to carry, checked against what was asked: another
- * range or another version is an error, never a part.
+ * A range of an object that was delivered, of the version and the range that were asked for.
+ *
+ * @param offset of its first byte in the object
+ * @param bytes fewer than asked for only where the object ends
+ * @param total the object's bytes
+ * @param etag as received, quotes included
  */
-record Part(long offset, int bytes, long total, String etag) {
+public record Part(long offset, int bytes, long total, String etag) {
     private static final Pattern CONTENT_RANGE = Pattern
             .compile("bytes (\\d{1,18})-(\\d{1,18})/(\\d{1,18})");
 
-    static Part of(Answer answer, PartRequest request) throws IOException {
+    /** What an HTTP answer claims to carry; another range or version is an error, never a part. */
+    static Part of(HttpAnswer answer, PartRequest request) throws IOException {
         String etag = answer.requireHeader("ETag");
-        if (request.etag() != null && !request.etag().equals(etag)) {
-            throw new PermanentException(request.name() + " changed while it was read: "
-                    + request.etag() + " became " + etag);
-        }
         if (answer.status() == 200) {
-            return whole(answer, request, etag);
+            return whole(contentLength(answer), request, etag);
         }
         String range = answer.requireHeader("Content-Range");
         Matcher match = CONTENT_RANGE.matcher(range);
@@ -30,25 +32,49 @@ record Part(long offset, int bytes, long total, String etag) {
         long first = Long.parseLong(match.group(1));
         long last = Long.parseLong(match.group(2));
         long total = Long.parseLong(match.group(3));
-        long expected = Math.min(request.bytes(), total - request.offset());
-        if (first != request.offset() || last - first + 1 != expected) {
-            throw new PermanentException(
-                    "asked for " + request.bytes() + " bytes at " + request.offset() + ", got '"
-                            + range + "'");
+        return checked(new Part(first, (int) (last - first + 1), total, etag), request);
+    }
+
+    /** What a channel's answer claims to have written, likewise. */
+    static Part of(Answer answer, PartRequest request) throws IOException {
+        if (!answer.isSuccess()) {
+            throw new S3Exception(answer.status(), answer.code(), answer.message());
         }
-        return new Part(first, (int) expected, total, etag);
+        if (answer.bytesMoved() < 0 || answer.bytesMoved() > request.bytes()) {
+            throw new PermanentException("asked for " + request.bytes() + " bytes, got "
+                    + answer.bytesMoved());
+        }
+        return checked(new Part(answer.firstByte(), (int) answer.bytesMoved(),
+                answer.objectSize(), answer.etag()), request);
     }
 
     /** A store may answer a range that covers the object as the object. */
-    private static Part whole(Answer answer, PartRequest request, String etag) throws IOException {
-        long length = contentLength(answer);
+    private static Part whole(long length, PartRequest request, String etag) throws IOException {
         if (request.offset() != 0 || length > request.bytes()) {
             throw new PermanentException("the store ignored the Range header");
         }
-        return new Part(0, (int) length, length, etag);
+        return checked(new Part(0, (int) length, length, etag), request);
     }
 
-    static long contentLength(Answer answer) throws IOException {
+    private static Part checked(Part part, PartRequest request) throws IOException {
+        if (request.etag() != null && !request.etag().equals(part.etag)) {
+            throw new PermanentException(request.name() + " changed while it was read: "
+                    + request.etag() + " became " + part.etag);
+        }
+        if (request.total() >= 0 && request.total() != part.total) {
+            throw new PermanentException("the object's size changed while it was read: "
+                    + request.total() + " became " + part.total);
+        }
+        long expected = Math.min(request.bytes(), part.total - request.offset());
+        if (part.offset != request.offset() || part.bytes != expected) {
+            throw new PermanentException("asked for " + request.bytes() + " bytes at "
+                    + request.offset() + ", got " + part.bytes + " at " + part.offset + " of "
+                    + part.total);
+        }
+        return part;
+    }
+
+    static long contentLength(HttpAnswer answer) throws IOException {
         String text = answer.requireHeader("Content-Length");
         try {
             return Long.parseLong(text);

@@ -1,18 +1,44 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 
-/** Moves single parts between a store and this process's memory. Blocking; any thread. */
-sealed interface PartTransport extends AutoCloseable permits HttpParts, LoopbackParts {
+/** Moves single parts between a store and this process's memory. Any thread. */
+sealed interface PartTransport extends AutoCloseable permits HttpParts, TokenParts, ChannelParts {
 
-    /** Reads one range whole, checks it, and shows it to {@code sink} once. */
+    /** Reads one range whole, checks it, and shows it to {@code sink} once. Blocks. */
     Part fetch(PartRequest request, PartSink sink) throws IOException;
 
-    /** Stores the region as an object or as a part of an upload; answers its ETag. */
+    /** Reads all, in order where {@code streams} is one. Blocks. */
+    default void fetchAll(List<PartRequest> requests, PartSink sink, Streams streams)
+            throws IOException {
+        List<Callable<Part>> parts = new ArrayList<>();
+        for (PartRequest request : requests) {
+            parts.add(() -> fetch(request, sink));
+        }
+        streams.all(parts);
+    }
+
+    /** Memory for {@link #read}. */
+    RegisteredBuffer register(long bytes);
+
+    /**
+     * Reads each into its own buffer. Never blocks; the stages may complete on a thread that others
+     * need, which is not to be blocked.
+     */
+    List<CompletableFuture<Part>> read(List<Read> reads);
+
+    /** Stores the region as an object or as a part of an upload; answers its ETag. Blocks. */
     String store(StoreRequest request) throws IOException;
 
     /** The most bytes that one {@link #store} takes. */
     long storeLimit() throws IOException;
+
+    /** Asks about an object without reading it. Blocks. */
+    ObjectHeads.Head head(ObjectName name) throws IOException;
 
     @Override
     void close();

@@ -2,16 +2,20 @@ package io.railhead.client;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * An S3 client for a node: reads and writes whole objects, over HTTP with any store or one-sided
- * with a gateway on this host. Blocking; any thread; its owner closes it.
+ * An S3 client for a node: reads and writes objects over HTTP with any store, or one-sided with a
+ * gateway. Any thread; its owner closes it. What returns no stage blocks.
  *
- * <p> A method returns only when every byte is where it should be, of one version of the object,
- * with the length that the store named; anything else is an {@link IOException},
- * {@link S3Exception} where the store said why.
+ * <p> A method returns, and a stage completes, only when every byte is where it should be, of one
+ * version of the object, with the length that the store named; anything else is an
+ * {@link IOException}, {@link S3Exception} where the store said why. Sessions are opened as they
+ * are needed, and again where they ended; reads are then repeated by themselves.
  */
 public final class RailheadClient implements AutoCloseable {
     private static final int READ_PART_BYTES = 8 << 20;
@@ -19,36 +23,48 @@ public final class RailheadClient implements AutoCloseable {
     private static final int LIST_PAGE = 1000;
 
     private final S3Http http;
+    private final Executor blocking = task -> Thread.ofVirtual()
+            .name("railhead-client")
+            .start(task);
+    private final Deliveries deliveries;
     private final PartTransport transport;
     private final Streams streams;
-    private final ObjectHeads heads;
     private final ObjectReader reader;
     private final ObjectWriter writer;
-    private final Declines declines = new Declines();
 
     RailheadClient(ClientConfig config, Peers peers) {
         http = new S3Http(config);
         streams = new Streams(config.streams());
-        heads = new ObjectHeads(http);
-        HttpParts overHttp = new HttpParts(http, READ_PART_BYTES);
-        transport = switch (config.via()) {
-            case HTTP -> overHttp;
-            case LOOPBACK -> new LoopbackParts(http, overHttp,
-                    new LoopbackSessions(http, peers, config.streams(), config.timeout()),
-                    declines);
-        };
-        reader = new ObjectReader(transport, heads, streams, READ_PART_BYTES);
+        deliveries = new Deliveries(config.via(), config.fallback());
+        transport = transport(config, peers);
+        reader = new ObjectReader(transport, streams, READ_PART_BYTES);
         writer = new ObjectWriter(http, transport, streams, WRITE_PART_BYTES);
+    }
+
+    private PartTransport transport(ClientConfig config, Peers peers) {
+        HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, blocking);
+        if (config.via() == Via.HTTP) {
+            return overHttp;
+        }
+        Sessions sessions = new Sessions(http, peers, config.timeout());
+        // One more than there are threads: the next part is on its way while one is looked at.
+        Windows windows = new Windows(sessions::allocate, READ_PART_BYTES, config.streams() + 1);
+        return config.via() == Via.TOKEN
+                ? new TokenParts(http, overHttp, sessions, windows, deliveries)
+                : new ChannelParts(overHttp, sessions,
+                        new ChannelRequests(sessions, blocking, config.timeout()), windows,
+                        deliveries);
     }
 
     /** No byte is sent before the first request. */
     public static RailheadClient connect(ClientConfig config) {
-        return new RailheadClient(config, LoopbackPeers.INSTANCE);
+        return new RailheadClient(config,
+                config.via() == Via.VERBS ? VerbsPeers.INSTANCE : LoopbackPeers.INSTANCE);
     }
 
     /** Reads into a file that appears, or replaces an older one, only when complete. */
     public ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
-        return new FileDownload(reader, heads).get(name, file, progress);
+        return new FileDownload(reader, transport).get(name, file, progress);
     }
 
     /** Reads part by part into {@code sink}; see there for order and threads. */
@@ -56,8 +72,32 @@ public final class RailheadClient implements AutoCloseable {
         return reader.read(name, sink, progress);
     }
 
+    /**
+     * Memory that objects can be delivered into, zeroed: over loopback a gateway on this host maps
+     * it, with RDMA the adapter has it pinned.
+     *
+     * @throws RuntimeException where there is no such memory
+     */
+    public RegisteredBuffer register(long bytes) {
+        return transport.register(bytes);
+    }
+
+    /**
+     * Reads a range into registered memory, with no copy in between. The range of the buffer is the
+     * gateway's until the stage has completed, however it completes. What depends on the stage may
+     * run on a thread that others wait for: it must not block.
+     */
+    public CompletionStage<Part> get(Read read) {
+        return transport.read(List.of(read)).getFirst();
+    }
+
+    /** Asks for all in as few messages as they fit into; see {@link #get(Read)}. */
+    public List<? extends CompletionStage<Part>> getAll(List<Read> reads) {
+        return transport.read(reads);
+    }
+
     public ObjectInfo head(ObjectName name) throws IOException {
-        return heads.head(name).info();
+        return transport.head(name).info();
     }
 
     public ObjectInfo put(Path file, ObjectName name, Progress progress) throws IOException {
@@ -79,9 +119,14 @@ public final class RailheadClient implements AutoCloseable {
         new Listings(http).objects(bucket, prefix, LIST_PAGE, found);
     }
 
-    /** How often one-sided delivery was asked for and not used, by the gateway's reason. */
+    /** How many parts, read or written, were asked for one-sided and are done. */
+    public long parts() {
+        return deliveries.parts();
+    }
+
+    /** How many of {@link #parts} went over HTTP all the same, by the reason. */
     public Map<String, Long> declines() {
-        return declines.snapshot();
+        return deliveries.declines();
     }
 
     @Override

@@ -79,16 +79,16 @@ final class S3Http implements AutoCloseable {
         return builder.build();
     }
 
-    Answer send(Signed signed) throws IOException {
+    HttpAnswer send(Signed signed) throws IOException {
         HttpExecuteRequest.Builder execute = HttpExecuteRequest.builder()
                 .request(signed.request().request());
         signed.request().payload().ifPresent(execute::contentStreamProvider);
-        return new Answer(http.prepareRequest(execute.build()).call());
+        return new HttpAnswer(http.prepareRequest(execute.build()).call());
     }
 
     /** Sends and throws what the store refused with; the caller closes the answer. */
-    Answer require(Call call) throws IOException {
-        Answer answer = send(sign(call));
+    HttpAnswer require(Call call) throws IOException {
+        HttpAnswer answer = send(sign(call));
         if (answer.status() / 100 == 2) {
             return answer;
         }
@@ -100,7 +100,7 @@ final class S3Http implements AutoCloseable {
     /** Sends what may be sent twice, and reads the document it is answered with. */
     byte[] document(Call call, int limit) throws IOException {
         return Attempts.idempotent(() -> {
-            try (Answer answer = require(call)) {
+            try (HttpAnswer answer = require(call)) {
                 return answer.readDocument(limit);
             }
         });

@@ -1,5 +1,8 @@
 package io.railhead.client;
 
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
@@ -21,5 +24,17 @@ record StoreRequest(ObjectName name, @Nullable Upload upload, FileChannel file, 
                 ? call
                 : call.query("partNumber", Integer.toString(upload.partNumber()))
                         .query("uploadId", upload.id());
+    }
+
+    /** Fills the buffer from the region's start. */
+    void readInto(ByteBuffer into) throws IOException {
+        long position = offset;
+        while (into.hasRemaining()) {
+            int n = file.read(into, position);
+            if (n < 0) {
+                throw new EOFException("the file became shorter while it was sent");
+            }
+            position += n;
+        }
     }
 }

@@ -22,6 +22,10 @@ final class Streams implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("railhead-stream-", 0).factory());
     }
 
+    int count() {
+        return count;
+    }
+
     /**
      * Runs all; after the first failure, those not begun are skipped. Returns or throws only when
      * none runs any more, so that nobody writes to a destination that was given up.

@@ -6,8 +6,15 @@ import java.util.Locale;
 public enum Via {
     /** In the body of an HTTP answer: any S3 store. */
     HTTP,
-    /** One-sided, into shared memory of this host: a gateway on the same machine. */
-    LOOPBACK;
+    /**
+     * One-sided, into shared memory of this host, asked for over HTTP with a token for each part:
+     * how clients work that know HTTP alone.
+     */
+    TOKEN,
+    /** One-sided, into shared memory of this host, asked for on a channel beside it. */
+    LOOPBACK,
+    /** One-sided, by an RDMA adapter, asked for on a channel of its own. */
+    VERBS;
 
     @Override
     public String toString() {

@@ -2,8 +2,7 @@ package io.railhead.client;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.railhead.os.Mapping;
-import io.railhead.os.MemoryFile;
+import io.railhead.rdma.channel.Request;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,7 +10,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -33,7 +31,7 @@ final class FakeGateway implements AutoCloseable, Peers {
     static final String SECRET = "gateway-secret";
     static final String SESSION = "00112233445566778899aabbccddeeff";
     static final int SESSION_NUMBER = 0xabcdef;
-    private static final int KEY = 0x1234;
+    static final int KEY = 0x1234;
     private static final int BODY_LIMIT = 1 << 20;
 
     /** What this gateway does with a token. */
@@ -47,22 +45,37 @@ final class FakeGateway implements AutoCloseable, Peers {
         OTHER_VERSION_LATER,
         FAIL,
         HANG_UP,
-        STORE_NOTHING
+        STORE_NOTHING,
+        REFUSE_SESSION,
+        /** The session ends when the first request of an object's part comes, once. */
+        END_ONCE,
+        /** The same, and the gateway says that it served nothing. */
+        END_UNSERVED_ONCE,
+        /** Each session ends at its first request. */
+        END_ALWAYS,
+        /** No answer until the session is ended. */
+        STALL,
+        STALL_ONCE,
+        /** Overloaded, twice. */
+        BUSY_TWICE
     }
 
     final Map<String, byte[]> objects = new ConcurrentHashMap<>();
     final List<Map<String, List<String>>> requests = new CopyOnWriteArrayList<>();
     final AtomicInteger sessionsOpened = new AtomicInteger();
     final AtomicInteger peersClosed = new AtomicInteger();
+    volatile Duration timeout = Duration.ofSeconds(20);
     volatile Mood mood = Mood.DELIVER;
     volatile String maxWindow = "4294967295";
     volatile byte @Nullable [] provenKey;
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final List<Mapping> mappings = new CopyOnWriteArrayList<>();
-    private volatile MemorySegment memory = MemorySegment.NULL;
-    private volatile long base;
+    final List<FakePeer> peers = new CopyOnWriteArrayList<>();
+    final AtomicInteger overHttp = new AtomicInteger();
+    final List<Integer> batches = new CopyOnWriteArrayList<>();
+    final List<Request> writes = new CopyOnWriteArrayList<>();
+    final AtomicInteger channelRequests = new AtomicInteger();
 
     FakeGateway() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -71,15 +84,15 @@ final class FakeGateway implements AutoCloseable, Peers {
         server.start();
     }
 
-    RailheadClient client() {
-        return client(1);
+    RailheadClient client(Via via, int streams) {
+        return client(via, streams, Fallback.HTTP);
     }
 
-    RailheadClient client(int streams) {
+    RailheadClient client(Via via, int streams, Fallback fallback) {
         URI endpoint = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
         return new RailheadClient(new ClientConfig(endpoint, "us-east-1",
                 StaticCredentialsProvider.create(AwsBasicCredentials.create("AKID", SECRET)),
-                Via.LOOPBACK, streams, Duration.ofSeconds(20)), this);
+                via, fallback, streams, timeout), this);
     }
 
     private void handle(HttpExchange exchange) throws IOException {
@@ -91,6 +104,7 @@ final class FakeGateway implements AutoCloseable, Peers {
                 case "POST" -> openSession(exchange, path);
                 case "GET" -> get(exchange, path);
                 case "PUT" -> put(exchange, path, body);
+                case "HEAD" -> head(exchange, path);
                 default -> exchange.sendResponseHeaders(405, -1);
             }
         }
@@ -117,6 +131,7 @@ final class FakeGateway implements AutoCloseable, Peers {
                     .getBytes(StandardCharsets.UTF_8));
             return;
         }
+        overHttp.incrementAndGet();
         String[] range = exchange.getRequestHeaders()
                 .getFirst("Range")
                 .substring("bytes=".length())
@@ -143,8 +158,7 @@ final class FakeGateway implements AutoCloseable, Peers {
             exchange.getResponseHeaders().set("x-railhead-rdma-declined", "reserve");
             send(exchange, 206, bytes);
         } else {
-            MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, offsetOf(token),
-                    bytes.length);
+            MemorySegment.copy(MemorySegment.ofArray(bytes), 0, window(token), 0, bytes.length);
             exchange.getResponseHeaders()
                     .set("x-amz-rdma-reply",
                             mood == Mood.WRONG_REPLY ? "200" : "206");
@@ -157,6 +171,15 @@ final class FakeGateway implements AutoCloseable, Peers {
             }
             send(exchange, 206, mood == Mood.REPLY_AND_BODY ? bytes : new byte[0]);
         }
+    }
+
+    private void head(HttpExchange exchange, String path) throws IOException {
+        byte[] object = objects.get(path);
+        exchange.getResponseHeaders().set("ETag", "\"v1\"");
+        exchange.getResponseHeaders()
+                .set("Content-Length",
+                        Integer.toString(object == null ? 0 : object.length));
+        exchange.sendResponseHeaders(object == null ? 404 : 200, -1);
     }
 
     private void put(HttpExchange exchange, String path, byte[] body) throws IOException {
@@ -173,18 +196,19 @@ final class FakeGateway implements AutoCloseable, Peers {
             objects.put(path, body);
         } else if (mood != Mood.STORE_NOTHING) {
             exchange.getResponseHeaders().set("x-amz-rdma-reply", "200");
-            long length = Long.parseLong(token.substring(17, 25), 16);
-            objects.put(path, memory.asSlice(offsetOf(token), length)
-                    .toArray(ValueLayout.JAVA_BYTE));
+            objects.put(path, window(token).toArray(ValueLayout.JAVA_BYTE));
         }
         send(exchange, 200, new byte[0]);
     }
 
-    private long offsetOf(String token) {
+    private MemorySegment window(String token) {
         assert token.length() == 81;
-        assert Integer.parseInt(token.substring(26, 34), 16) == KEY;
         assert Integer.parseInt(token.substring(40, 46), 16) == SESSION_NUMBER;
-        return Long.parseUnsignedLong(token.substring(0, 16), 16) - base;
+        MemorySegment memory = peers.getLast()
+                .memory(Integer.parseInt(token.substring(26, 34), 16));
+        return memory.asSlice(
+                Long.parseUnsignedLong(token.substring(0, 16), 16) - memory.address(),
+                Long.parseLong(token.substring(17, 25), 16));
     }
 
     private static void send(HttpExchange exchange, int status, byte[] body) throws IOException {
@@ -193,47 +217,35 @@ final class FakeGateway implements AutoCloseable, Peers {
     }
 
     @Override
-    public Peer connect(Path socket, String sessionId, byte[] sessionKey, Duration timeout)
+    public String fabric() {
+        return "loopback";
+    }
+
+    @Override
+    public void requireUsable() {}
+
+    @Override
+    public Memory allocate(long bytes) {
+        return LoopbackPeers.INSTANCE.allocate(bytes);
+    }
+
+    @Override
+    public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
             throws IOException {
-        if (!Arrays.equals(sessionKey, provenKey)) {
-            throw new IOException("wrong proof for " + sessionId);
+        if (mood == Mood.REFUSE_SESSION) {
+            throw new IOException("no such device");
         }
-        return new FakePeer();
+        if (!grant.id().equals(SESSION) || !Arrays.equals(sessionKey, provenKey)) {
+            throw new IOException("wrong proof for " + grant.id());
+        }
+        FakePeer peer = new FakePeer(this);
+        peers.add(peer);
+        return peer;
     }
 
     @Override
     public void close() {
         server.stop(0);
         threads.shutdownNow();
-        mappings.forEach(Mapping::close);
-    }
-
-    private final class FakePeer implements Peer {
-        private volatile boolean open = true;
-
-        @Override
-        public int sessionNumber() {
-            return SESSION_NUMBER;
-        }
-
-        @Override
-        public int register(MemoryFile file, long baseAddress) {
-            Mapping mapping = file.map();
-            mappings.add(mapping);
-            memory = mapping.segment();
-            base = baseAddress;
-            return KEY;
-        }
-
-        @Override
-        public boolean isOpen() {
-            return open;
-        }
-
-        @Override
-        public void close() {
-            open = false;
-            peersClosed.incrementAndGet();
-        }
     }
 }

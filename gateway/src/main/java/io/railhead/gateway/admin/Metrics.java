@@ -30,7 +30,9 @@ public final class Metrics {
             "Requests that carried a token.",
             "dialect", "result");
     public final Counter rdmaDeclined = counter("railhead_rdma_declined_total",
-            "Requests with a token that were not served by RDMA.", "reason");
+            "Requests with a token, or over a channel, that were not served by RDMA.", "reason");
+    public final Counter channelRequests = counter("railhead_channel_requests_total",
+            "Requests over native channels.", "operation", "outcome");
     public final Counter rdmaRefused = counter("railhead_rdma_refused_total",
             "Requests with a token that were refused with an error.", "reason");
     public final Gauge inFlight = Gauge

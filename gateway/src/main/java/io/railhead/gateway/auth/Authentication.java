@@ -6,6 +6,9 @@ import java.util.Set;
 /** Who a request proved to come from. */
 public sealed interface Authentication {
 
+    /** It came over a session whose peer proved that it holds the access key. */
+    record Proven(Principal principal, AccessKey key) implements Authentication {}
+
     /** Nothing in the request claims an identity: it is forwarded unsigned. */
     record Anonymous() implements Authentication {}
 

@@ -64,6 +64,7 @@ public final class BodyReader {
     private static PayloadSigning payload(Authentication who, Headers headers) {
         return switch (who) {
             case Authentication.Signed signed -> signed.payload();
+            case Authentication.Proven _ -> new PayloadSigning.Unsigned();
             case Authentication.Anonymous() -> {
                 String value = headers.get("x-amz-content-sha256");
                 yield value == null ? new PayloadSigning.Unsigned() : PayloadSigning.parse(value);

@@ -6,10 +6,9 @@ import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
-import io.railhead.gateway.config.GatewayConfig.Loopback;
-import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,8 +17,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader} and in
- * {@link RuleLoader}; relative paths start at the file's folder.
+ * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader},
+ * {@link RuleLoader}, {@link RdmaLoader} and {@link VerbsLoader}; relative paths start at the
+ * file's folder.
  */
 public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
@@ -28,9 +28,6 @@ public final class ConfigLoader {
             "verify", AuthMode.VERIFY,
             "pass-through", AuthMode.PASS_THROUGH,
             "trusted-network", AuthMode.TRUSTED_NETWORK));
-    private static final Map<String, PutDecline> PUT_DECLINES = new TreeMap<>(Map.of(
-            "fail-closed", PutDecline.FAIL_CLOSED,
-            "spec", PutDecline.SPEC));
 
     private final Path folder;
 
@@ -49,7 +46,8 @@ public final class ConfigLoader {
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
         Rules rules = new RuleLoader(stores.keySet()).load(root);
-        Rdma rdma = rdma(root.section("rdma"));
+        Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
+                cache.page());
         Admin admin = admin(root.section("admin"));
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin);
@@ -57,6 +55,7 @@ public final class ConfigLoader {
 
     private Gateway gateway(Section section) throws ConfigException {
         Gateway gateway = new Gateway(
+                section.text("name", hostName()),
                 section.value("listen", "0.0.0.0:9000", ListenAddress::parse),
                 section.value("health", "0.0.0.0:9901", ListenAddress::parse),
                 existing(folder, section, "credentials",
@@ -78,6 +77,16 @@ public final class ConfigLoader {
         return gateway;
     }
 
+    /** As the kernel has it: no resolver is asked. */
+    private static String hostName() {
+        try {
+            String name = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+            return name.isEmpty() ? "railhead" : name;
+        } catch (IOException e) {
+            return "railhead";
+        }
+    }
+
     private static List<String> domains(Section section) throws ConfigException {
         List<String> domains = section.texts("domains")
                 .stream()
@@ -97,7 +106,7 @@ public final class ConfigLoader {
         return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
     }
 
-    private static Cache cache(Section section) throws ConfigException {
+    static Cache cache(Section section) throws ConfigException {
         Cache cache = new Cache(
                 section.bytes("memory", "4GiB"),
                 section.bytes("page", "256KiB"),
@@ -126,24 +135,6 @@ public final class ConfigLoader {
                     "must hold at least two of cache.window, " + cache.window());
         }
         return cache;
-    }
-
-    private Rdma rdma(Section section) throws ConfigException {
-        Section loopback = section.section("loopback");
-        Rdma rdma = new Rdma(
-                new Loopback(loopback.flag("enabled", true),
-                        folder.resolve(loopback.text("socket", "/run/railhead/loopback.sock"))),
-                section.timeout("decide_timeout", "2s"),
-                section.timeout("fence_timeout", "7s"),
-                section.choice("put_decline", "fail-closed", PUT_DECLINES),
-                section.count("max_sessions_per_principal", 64, 1, 65_536),
-                section.timeout("token_age", "60s"));
-        loopback.close();
-        section.close();
-        if (rdma.fenceTimeout().compareTo(rdma.decideTimeout()) <= 0) {
-            throw section.problem("fence_timeout", "must be longer than rdma.decide_timeout");
-        }
-        return rdma;
     }
 
     private static Admin admin(Section section) throws ConfigException {

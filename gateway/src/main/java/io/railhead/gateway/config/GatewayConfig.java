@@ -1,6 +1,8 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.os.devices.GidType;
+import io.railhead.os.verbs.VerbsProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
@@ -20,10 +22,11 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * The front door.
      *
+     * @param name of this gateway, where several are listed
      * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
      * @param eventLoops never 0: the machine's cores are already filled in
      */
-    public record Gateway(ListenAddress listen, ListenAddress health, Path credentials,
+    public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
             Duration idleTimeout, int eventLoops, AuthMode mode) {
 
@@ -50,9 +53,36 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Store(BackendConfig backend, @Nullable String probeBucket) {}
 
-    /** One-sided delivery. */
-    public record Rdma(Loopback loopback, Duration decideTimeout, Duration fenceTimeout,
-            PutDecline putDecline, int maxSessionsPerPrincipal, Duration tokenAge) {}
+    /**
+     * One-sided delivery.
+     *
+     * @param gidType of the adapters' addresses
+     */
+    public record Rdma(Loopback loopback, VerbsConfig verbs, VerbsProvider provider,
+            GidType gidType, Advertise advertise, Channel channel, Duration decideTimeout,
+            Duration fenceTimeout, PutDecline putDecline, int maxSessionsPerPrincipal,
+            Duration tokenAge) {}
+
+    /**
+     * What peers are told instead of the adapters' addresses.
+     *
+     * @param addresses none: the adapters'
+     * @param port 0: the one that is listened on
+     */
+    public record Advertise(List<String> addresses, int port) {
+        public Advertise {
+            addresses = List.copyOf(addresses);
+        }
+    }
+
+    /**
+     * The native request channel, over every fabric.
+     *
+     * @param maxRequests of one session without their answer
+     * @param keepAlive how often a peer says something at least
+     * @param requestTimeout from a request's arrival until its transfer is declined or fenced
+     */
+    public record Channel(int maxRequests, Duration keepAlive, Duration requestTimeout) {}
 
     /** The fabric of one host. */
     public record Loopback(boolean enabled, Path socket) {}

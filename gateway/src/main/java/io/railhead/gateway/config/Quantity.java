@@ -1,9 +1,11 @@
 package io.railhead.gateway.config;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 /** A whole number and the unit behind it. */
 record Quantity(String text, long count, String unit, String wanted) {
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     static Quantity split(String text, String wanted) {
         int end = 0;
@@ -20,18 +22,22 @@ record Quantity(String text, long count, String unit, String wanted) {
 
     static Duration duration(String text) {
         Quantity quantity = split(text, "a duration such as 500ms, 30s, 2m, 1h");
-        long millis = switch (quantity.unit) {
-            case "ms" -> 1;
-            case "s" -> 1_000;
-            case "m" -> 60_000;
-            case "h" -> 3_600_000;
-            case "d" -> 86_400_000;
-            default -> quantity.count == 0 && quantity.unit.isEmpty() ? 1 : throwing(quantity);
+        if (text.equals("0")) {
+            return Duration.ZERO;
+        }
+        ChronoUnit unit = switch (quantity.unit) {
+            case "us" -> ChronoUnit.MICROS;
+            case "ms" -> ChronoUnit.MILLIS;
+            case "s" -> ChronoUnit.SECONDS;
+            case "m" -> ChronoUnit.MINUTES;
+            case "h" -> ChronoUnit.HOURS;
+            case "d" -> ChronoUnit.DAYS;
+            default -> throw quantity.refuse();
         };
-        if (quantity.count > Duration.ofDays(36_500).toMillis() / millis) {
+        if (quantity.count > LONGEST.dividedBy(unit.getDuration())) {
             throw quantity.refuse();
         }
-        return Duration.ofMillis(quantity.count * millis);
+        return Duration.of(quantity.count, unit);
     }
 
     static Percent percent(String text) {
@@ -40,10 +46,6 @@ record Quantity(String text, long count, String unit, String wanted) {
             throw quantity.refuse();
         }
         return new Percent((int) quantity.count);
-    }
-
-    private static long throwing(Quantity quantity) {
-        throw quantity.refuse();
     }
 
     IllegalArgumentException refuse() {

@@ -138,7 +138,8 @@ public final class Section {
         return value.isBoolean() ? (value.booleanValue() ? "on" : "off") : value.asText();
     }
 
-    <T> T value(String key, String otherwise, Function<String, T> parser) throws ConfigException {
+    <T extends @Nullable Object> T value(String key, String otherwise, Function<String, T> parser)
+            throws ConfigException {
         String text = scalar(key, otherwise);
         try {
             return parser.apply(text);

@@ -12,6 +12,7 @@ import java.util.Map;
 
 /** Reads {@code backends:}. */
 final class StoreLoader {
+    static final int MAX_CONNECTIONS = 256;
     private static final Map<String, Boolean> PATH_STYLE = new LinkedHashMap<>(Map.of(
             "path", true,
             "virtual", false));
@@ -44,7 +45,7 @@ final class StoreLoader {
                 section.timeout("connect_timeout", "3s"),
                 section.timeout("answer_timeout", "30s"),
                 section.timeout("idle_timeout", "10s"),
-                section.count("max_connections", 256, 1, 65_536),
+                section.count("max_connections", MAX_CONNECTIONS, 1, 65_536),
                 section.count("max_attempts", 3, 1, 10));
         Store store = new Store(backend, section.text("probe_bucket"));
         section.close();

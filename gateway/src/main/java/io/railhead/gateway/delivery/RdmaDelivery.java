@@ -3,7 +3,7 @@ package io.railhead.gateway.delivery;
 import io.railhead.cache.FillException;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.Requester;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.vertx.core.Vertx;
@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Object bytes written into the client's memory. Until the first write is posted it may still be
- * declined; after that it ends in success, with every byte there, or behind a fence. Event loop
- * only; the transfer's stages are taken there.
+ * declined; after that it ends in success, with every byte there, or behind a fence. Requester's
+ * executor only; the transfer's stages are taken there.
  *
  * <pre>
  *  WAITING ──first slice──▶ POSTING ──last completion──▶ OVER (delivered)
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class RdmaDelivery implements RangeReader.Sink {
-    private final Exchange exchange;
+    private final Requester requester;
     private final Vertx vertx;
     private final Transfer transfer;
     private final long fromOffset;
@@ -42,7 +42,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
         OVER
     }
 
-    /** How a delivery ends: exactly one of these, on the event loop. */
+    /** How a delivery ends: exactly one of these, on the executor. */
     public interface Outcome {
 
         /** Every byte is in the client's memory. */
@@ -55,10 +55,10 @@ public final class RdmaDelivery implements RangeReader.Sink {
         void broken(Throwable cause);
     }
 
-    public RdmaDelivery(Exchange exchange, Vertx vertx, Transfer transfer, long fromOffset,
+    public RdmaDelivery(Requester requester, Vertx vertx, Transfer transfer, long fromOffset,
             RdmaDeadlines deadlines,
             Outcome outcome) {
-        this.exchange = exchange;
+        this.requester = requester;
         this.vertx = vertx;
         this.transfer = transfer;
         this.fromOffset = fromOffset;
@@ -68,9 +68,9 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     public void start(RangeReader newReader) {
         reader = newReader;
-        exchange.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED,
-                "the client's connection closed")));
-        arm(deadlines.decideMillis(exchange.arrivedAtNanos()), this::decisionIsDue);
+        requester.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED,
+                "the client went away or wants no answer")));
+        arm(deadlines.decideMillis(requester.arrivedAtNanos()), this::decisionIsDue);
         newReader.start();
     }
 
@@ -87,14 +87,14 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     @Override
     public void slice(PageSlice ownedSlice) {
-        if (state == State.WAITING && !deadlines.isOpen(exchange.arrivedAtNanos())) {
+        if (state == State.WAITING && !deadlines.isOpen(requester.arrivedAtNanos())) {
             ownedSlice.close();
             decline("slow");
             return;
         }
         if (state == State.WAITING) {
             state = State.POSTING;
-            arm(deadlines.fenceMillis(exchange.arrivedAtNanos()),
+            arm(deadlines.fenceMillis(requester.arrivedAtNanos()),
                     () -> stop(new TransferException(TransferException.Reason.FENCED,
                             "the deadline has passed")));
         }
@@ -105,7 +105,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
         writesUnderWay++;
         transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
                 .whenComplete(
-                        (done, failure) -> exchange.executor().execute(() -> written(failure)));
+                        (done, failure) -> requester.executor().execute(() -> written(failure)));
     }
 
     private void written(@Nullable Throwable failure) {
@@ -156,7 +156,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
         } else if (state == State.POSTING) {
             state = State.FENCING;
             cancelReader();
-            transfer.fence().whenComplete((fenced, failure) -> exchange.executor().execute(() -> {
+            transfer.fence().whenComplete((fenced, failure) -> requester.executor().execute(() -> {
                 over();
                 outcome.broken(cause);
             }));

@@ -17,6 +17,7 @@ import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,17 +28,19 @@ public final class FrontDoor {
     private final Authenticator authenticator;
     private final Routes routes;
     private final Router router;
-    private final OwnPaths ownPaths;
+    private final Map<String, OwnPath> ownPaths;
     private final List<String> domains;
     private final InstantSource clock;
     private final Metrics metrics;
 
-    public FrontDoor(Authenticator authenticator, Routes routes, Router router, OwnPaths ownPaths,
+    /** @param ownPaths by what follows the prefix */
+    public FrontDoor(Authenticator authenticator, Routes routes, Router router,
+            Map<String, OwnPath> ownPaths,
             List<String> domains, InstantSource clock, Metrics metrics) {
         this.authenticator = authenticator;
         this.routes = routes;
         this.router = router;
-        this.ownPaths = ownPaths;
+        this.ownPaths = Map.copyOf(ownPaths);
         this.domains = domains;
         this.clock = clock;
         this.metrics = metrics;
@@ -56,7 +59,7 @@ public final class FrontDoor {
 
     private void admit(Exchange exchange, HttpServerRequest http) {
         RequestHead head = head(http);
-        if (head.rawPath().startsWith(OwnPaths.PREFIX)) {
+        if (head.rawPath().startsWith(OwnPath.PREFIX)) {
             own(exchange, head);
             return;
         }
@@ -76,10 +79,10 @@ public final class FrontDoor {
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
             throw new S3Exception(S3Error.ACCESS_DENIED,
-                    "Requests below " + OwnPaths.PREFIX + " must be signed.");
+                    "Requests below " + OwnPath.PREFIX + " must be signed.");
         }
-        ownPaths.handle(exchange, signed, head.rawPath().substring(OwnPaths.PREFIX.length()),
-                query(head.rawQuery()));
+        OwnPath.require(ownPaths, head.rawPath().substring(OwnPath.PREFIX.length()))
+                .handle(exchange, signed, query(head.rawQuery()));
     }
 
     private static RequestHead head(HttpServerRequest http) {

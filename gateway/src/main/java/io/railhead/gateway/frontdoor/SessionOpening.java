@@ -1,6 +1,8 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Identity;
+import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.s3.S3Error;
@@ -9,66 +11,53 @@ import io.railhead.rdma.Fabric;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionKey;
 import io.railhead.rdma.session.Sessions;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
-import java.nio.file.Path;
 
 /**
- * {@code POST /.railhead/sessions?fabric=loopback}, signed: opens a session. The answer is
+ * {@code POST /.railhead/sessions?fabric=loopback|verbs}, signed: opens a session. The answer is
+ * what {@link Endpoints} says of that fabric, and the session's id:
  *
  * <pre>
- * {"session": "32 hex digits", "fabric": "loopback", "socket": "/path", "max_window": bytes, "version": 1}
+ * {"fabric": "loopback", "usable": true, "socket": "/path", LIMITS, "session": "32 hex digits"}
  * </pre>
  *
- * and the session's key is derived on both sides from the request's own signature: see
- * {@code SessionKey}. The peer connects to the socket and proves it.
+ * The session's key is derived on both sides from the request's own signature: see
+ * {@code SessionKey}. The peer connects and proves it.
  */
-public final class SessionOpening implements OwnPaths {
-    private static final int VERSION = 1;
-    /** A token's window has 32 bits. */
-    private static final long MAX_WINDOW = 0xffff_ffffL;
-
+public final class SessionOpening implements OwnPath {
     private final Sessions sessions;
-    private final Fabric fabric;
-    private final Path socket;
+    private final Endpoints endpoints;
+    private final SessionCallers callers;
 
-    public SessionOpening(Sessions sessions, Fabric fabric, Path socket) {
+    /** @param callers hears by which key each session was opened */
+    public SessionOpening(Sessions sessions, Endpoints endpoints, SessionCallers callers) {
         this.sessions = sessions;
-        this.fabric = fabric;
-        this.socket = socket;
+        this.endpoints = endpoints;
+        this.callers = callers;
     }
 
     @Override
-    public void handle(Exchange exchange, Authentication.Signed caller, String path, Query query) {
-        if (!path.equals("sessions")) {
-            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
-                    "There is nothing at " + PREFIX + path + ".");
-        }
+    public void handle(Exchange exchange, Authentication.Signed caller, Query query) {
         if (!exchange.request().method().name().equals("POST") || caller.presigned()) {
             throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
                     "A session is opened by a POST with a signed header.");
         }
-        if (!fabric.name().equals(query.get("fabric"))) {
-            throw new S3Exception(S3Error.INVALID_ARGUMENT,
-                    "fabric must be " + fabric.name() + ".");
-        }
+        Endpoint endpoint = endpoints.find(query.get("fabric"))
+                .orElseThrow(() -> new S3Exception(S3Error.INVALID_ARGUMENT,
+                        "fabric must be one of " + String.join(", ", endpoints.fabrics()) + "."));
         if (!caller.principal().rdmaGet() && !caller.principal().rdmaPut()) {
             throw new S3Exception(S3Error.RDMA_NOT_PERMITTED);
         }
+        Fabric fabric = endpoint.fabric();
         if (!fabric.health().usable()) {
-            throw new S3Exception(S3Error.RDMA_UNAVAILABLE, fabric.health().reason());
+            throw new S3Exception(S3Error.RDMA_UNAVAILABLE,
+                    fabric.name() + ": " + fabric.health().reason());
         }
-        Session session = sessions.open(caller.principal().name(),
+        Session session = sessions.open(caller.principal().name(), fabric.name(),
                 id -> SessionKey.derive(caller.signingKey().reveal(), caller.signature(), id));
         if (session == null) {
             throw new S3Exception(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
         }
-        JsonObject answer = new JsonObject().put("session", session.id())
-                .put("fabric", fabric.name())
-                .put("socket", socket.toString())
-                .put("max_window", MAX_WINDOW)
-                .put("version", VERSION);
-        exchange.answer(200).putHeader("content-type", "application/json");
-        exchange.end(Buffer.buffer(answer.encode()));
+        callers.opened(session, new Identity(caller.principal(), caller.key()));
+        OwnPath.answer(exchange, endpoint.toJson().put("session", session.id()));
     }
 }

@@ -1,6 +1,7 @@
 package io.railhead.gateway.http;
 
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * One HTTP request and the one answer it gets. Everything happens on its connection's event loop;
  * {@link #executor} brings others there.
  */
-public final class Exchange {
+public final class Exchange implements Requester {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
     private static final String HOST_ID = "railhead";
@@ -66,6 +67,7 @@ public final class Exchange {
         return request;
     }
 
+    @Override
     public Executor executor() {
         return executor;
     }
@@ -74,6 +76,7 @@ public final class Exchange {
         return requestId;
     }
 
+    @Override
     public long arrivedAtNanos() {
         return arrivedAtNanos;
     }
@@ -89,12 +92,12 @@ public final class Exchange {
         return answered;
     }
 
-    /** Whether nobody can hear an answer any more. */
+    @Override
     public boolean isOver() {
         return ended || response.closed();
     }
 
-    /** Called once if the peer goes away before the answer has ended. */
+    @Override
     public void onClosed(Runnable listener) {
         closeListeners.add(listener);
     }
@@ -118,6 +121,7 @@ public final class Exchange {
     }
 
     /** Answers with S3's error document, or cuts the body if it is too late for that. */
+    @Override
     public void fail(Throwable cause) {
         if (isOver()) {
             return;

@@ -7,6 +7,7 @@ import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
@@ -17,35 +18,38 @@ import org.jspecify.annotations.Nullable;
  * cannot be finished is cut. Event loop only.
  */
 final class BodyRead {
+    private final Exchange exchange;
     private final ReadScope scope;
     private final ReadPlan plan;
     private final CacheResult expected;
-    private final Destination.Body body;
+    private final String declined;
     private final ObjectRead read;
 
-    BodyRead(ReadScope scope, ReadPlan plan, CacheResult expected, Destination.Body body,
+    /** @param declined why RDMA was asked for and is not used; "" if it was not asked for */
+    BodyRead(Exchange exchange, ReadPlan plan, CacheResult expected, String declined,
             ObjectRead read) {
-        this.scope = scope;
+        this.exchange = exchange;
+        this.scope = read.scope();
         this.plan = plan;
         this.expected = expected;
-        this.body = body;
+        this.declined = declined;
         this.read = read;
     }
 
     void start() {
-        HttpDelivery delivery = new HttpDelivery(scope.exchange(), plan.length(),
+        HttpDelivery delivery = new HttpDelivery(exchange, plan.length(),
                 () -> head(scope.settled(expected)), this::broken);
         RangeReader reader = scope.reader(plan, Pool.CACHE, delivery);
-        scope.exchange().onClosed(reader::cancel);
+        exchange.onClosed(reader::cancel);
         reader.start();
     }
 
     private HttpServerResponse head(CacheResult result) {
         scope.count(plan, result, "http");
-        HttpServerResponse response = AnswerHead.write(scope.exchange(), scope.request(), plan,
+        HttpServerResponse response = AnswerHead.write(exchange, scope.request(), plan,
                 result);
-        if (!body.declined().isEmpty()) {
-            response.putHeader("x-railhead-rdma-declined", body.declined());
+        if (!declined.isEmpty()) {
+            response.putHeader("x-railhead-rdma-declined", declined);
         }
         return response;
     }
@@ -58,16 +62,16 @@ final class BodyRead {
                     read.restart(cause);
                 } else {
                     read.forget(cause);
-                    scope.exchange().cut("version");
+                    exchange.cut("version");
                 }
             }
             case BACKEND_FAILED -> {
                 if (response == null) {
-                    scope.exchange()
+                    exchange
                             .fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
                                     "The store behind the gateway failed: " + cause.getMessage()));
                 } else {
-                    scope.exchange().cut("backend");
+                    exchange.cut("backend");
                 }
             }
         }
@@ -76,6 +80,6 @@ final class BodyRead {
     private void uncached(long atOffset, @Nullable HttpServerResponse response) {
         CacheResult result = expected == CacheResult.STALE ? expected : CacheResult.MISS;
         HttpServerResponse begun = response != null ? response : head(result);
-        new UncachedBody(scope.exchange(), scope.request(), plan, begun).continueAt(atOffset);
+        new UncachedBody(exchange, scope.request(), plan, begun).continueAt(atOffset);
     }
 }

@@ -1,25 +1,28 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.dialect.Dialect;
-import java.util.Locale;
+import io.railhead.backend.BackendResponse;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.request.Requester;
 
-/** Where an object's bytes go. */
-sealed interface Destination {
+/**
+ * Where an object's bytes go, and how every end of their read is told there. Called on the
+ * requester's executor; each call but {@link #requester} is a read's last word, unless the read is
+ * handed on or begun anew.
+ */
+public interface Destination {
 
-    /**
-     * The HTTP body.
-     *
-     * @param declined why RDMA was asked for and is not used; "" if it was not asked for
-     */
-    record Body(String declined) implements Destination {}
+    Requester requester();
 
-    /** The client's own memory. */
-    record Memory(RemoteBuffer buffer, Dialect dialect) implements Destination {
+    /** Delivers the planned bytes and answers; what stands in the way is told to the read. */
+    void deliver(ObjectRead read, ReadPlan plan, CacheResult expected);
 
-        /** The dialect's, in metrics. */
-        String label() {
-            return dialect.name().toLowerCase(Locale.ROOT);
-        }
-    }
+    /** It may not be served from what is held. */
+    void uncacheable();
+
+    /** The store refuses it, or would: nobody but the store can say in which words. */
+    void refused();
+
+    /** The store's own refusal. */
+    void refused(BackendResponse answer);
 }

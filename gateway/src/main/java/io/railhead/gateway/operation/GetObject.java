@@ -4,6 +4,8 @@ import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.dialect.Dialect;
 
 /**
  * GetObject: from page memory where that is allowed and fresh, into a body or the client's memory.
@@ -21,25 +23,21 @@ final class GetObject implements Operation {
     public void handle(Exchange exchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
         switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET)) {
-            case TokenAdmission.NoToken _ -> read(exchange, request, new Destination.Body(""));
-            case TokenAdmission.Admitted(Destination.Memory memory) ->
-                read(exchange, request, memory);
+            case TokenAdmission.NoToken _ ->
+                read(request, new HttpBody(services, exchange, request, ""));
+            case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->
+                read(request, new HttpMemory(services, exchange, request, buffer, dialect));
             case TokenAdmission.Inline(String reason) ->
-                read(exchange, request, new Destination.Body(reason));
+                read(request, new HttpBody(services, exchange, request, reason));
             case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);
         }
     }
 
-    private void read(Exchange exchange, S3Request request, Destination destination) {
+    private void read(S3Request request, Destination destination) {
         if (ObjectReads.isCacheable(request)) {
-            new ObjectRead(services, exchange, request, destination).start();
-            return;
+            new ObjectRead(services, request, destination).start();
+        } else {
+            destination.uncacheable();
         }
-        Destination body = destination;
-        if (destination instanceof Destination.Memory) {
-            services.metrics().rdmaDeclined.labels("uncacheable").inc();
-            body = new Destination.Body("uncacheable");
-        }
-        ObjectReads.relay(services, exchange, request, body);
     }
 }

@@ -2,63 +2,82 @@ package io.railhead.gateway.operation;
 
 import io.railhead.cache.FillException;
 import io.railhead.cache.memory.PageMemory.Pool;
-import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.RdmaDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.dialect.Reply;
-import io.vertx.core.http.HttpServerResponse;
 
 /**
- * Planned bytes into the client's memory, answered without a body when every byte is there. Until
- * the first is posted it may still be declined. Event loop only.
+ * Planned bytes into the client's memory. Until the first is posted it may still be declined.
+ * Requester's executor only.
  */
-final class MemoryRead implements RdmaDelivery.Outcome {
+public final class MemoryRead implements RdmaDelivery.Outcome {
+    private final ObjectRead read;
     private final ReadScope scope;
     private final ReadPlan plan;
     private final CacheResult expected;
-    private final Destination.Memory memory;
-    private final ObjectRead read;
+    private final RemoteBuffer buffer;
+    private final Client client;
 
-    /** @param plan clipped to the memory's window */
-    MemoryRead(ReadScope scope, ReadPlan plan, CacheResult expected, Destination.Memory memory,
-            ObjectRead read) {
-        this.scope = scope;
-        this.plan = plan;
-        this.expected = expected;
-        this.memory = memory;
-        this.read = read;
+    /** Who hears how it ended: one of these, unless the read began anew. */
+    public interface Client {
+
+        /** Every byte is there. */
+        void delivered(ReadPlan plan, CacheResult result);
+
+        /** Nothing was written, and none will be. */
+        void declined(String reason);
+
+        /**
+         * Some bytes may have been written, none is being written now, and the read begins anew.
+         */
+        void begunAnew();
+
+        /** Some bytes may have been written; none will be any more. */
+        void broken(S3Exception error);
     }
 
-    void start() {
+    /** @param plan clipped to the buffer */
+    public MemoryRead(ObjectRead read, ReadPlan plan, CacheResult expected, RemoteBuffer buffer,
+            Client client) {
+        this.read = read;
+        this.scope = read.scope();
+        this.plan = plan;
+        this.expected = expected;
+        this.buffer = buffer;
+        this.client = client;
+    }
+
+    public void start() {
         if (plan.length() == 0) {
             delivered();
         } else if (isInTime()) {
             transfer();
         } else {
-            read.decline("slow");
+            client.declined("slow");
         }
     }
 
     private boolean isInTime() {
-        return scope.services().deadlines().isOpen(scope.exchange().arrivedAtNanos());
+        return scope.services().deadlines().isOpen(scope.requester().arrivedAtNanos());
     }
 
     private void transfer() {
         Transfer transfer;
         try {
-            transfer = scope.services().fabric().begin(memory.buffer());
+            transfer = scope.services().fabric().begin(buffer);
         } catch (TransferException e) {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
-                read.decline("fabric");
+                client.declined("fabric");
             } else {
-                scope.exchange().fail(RdmaErrors.of(e));
+                client.broken(RdmaErrors.of(e));
             }
             return;
         }
-        RdmaDelivery delivery = new RdmaDelivery(scope.exchange(), scope.services().vertx(),
+        RdmaDelivery delivery = new RdmaDelivery(scope.requester(), scope.services().vertx(),
                 transfer, plan.from(),
                 scope.services().deadlines(), this);
         delivery.start(scope.reader(plan, Pool.RESERVE, delivery));
@@ -66,32 +85,30 @@ final class MemoryRead implements RdmaDelivery.Outcome {
 
     @Override
     public void delivered() {
-        if (scope.exchange().isOver()) {
+        if (scope.requester().isOver()) {
             return;
         }
         CacheResult result = scope.settled(expected);
-        scope.count(plan, result, scope.services().fabric().name());
-        scope.services().metrics().rdmaRequests.labels(memory.label(), "delivered").inc();
-        HttpServerResponse response = AnswerHead.writeObject(scope.exchange(), scope.request(),
-                plan, result);
-        new Reply(plan.status(), plan.length()).headers().forEach(response::putHeader);
-        response.putHeader("content-length", "0");
-        response.end();
+        scope.count(plan, result, buffer.session().fabric());
+        client.delivered(plan, result);
     }
 
     @Override
     public void declined(String reason) {
-        read.decline(reason);
+        client.declined(reason);
     }
 
     @Override
     public void broken(Throwable cause) {
-        if (cause instanceof FillException fill && isRestartable(fill) && !scope.exchange().isOver()
+        if (cause instanceof FillException fill && isRestartable(fill)
+                && !scope.requester().isOver()
                 && isInTime()) {
-            read.restart(fill);
+            client.begunAnew();
+            if (!scope.requester().isOver()) {
+                read.restart(fill);
+            }
         } else {
-            scope.services().metrics().rdmaRequests.labels(memory.label(), "broken").inc();
-            scope.exchange().fail(RdmaErrors.of(cause));
+            client.broken(RdmaErrors.of(cause));
         }
     }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The first GET of a cold object, in the name of who came first: it asks for the range that is
  * wanted, learns version and size from the answer's head, and lets the body into pages. What cannot
- * be cached, or was refused, goes back to {@link ObjectRead}, on the event loop.
+ * be cached, or was refused, goes back to {@link ObjectRead}, on the requester's executor.
  */
 final class ObjectDiscovery implements DiscoverySource {
     private final ReadScope scope;
@@ -41,15 +41,15 @@ final class ObjectDiscovery implements DiscoverySource {
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         flight.failed();
-                        onLoop(() -> scope.exchange().fail(Relay.unanswered(failure)));
+                        onExecutor(() -> scope.requester().fail(Relay.unanswered(failure)));
                     } else {
                         answered(flight, answer, sent);
                     }
                 });
     }
 
-    private void onLoop(Runnable task) {
-        scope.exchange().executor().execute(task);
+    private void onExecutor(Runnable task) {
+        scope.requester().executor().execute(task);
     }
 
     /** On the backend's thread: the body must be on its way into pages before this returns. */
@@ -57,14 +57,14 @@ final class ObjectDiscovery implements DiscoverySource {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
         if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
             flight.failed();
-            onLoop(() -> refused(answer));
+            onExecutor(() -> refused(answer));
             return;
         }
         ObjectMetadata metadata = cacheable(answer, range, sent);
         if (metadata == null) {
             flight.failed();
             BodyDrain.discard(answer.body());
-            onLoop(read::relay);
+            onExecutor(read::uncacheable);
             return;
         }
         scope.services().grants().grant(scope.grant(), sent.nanos());
@@ -89,7 +89,7 @@ final class ObjectDiscovery implements DiscoverySource {
             case 200 -> {
                 // Ranges are not served by this store, or not for this object.
                 BodyDrain.discard(answer.body());
-                read.relay();
+                read.uncacheable();
             }
             case 416 -> {
                 BodyDrain.discard(answer.body());
@@ -100,7 +100,7 @@ final class ObjectDiscovery implements DiscoverySource {
                     scope.services().grants().revoke(scope.grant());
                 }
                 scope.services().metrics().cacheResults.labels("refused").inc();
-                Relay.pass(scope.exchange(), scope.request().method(), answer);
+                read.refused(answer);
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.backend.BackendResponse;
 import io.railhead.cache.FillException;
 import io.railhead.cache.ObjectCache.Discovery;
 import io.railhead.cache.ObjectMetadata;
@@ -9,8 +10,8 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
-import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.ByteRange;
+import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One GET of one object, from the question whether what is held may be served to its last byte.
- * Event loop only.
+ * Requester's executor only.
  *
  * <pre>
  *             held? ──no──▶ discover ──own answer──────────────┐
@@ -32,29 +33,32 @@ import org.jspecify.annotations.Nullable;
  * <p>A version that changes before the first byte went out starts this over; afterwards the body is
  * cut. What may not be cached, or cannot be judged here, is relayed.
  */
-final class ObjectRead {
+public final class ObjectRead {
     private static final int MAX_RESTARTS = 3;
 
     private final ReadServices services;
     private final Backing backing;
-    private final Exchange exchange;
+    private final Requester requester;
     private final S3Request request;
     private final ReadScope scope;
     private Destination destination;
     private CacheResult cacheResult = CacheResult.HIT;
     private int restarts;
 
-    ObjectRead(ReadServices services, Exchange exchange, S3Request request,
-            Destination destination) {
+    public ObjectRead(ReadServices services, S3Request request, Destination destination) {
         this.services = services;
         this.backing = new Backing(services);
-        this.exchange = exchange;
+        this.requester = destination.requester();
         this.request = request;
         this.destination = destination;
-        this.scope = ReadScope.of(services, exchange, request);
+        this.scope = ReadScope.of(services, requester, request);
     }
 
-    void start() {
+    ReadScope scope() {
+        return scope;
+    }
+
+    public void start() {
         ObjectMetadata held = services.cache().find(scope.id());
         if (held == null) {
             discover();
@@ -87,7 +91,7 @@ final class ObjectRead {
                 services.runBytes());
         services.cache()
                 .discover(scope.id(), new ObjectDiscovery(scope, backing, asked, this))
-                .whenComplete((discovery, failure) -> exchange.executor()
+                .whenComplete((discovery, failure) -> requester.executor()
                         .execute(() -> discovered(discovery)));
     }
 
@@ -110,7 +114,7 @@ final class ObjectRead {
     void ask(@Nullable ObjectMetadata held) {
         backing.probe(request, scope.id(), scope.grant())
                 .exceptionally(failure -> new Probe.Unanswered(String.valueOf(failure)))
-                .thenAccept(probe -> exchange.executor().execute(() -> asked(probe, held)));
+                .thenAccept(probe -> requester.executor().execute(() -> asked(probe, held)));
     }
 
     private void asked(Probe probe, @Nullable ObjectMetadata held) {
@@ -124,9 +128,9 @@ final class ObjectRead {
                 }
                 serve(metadata);
             }
-            case Probe.Uncacheable _ -> relay();
+            case Probe.Uncacheable _ -> destination.uncacheable();
             // The GET's own refusal carries the error document that a HEAD cannot.
-            case Probe.Refused _ -> relay();
+            case Probe.Refused _ -> destination.refused();
             case Probe.Unanswered(String reason) -> unanswered(reason, held);
         }
     }
@@ -137,34 +141,31 @@ final class ObjectRead {
             cacheResult = CacheResult.STALE;
             serve(held);
         } else {
-            exchange.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+            requester.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
                     "The store behind the gateway did not answer: " + reason));
         }
     }
 
     private void serve(ObjectMetadata metadata) {
-        if (exchange.isOver()) {
+        if (requester.isOver()) {
             return;
         }
         String ifMatch = request.header("if-match");
-        boolean isAnother = ifMatch != null && !ifMatch.equals(metadata.version().etag());
-        if (isAnother || metadata.version().sizeBytes() > scope.rule().maxObject().bytes()) {
-            relay();
+        if (ifMatch != null && !ifMatch.equals(metadata.version().etag())) {
+            destination.refused();
+            return;
+        }
+        if (metadata.version().sizeBytes() > scope.rule().maxObject().bytes()) {
+            destination.uncacheable();
             return;
         }
         ReadPlan plan = plan(metadata);
         if (plan == null) {
-            exchange.fail(new S3Exception(S3Error.INVALID_RANGE)
+            requester.fail(new S3Exception(S3Error.INVALID_RANGE)
                     .withHeader("content-range", "bytes */" + metadata.version().sizeBytes()));
             return;
         }
-        switch (destination) {
-            case Destination.Body body ->
-                new BodyRead(scope, plan, cacheResult, body, this).start();
-            case Destination.Memory memory ->
-                new MemoryRead(scope, plan.clippedTo(memory.buffer().length()),
-                        cacheResult, memory, this).start();
-        }
+        destination.deliver(this, plan, cacheResult);
     }
 
     private @Nullable ReadPlan plan(ObjectMetadata metadata) {
@@ -191,26 +192,23 @@ final class ObjectRead {
     void restart(FillException cause) {
         forget(cause);
         if (++restarts > MAX_RESTARTS) {
-            relay();
+            destination.uncacheable();
         } else {
             discover();
         }
     }
 
-    /** The bytes go into the body after all. */
-    void decline(String reason) {
-        services.metrics().rdmaDeclined.labels(reason).inc();
-        if (!exchange.isOver()) {
-            destination = new Destination.Body(reason);
-            start();
-        }
+    /** The bytes go elsewhere after all: nothing of them has been sent. */
+    void redirect(Destination other) {
+        destination = other;
+        start();
     }
 
-    void relay() {
-        if (destination instanceof Destination.Memory) {
-            services.metrics().rdmaDeclined.labels("uncacheable").inc();
-            destination = new Destination.Body("uncacheable");
-        }
-        ObjectReads.relay(services, exchange, request, destination);
+    void uncacheable() {
+        destination.uncacheable();
+    }
+
+    void refused(BackendResponse answer) {
+        destination.refused(answer);
     }
 }

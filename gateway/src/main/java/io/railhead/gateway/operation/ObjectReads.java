@@ -3,18 +3,18 @@ package io.railhead.gateway.operation;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.Secret;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.delivery.AnswerHead;
-import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Which reads may be answered from what is held, and as whom. */
-final class ObjectReads {
+public final class ObjectReads {
     /** Headers whose meaning only the backend can judge, or whose answers are not for others. */
     private static final List<String> ONLY_BACKEND = List.of("if-none-match", "if-modified-since",
             "if-unmodified-since", "if-range", "x-amz-server-side-encryption-customer-algorithm",
@@ -22,7 +22,7 @@ final class ObjectReads {
 
     private ObjectReads() {}
 
-    static boolean isCacheable(S3Request request) {
+    public static boolean isCacheable(S3Request request) {
         boolean plain = request.query()
                 .allNames(name -> name.equals("versionId") || name.equals("x-id")
                         || AnswerHead.isOverride(name));
@@ -44,26 +44,22 @@ final class ObjectReads {
         return header == null ? null : ByteRange.parse(header);
     }
 
-    static Grant grant(S3Request request, ObjectId id) {
+    public static Grant grant(S3Request request, ObjectId id) {
         return switch (request.authentication()) {
             case Authentication.Anonymous _ -> new Grant("", "", "", Grant.Action.READ, id);
             case Authentication.Signed signed ->
-                new Grant(signed.principal().name(), signed.key().id(),
-                        token(signed.key()), Grant.Action.READ, id);
+                grant(signed.principal(), signed.key(), id);
+            case Authentication.Proven(Principal principal, AccessKey key) ->
+                grant(principal, key, id);
         };
+    }
+
+    private static Grant grant(Principal principal, AccessKey key, ObjectId id) {
+        return new Grant(principal.name(), key.id(), token(key), Grant.Action.READ, id);
     }
 
     private static String token(AccessKey key) {
         Secret token = key.sessionToken();
         return token == null ? "" : token.reveal();
-    }
-
-    /** Passes the read on; a client that offered its memory is told why it was not used. */
-    static void relay(ReadServices services, Exchange exchange, S3Request request,
-            Destination destination) {
-        if (destination instanceof Destination.Body(String declined) && !declined.isEmpty()) {
-            exchange.request().response().putHeader("x-railhead-rdma-declined", declined);
-        }
-        services.relay().handle(exchange, request);
     }
 }

@@ -7,15 +7,16 @@ import io.railhead.rdma.TransferException;
 import java.util.concurrent.CompletionException;
 
 /** Transfer faults as S3 errors, one for each reason. */
-final class RdmaErrors {
+public final class RdmaErrors {
 
     private RdmaErrors() {}
 
-    static S3Exception of(Throwable failure) {
+    public static S3Exception of(Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()
                 : failure;
         return switch (cause) {
+            case S3Exception known -> known;
             case TransferException transfer -> new S3Exception(error(transfer.reason()),
                     String.valueOf(transfer.getMessage()));
             case FillException fill -> new S3Exception(S3Error.SERVICE_UNAVAILABLE,

@@ -9,17 +9,17 @@ import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 
 /** What stays the same for as long as one GET is being answered. */
-record ReadScope(ReadServices services, Exchange exchange, S3Request request, ObjectId id,
+record ReadScope(ReadServices services, Requester requester, S3Request request, ObjectId id,
         Grant grant,
         BackendPageSource source) {
 
-    static ReadScope of(ReadServices services, Exchange exchange, S3Request request) {
+    static ReadScope of(ReadServices services, Requester requester, S3Request request) {
         ObjectId id = request.objectId();
-        return new ReadScope(services, exchange, request, id, ObjectReads.grant(request, id),
+        return new ReadScope(services, requester, request, id, ObjectReads.grant(request, id),
                 new BackendPageSource(request.route().backend(), request.caller(),
                         request.objectTarget()));
     }
@@ -31,7 +31,7 @@ record ReadScope(ReadServices services, Exchange exchange, S3Request request, Ob
     RangeReader reader(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
         ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
                 fallback);
-        return services.cache().read(read, source, exchange.executor(), sink);
+        return services.cache().read(read, source, requester.executor(), sink);
     }
 
     /** What it turned out to be once bytes are there: a fill may have been needed after all. */

@@ -13,4 +13,11 @@ import java.util.function.LongSupplier;
 public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
         Revalidations revalidations, Relay relay,
         Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,
-        long pageBytes, long runBytes) {}
+        long pageBytes, long runBytes) {
+
+    /** The same for requests that wait differently. */
+    public ReadServices withDeadlines(RdmaDeadlines others) {
+        return new ReadServices(vertx, cache, grants, revalidations, relay, fabric, others,
+                nanoClock, metrics, pageBytes, runBytes);
+    }
+}

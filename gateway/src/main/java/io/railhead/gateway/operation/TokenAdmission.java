@@ -7,8 +7,10 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.dialect.Decline;
+import io.railhead.rdma.dialect.Dialect;
 import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.Recognition;
@@ -48,7 +50,7 @@ final class TokenAdmission {
     record NoToken() implements Admission {}
 
     /** The client's memory may be used. */
-    record Admitted(Destination.Memory memory) implements Admission {}
+    record Admitted(RemoteBuffer buffer, Dialect dialect) implements Admission {}
 
     /** Declined in the form that goes on over HTTP. */
     record Inline(String reason) implements Admission {}
@@ -82,7 +84,7 @@ final class TokenAdmission {
             var buffer = sessions.resolve(request.principal(), token.session(), token.address(),
                     token.length(),
                     token.key());
-            return new Admitted(new Destination.Memory(buffer, accepted.dialect()));
+            return new Admitted(buffer, accepted.dialect());
         } catch (TransferException e) {
             return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
         }

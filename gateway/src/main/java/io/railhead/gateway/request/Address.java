@@ -32,6 +32,11 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         return new Address(name, rawKey, PercentCodec.decode(rawKey));
     }
 
+    /** An object's address by its names as they are, without percent-encoding. */
+    public static Address ofObject(String bucket, String key) {
+        return new Address(bucket, PercentCodec.encode(key, true), key);
+    }
+
     private static @Nullable String bucketOf(String host, List<String> domains) {
         int colon = host.lastIndexOf(':');
         String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host)

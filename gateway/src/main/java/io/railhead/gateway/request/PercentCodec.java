@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets;
 /** Percent-decoding of paths and queries, where a plus sign is a plus sign. */
 final class PercentCodec {
 
+    private static final String DIGITS = "0123456789ABCDEF";
+
     private PercentCodec() {}
 
     /** Throws {@link IllegalArgumentException} on a stray percent sign. */
@@ -28,6 +30,26 @@ final class PercentCodec {
             i += 2;
         }
         return new String(out, 0, length, StandardCharsets.UTF_8);
+    }
+
+    /** UTF-8 with everything encoded but SigV4's unreserved characters, and slashes where kept. */
+    static String encode(String text, boolean keepSlashes) {
+        StringBuilder out = new StringBuilder(text.length() + 16);
+        for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
+            if (isUnreserved(b) || (keepSlashes && b == '/')) {
+                out.append((char) b);
+            } else {
+                out.append('%')
+                        .append(DIGITS.charAt((b >> 4) & 0xF))
+                        .append(DIGITS.charAt(b & 0xF));
+            }
+        }
+        return out.toString();
+    }
+
+    private static boolean isUnreserved(byte b) {
+        return (b >= 'A' && b <= 'Z') || (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9')
+                || b == '-' || b == '.' || b == '_' || b == '~';
     }
 
     private static int hex(byte digit) {

@@ -3,6 +3,7 @@ package io.railhead.gateway.request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,18 @@ public final class Query {
             }
         }
         return new Query(List.copyOf(parameters));
+    }
+
+    /** Of names and values as they are; an empty value leaves its parameter out. */
+    public static Query of(Map<String, String> parameters) {
+        List<Parameter> encoded = new ArrayList<>();
+        parameters.forEach((name, value) -> {
+            if (!value.isEmpty()) {
+                encoded.add(new Parameter(name + "=" + PercentCodec.encode(value, false), name,
+                        value));
+            }
+        });
+        return new Query(List.copyOf(encoded));
     }
 
     private static Parameter parameter(String part) {

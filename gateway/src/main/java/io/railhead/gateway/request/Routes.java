@@ -2,6 +2,7 @@ package io.railhead.gateway.request;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
+import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.Rule;
@@ -27,14 +28,17 @@ public final class Routes {
                 Rule rule = rules.match("", address.bucket(), address.key());
                 yield new Route(backend(rule), new Caller.Anonymous(), ANONYMOUS, rule);
             }
-            case Authentication.Signed signed -> {
-                Principal principal = signed.principal();
-                Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
-                String namespace = rule.shared() ? "" : principal.namespace(signed.key());
-                yield new Route(backend(rule), principal.backendCredential(signed.key()), namespace,
-                        rule);
-            }
+            case Authentication.Signed signed ->
+                route(signed.principal(), signed.key(), address);
+            case Authentication.Proven(Principal principal, AccessKey key) ->
+                route(principal, key, address);
         };
+    }
+
+    private Route route(Principal principal, AccessKey key, Address address) {
+        Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
+        String namespace = rule.shared() ? "" : principal.namespace(key);
+        return new Route(backend(rule), principal.backendCredential(key), namespace, rule);
     }
 
     private Backend backend(Rule rule) {

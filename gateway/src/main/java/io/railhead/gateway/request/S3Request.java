@@ -5,6 +5,7 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Target;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestHead;
 import org.jspecify.annotations.Nullable;
 
@@ -60,8 +61,10 @@ public record S3Request(RequestHead head, Address address, Query query,
 
     /** "" for anonymous. */
     public String principal() {
-        return authentication instanceof Authentication.Signed signed
-                ? signed.principal().name()
-                : "";
+        return switch (authentication) {
+            case Authentication.Anonymous _ -> "";
+            case Authentication.Signed signed -> signed.principal().name();
+            case Authentication.Proven(Principal principal, _) -> principal.name();
+        };
     }
 }

@@ -6,15 +6,26 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.gateway.config.GatewayConfig.Admin;
+import io.railhead.gateway.config.GatewayConfig.Advertise;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
+import io.railhead.gateway.config.GatewayConfig.Channel;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
 import io.railhead.gateway.config.GatewayConfig.Loopback;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
+import io.railhead.gateway.config.VerbsConfig.Connection;
+import io.railhead.gateway.config.VerbsConfig.Listening;
+import io.railhead.gateway.config.VerbsConfig.Outstanding;
+import io.railhead.gateway.config.VerbsConfig.Pin;
+import io.railhead.gateway.config.VerbsConfig.Polling;
+import io.railhead.gateway.config.VerbsConfig.Queues;
+import io.railhead.os.devices.GidType;
+import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,6 +76,7 @@ class ConfigLoaderTest {
         GatewayConfig config = load(GATEWAY + BACKENDS);
 
         assertThat(config.gateway()).isEqualTo(new Gateway(
+                Files.readString(Path.of("/proc/sys/kernel/hostname")).strip(),
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
@@ -80,6 +92,13 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(true, Path.of("/run/railhead/loopback.sock")),
+                new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
+                        new Connection(null, 0, 0, 14, 6, 3, 12), new Queues(1, 256, 16),
+                        new Polling(1, Duration.ofNanos(20_000)),
+                        new Outstanding(ByteCount.parse("16MiB"), ByteCount.parse("64MiB"),
+                                ByteCount.parse("256MiB"))),
+                VerbsProvider.FOREIGN, GidType.ROCE_V2, new Advertise(List.of(), 0),
+                new Channel(64, Duration.ofSeconds(10), Duration.ofSeconds(60)),
                 Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED, 64,
                 Duration.ofSeconds(60)));
         assertThat(config.admin()).isEqualTo(new Admin(new ListenAddress("127.0.0.1", 9902)));
@@ -87,27 +106,36 @@ class ConfigLoaderTest {
 
     @Test
     void everyKeyIsPinned() throws Exception {
-        GatewayConfig config = load("""
-                gateway: {listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
-                  domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
-                  idle_timeout: 3s, event_loops: 4, mode: verify}
-                cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
-                  run: 1MiB, metadata_entries: 5}
-                backends:
-                  a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
-                    addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
-                    idle_timeout: 1h, max_connections: 4, max_attempts: 5, probe_bucket: p}
-                rules:
-                  - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
-                     freshness: {bounded: 500ms}, authorization: {remember: 0s}, cache: off,
-                     rdma: off, max_object: 1TiB, shared: true, stale_if_error: true}
-                rdma: {loopback: {enabled: false, socket: l.sock}, decide_timeout: 1s,
-                  fence_timeout: 2s, put_decline: spec, max_sessions_per_principal: 3,
-                  token_age: 4s}
-                admin: {listen: "localhost:0"}
-                """);
+        GatewayConfig config = load(
+                """
+                        gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
+                          domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
+                          idle_timeout: 3s, event_loops: 4, mode: verify}
+                        cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
+                          run: 1MiB, metadata_entries: 5}
+                        backends:
+                          a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
+                            addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
+                            idle_timeout: 1h, max_connections: 4, max_attempts: 5, probe_bucket: p}
+                        rules:
+                          - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
+                             freshness: {bounded: 500ms}, authorization: {remember: 0s}, cache: off,
+                             rdma: off, max_object: 1TiB, shared: true, stale_if_error: true}
+                        rdma: {loopback: {enabled: false, socket: l.sock},
+                          verbs: {enabled: true, listen: ["10.99.0.1", "fd00::1"], port: 7,
+                            device: mlx5_0, device_port: 2, gid_index: 3, mtu: 4096, traffic_class: 96,
+                            service_level: 5, ack_timeout: 15, retry_count: 4, rnr_retry: 2,
+                            min_rnr_timer: 13, queue_pairs_per_session: 2, send_queue_depth: 64,
+                            read_depth: 8, pollers: 3, spin: 1ms, max_outstanding_per_queue_pair: 1MiB,
+                            max_outstanding_per_principal: 2MiB, max_outstanding_per_port: 3MiB},
+                          provider: disni, gid_type: ib, advertise: {addresses: [rack7-ib, "10.1.0.1"],
+                          port: 8}, channel: {max_requests: 5, keep_alive: 6s, request_timeout: 7s}, decide_timeout: 1s,
+                          fence_timeout: 2s, put_decline: spec, max_sessions_per_principal: 3,
+                          token_age: 4s}
+                        admin: {listen: "localhost:0"}
+                        """);
 
-        assertThat(config.gateway()).isEqualTo(new Gateway(new ListenAddress("::1", 1),
+        assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
                 Duration.ofSeconds(3), 4, AuthMode.VERIFY));
@@ -122,7 +150,18 @@ class ConfigLoaderTest {
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true));
         assertThat(config.rdma()).isEqualTo(new Rdma(
-                new Loopback(false, folder.resolve("l.sock")), Duration.ofSeconds(1),
+                new Loopback(false, folder.resolve("l.sock")),
+                new VerbsConfig(true,
+                        new Listening(List.of(InetAddress.ofLiteral("10.99.0.1"),
+                                InetAddress.ofLiteral("fd00::1")), 7),
+                        new Pin("mlx5_0", 2, 3), new Connection(4096, 96, 5, 15, 4, 2, 13),
+                        new Queues(2, 64, 8), new Polling(3, Duration.ofMillis(1)),
+                        new Outstanding(ByteCount.parse("1MiB"), ByteCount.parse("2MiB"),
+                                ByteCount.parse("3MiB"))),
+                VerbsProvider.DISNI, GidType.INFINIBAND,
+                new Advertise(List.of("rack7-ib", "10.1.0.1"), 8),
+                new Channel(5, Duration.ofSeconds(6), Duration.ofSeconds(7)),
+                Duration.ofSeconds(1),
                 Duration.ofSeconds(2), PutDecline.SPEC, 3, Duration.ofSeconds(4)));
         assertThat(config.admin()).isEqualTo(new Admin(new ListenAddress("localhost", 0)));
     }
@@ -171,6 +210,43 @@ class ConfigLoaderTest {
             "rdma: {decide_timeout: 9s}        | rdma.fence_timeout: must be longer than",
             "rdma: {put_decline: open}         | rdma.put_decline: 'open' is not one of fail-closed",
             "rdma: {loopback: {sockt: x}}      | rdma.loopback.sockt: unknown key; did you mean rdma.",
+            "rdma: {gid_type: roce}            | rdma.gid_type: 'roce' is not one of ib, rocev1, rocev2",
+            "rdma: {provider: ucx}             | rdma.provider: 'ucx' is not one of disni, foreign",
+            "rdma: {advertise: [h]}            | rdma.advertise: must be a mapping",
+            "rdma: {advertise: {addresses: ['']}}  | rdma.advertise.addresses: must not hold an empty",
+            "rdma: {advertise: {port: 65536}}  | rdma.advertise.port: must be 0 to 65535: 65536",
+            "rdma: {channel: {max_requests: 0}}    | rdma.channel.max_requests: must be 1 to 1024: 0",
+            "rdma: {channel: {keep_alive: 500ms}}  | rdma.channel.keep_alive: must be 1s to 5m",
+            "rdma: {channel: {keep_alive: 6m}}     | rdma.channel.keep_alive: must be 1s to 5m",
+            "rdma: {channel: {keepalive: 6s}}  | rdma.channel.keepalive: unknown key; did you mean rdma.",
+            "rdma: {verbs: {enabled: maybe}}   | rdma.verbs.enabled: 'maybe' is neither true nor false",
+            "rdma: {verbs: {listen: 10.0.0.1}} | rdma.verbs.listen: must be a list",
+            "rdma: {verbs: {listen: [ib0]}}    | rdma.verbs.listen: 'ib0' is not an IP address such",
+            "rdma: {verbs: {listen: ['10.0.0.1:7']}}  | rdma.verbs.listen: '10.0.0.1:7' is not an IP",
+            "rdma: {verbs: {listen: ['0.0.0.0']}}  | rdma.verbs.listen: '0.0.0.0' is no adapter's; leave",
+            "rdma: {verbs: {listen: ['fe80::1']}}  | rdma.verbs.listen: 'fe80::1' is link-local",
+            "rdma: {verbs: {port: -1}}         | rdma.verbs.port: must be 0 to 65535: -1",
+            "rdma: {verbs: {gid_index: 3}}     | rdma.verbs.gid_index: is one device's; name it under",
+            "rdma: {verbs: {device_port: 0}}   | rdma.verbs.device_port: must be 1 to 255: 0",
+            "rdma: {verbs: {gid_index: first}} | rdma.verbs.gid_index: must be auto or an index",
+            "rdma: {verbs: {mtu: 1500}}        | rdma.verbs.mtu: must be auto, 256, 512, 1024, 2048, 4096",
+            "rdma: {verbs: {traffic_class: 256}}   | rdma.verbs.traffic_class: must be 0 to 255: 256",
+            "rdma: {verbs: {service_level: 16}}    | rdma.verbs.service_level: must be 0 to 15: 16",
+            "rdma: {verbs: {ack_timeout: 0}}   | rdma.verbs.ack_timeout: 0 waits for ever",
+            "rdma: {verbs: {ack_timeout: 32}}  | rdma.verbs.ack_timeout: must be 1 to 31: 32",
+            "rdma: {verbs: {retry_count: 7}}   | rdma.verbs.retry_count: 7 retries for ever",
+            "rdma: {verbs: {retry_count: 8}}   | rdma.verbs.retry_count: must be 0 to 6: 8",
+            "rdma: {verbs: {rnr_retry: 7}}     | rdma.verbs.rnr_retry: 7 retries for ever; at most 3",
+            "rdma: {verbs: {rnr_retry: 4}}     | rdma.verbs.rnr_retry: must be 0 to 3: 4",
+            "rdma: {verbs: {min_rnr_timer: 0}} | rdma.verbs.min_rnr_timer: 0 stands for 655 ms",
+            "rdma: {verbs: {read_depth: 0}}    | rdma.verbs.read_depth: must be 1 to 255: 0",
+            "rdma: {verbs: {send_queue_depth: 8}}  | rdma.verbs.send_queue_depth: must be 16 to 32768",
+            "rdma: {verbs: {queue_pairs_per_session: 17}} | rdma.verbs.queue_pairs_per_session: must be",
+            "rdma: {verbs: {pollers: 0}}       | rdma.verbs.pollers: must be 1 to 64: 0",
+            "rdma: {verbs: {spin: 11ms}}       | rdma.verbs.spin: must be at most 10ms",
+            "rdma: {verbs: {max_outstanding_per_queue_pair: 1KiB}} | must hold at least one cache.page",
+            "rdma: {verbs: {max_outstanding_per_principal: 1MiB}} | must hold at least max_outstanding_",
+            "rdma: {verbs: {max_outstanding_per_port: 1MiB}} | max_outstanding_per_port: must hold at",
             "admin: {listen: 9902}             | admin.listen: '9902' is not an address such as",
             "admin: {listen: 'h:99999'}        | admin.listen: 'h:99999' is not an address",
             "rules: {}                         | rules: must be a list",

@@ -11,7 +11,7 @@ public final class ChannelEndedException extends IOException {
     private final @Nullable EndReason reason;
     private final boolean outcomeUnknown;
 
-    ChannelEndedException(@Nullable EndReason reason, boolean outcomeUnknown) {
+    public ChannelEndedException(@Nullable EndReason reason, boolean outcomeUnknown) {
         super("the channel ended" + (reason == null ? "" : ": " + reason.word())
                 + (outcomeUnknown ? "; whether the object was stored is unknown" : ""));
         this.reason = reason;

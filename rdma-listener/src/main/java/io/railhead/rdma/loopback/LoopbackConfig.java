@@ -39,7 +39,15 @@ public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincip
                 Duration.ofSeconds(2), 16, 1024, MAX_BYTES, MAX_BYTES);
     }
 
-    SessionLimits limits() {
+    /** The same with other settings of the request channel. */
+    public LoopbackConfig with(int requests, Duration keptAlive) {
+        return new LoopbackConfig(socket, copyWorkers, workersPerPrincipal, inlineBytes,
+                proofTimeout, maxUnproven, maxBuffers, maxBytesPerSession, maxBytesPerPrincipal,
+                requests, keptAlive);
+    }
+
+    /** What WELCOME grants each session. */
+    public SessionLimits limits() {
         return new SessionLimits(maxBuffers, maxRequests, (int) keepAlive.toMillis());
     }
 }

@@ -43,7 +43,7 @@ public final class PeerSession implements Session {
     private volatile RegionTable regions = RegionTable.EMPTY;
     private volatile EndReason endReason = EndReason.PEER_GONE;
 
-    record Identity(String id, int number, String principal) {}
+    record Identity(String id, int number, String principal, String fabric) {}
 
     PeerSession(Sessions owner, Identity identity, byte[] key, long expiresAtNanos) {
         this.owner = owner;
@@ -65,6 +65,11 @@ public final class PeerSession implements Session {
     @Override
     public String principal() {
         return identity.principal();
+    }
+
+    @Override
+    public String fabric() {
+        return identity.fabric();
     }
 
     @Override

@@ -11,5 +11,8 @@ public interface Session {
 
     String principal();
 
+    /** The name of the fabric that it was opened for: its buffers are reached over no other. */
+    String fabric();
+
     boolean isOpen();
 }

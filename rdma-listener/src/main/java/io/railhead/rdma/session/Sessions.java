@@ -59,11 +59,13 @@ public final class Sessions {
     /**
      * Opens a pending session.
      *
+     * @param fabric the name of the one whose peer it will be
      * @param sessionKey gives the key for the session's id, which is part of it: see
      *            {@link SessionKey#derive}
      * @return null where there are too many, the principal's or all
      */
-    public @Nullable Session open(String principal, Function<String, byte[]> sessionKey) {
+    public @Nullable Session open(String principal, String fabric,
+            Function<String, byte[]> sessionKey) {
         endExpired();
         byte[] id = new byte[ID_BYTES];
         random.nextBytes(id);
@@ -74,7 +76,7 @@ public final class Sessions {
                 return null;
             }
             PeerSession session = new PeerSession(this,
-                    new PeerSession.Identity(hexId, freshNumber(), principal), key,
+                    new PeerSession.Identity(hexId, freshNumber(), principal, fabric), key,
                     nanoClock.getAsLong() + pendingLifeNanos);
             live.put(session.number(), session);
             pending.put(hexId, session);

@@ -75,7 +75,7 @@ final class LoopbackRig implements FabricRig {
     }
 
     Session open(String principal) {
-        return requireNonNull(sessions.open(principal, _ -> KEY));
+        return requireNonNull(sessions.open(principal, "loopback", _ -> KEY));
     }
 
     LoopbackPeer peer(String principal) throws IOException {

@@ -15,7 +15,7 @@ class EndedSessionsTest {
     private final Sessions sessions = new Sessions(Duration.ofSeconds(1), 2000, 2000);
 
     private PeerSession session() {
-        return (PeerSession) requireNonNull(sessions.open("ann", _ -> new byte[32]));
+        return (PeerSession) requireNonNull(sessions.open("ann", "loopback", _ -> new byte[32]));
     }
 
     @Test

@@ -29,7 +29,7 @@ class SessionsTest {
     void aSessionHasARandomIdAndANumberOf24Bits() {
         Set<String> ids = new HashSet<>();
         for (int i = 0; i < 8; i++) {
-            Session session = requireNonNull(sessions.open("p" + i, _ -> new byte[32]));
+            Session session = requireNonNull(sessions.open("p" + i, "loopback", _ -> new byte[32]));
             assertThat(session.id()).matches("[0-9a-f]{32}");
             assertThat(session.number()).isBetween(1, (1 << 24) - 1);
             assertThat(ids.add(session.id())).isTrue();
@@ -39,7 +39,7 @@ class SessionsTest {
     @Test
     void theKeyIsMadeForTheIdThatIsAnswered() {
         String[] seen = new String[1];
-        Session session = requireNonNull(sessions.open("ann", id -> {
+        Session session = requireNonNull(sessions.open("ann", "loopback", id -> {
             seen[0] = id;
             return new byte[32];
         }));
@@ -92,8 +92,8 @@ class SessionsTest {
         for (int i = 0; i < 4; i++) {
             open("ann");
         }
-        assertThat(sessions.open("ann", _ -> new byte[32])).isNull();
-        assertThat(sessions.open("bob", _ -> new byte[32])).isNotNull();
+        assertThat(sessions.open("ann", "loopback", _ -> new byte[32])).isNull();
+        assertThat(sessions.open("bob", "loopback", _ -> new byte[32])).isNotNull();
     }
 
     @Test
@@ -101,9 +101,9 @@ class SessionsTest {
         for (int i = 0; i < 10; i++) {
             pending("p" + i);
         }
-        assertThat(sessions.open("ann", _ -> new byte[32])).isNull();
+        assertThat(sessions.open("ann", "loopback", _ -> new byte[32])).isNull();
         clock.addAndGet(LIFE.toNanos());
-        assertThat(sessions.open("ann", _ -> new byte[32])).isNotNull();
+        assertThat(sessions.open("ann", "loopback", _ -> new byte[32])).isNotNull();
     }
 
     @Test
@@ -194,7 +194,8 @@ class SessionsTest {
     }
 
     private PeerSession pending(String principal) {
-        return (PeerSession) requireNonNull(sessions.open(principal, _ -> new byte[32]));
+        return (PeerSession) requireNonNull(
+                sessions.open(principal, "loopback", _ -> new byte[32]));
     }
 
     private PeerSession open(String principal) {

@@ -107,7 +107,7 @@ final class VerbsRig implements FabricRig {
     }
 
     Session open(String principal) {
-        return requireNonNull(sessions.open(principal, _ -> KEY));
+        return requireNonNull(sessions.open(principal, "verbs", _ -> KEY));
     }
 
     VerbsPeerConfig peerConfig() {

@@ -9,12 +9,12 @@ import software.amazon.awssdk.http.Abortable;
 import software.amazon.awssdk.http.HttpExecuteResponse;
 
 /** A store's answer, its body not read yet. One thread; closing returns the connection. */
-final class Answer implements AutoCloseable {
+final class HttpAnswer implements AutoCloseable {
     private static final int ERROR_DOCUMENT_LIMIT = 64 << 10;
 
     private final HttpExecuteResponse response;
 
-    Answer(HttpExecuteResponse response) {
+    HttpAnswer(HttpExecuteResponse response) {
         this.response = response;
     }
 

@@ -1,0 +1,16 @@
+package io.railhead.cli;
+
+import io.railhead.client.RailheadClient;
+import java.io.PrintWriter;
+
+/** Says that parts went another way than was asked for, and why. */
+final class Fallbacks {
+    private Fallbacks() {}
+
+    static void report(RailheadClient client, PrintWriter err) {
+        client.declines()
+                .forEach((reason, count) -> err.println("railhead: " + count + " of "
+                        + client.parts() + " parts went over HTTP: " + OneLine.of(reason)));
+        err.flush();
+    }
+}

@@ -1,0 +1,128 @@
+package io.railhead.cli.doctor;
+
+import static io.railhead.cli.doctor.Finding.fail;
+import static io.railhead.cli.doctor.Finding.ok;
+import static io.railhead.cli.doctor.Finding.warn;
+
+import io.railhead.gateway.config.Adapters;
+import io.railhead.gateway.config.MachineNeeds;
+import io.railhead.os.HostLimits;
+import io.railhead.os.devices.GidChoice;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory for the cache, the right to pin it, and the pages it is made of. */
+final class MemoryCheck implements Check {
+    private static final String THP = "/sys/kernel/mm/transparent_hugepage/";
+
+    @Override
+    public List<Finding> run(Host host, MachineNeeds needs) {
+        HostLimits limits = host.limits();
+        List<Finding> findings = new ArrayList<>();
+        findings.add(room(host, needs.cache().memory().bytes(), limits.availableBytes()));
+        findings.add(memlock(host, needs, limits.memlockBytes()));
+        findings.add(hugePages(host, needs.cache().memory().bytes()));
+        findings.add(sharedHugePages(host));
+        return findings;
+    }
+
+    private static Finding room(Host host, long cache, long available) {
+        String found = Sizes.of(available) + " can be had, the cache takes " + Sizes.of(cache);
+        String why = "the cache is taken whole at start";
+        if (available >= cache) {
+            return ok("memory", found, why);
+        }
+        return fail("memory", found, why, host.container().isPresent()
+                ? "raise the container's memory limit, or set cache.memory lower"
+                : "set cache.memory lower");
+    }
+
+    private static Finding memlock(Host host, MachineNeeds needs, long limit) {
+        int registrations = registrations(host, needs);
+        long cache = needs.cache().memory().bytes();
+        long needed = needs.rdma().verbs().enabled()
+                ? cache * registrations
+                : needs.cache().lock() ? cache : 0;
+        String found = Sizes.of(limit) + " may be pinned, "
+                + (needed == 0 ? "nothing needs it" : Sizes.of(needed) + " will be");
+        String why = "each adapter pins the whole cache (" + Sizes.of(cache) + " × "
+                + registrations + "), cache.lock pins it once; above the limit the adapter is"
+                + " unusable. CAP_IPC_LOCK lifts it. A service has a limit of its own";
+        if (limit < needed) {
+            return fail("memlock", found, why, mendMemlock(host));
+        }
+        return needed == 0 && limit < cache * registrations && !host.devices().isEmpty()
+                ? warn("memlock", found + "; rdma.verbs would pin "
+                        + Sizes.of(cache * registrations), why, mendMemlock(host))
+                : ok("memlock", found, why);
+    }
+
+    /** Once for each device that would be used. */
+    private static int registrations(Host host, MachineNeeds needs) {
+        return Math.max(1, (int) Adapters.choose(needs.rdma(), host.devices())
+                .stream()
+                .filter(GidChoice.Chosen.class::isInstance)
+                .map(choice -> ((GidChoice.Chosen) choice).device().name())
+                .distinct()
+                .count());
+    }
+
+    private static String mendMemlock(Host host) {
+        return switch (host.container().orElse("")) {
+            case "" -> "LimitMEMLOCK=infinity in the unit, or: ulimit -l unlimited";
+            case "a Kubernetes pod" ->
+                "securityContext: {capabilities: {add: [IPC_LOCK]}}, and raise LimitMEMLOCK of"
+                        + " the node's container runtime";
+            default -> "run it with --ulimit memlock=-1 or --cap-add IPC_LOCK";
+        };
+    }
+
+    private static Finding hugePages(Host host, long cache) {
+        long pageBytes = meminfo(host, "Hugepagesize") * 1024;
+        long free = meminfo(host, "HugePages_Free");
+        long total = meminfo(host, "HugePages_Total");
+        String transparent = chosen(host, "enabled");
+        String found = free + " of " + total + " reserved pages of " + Sizes.of(pageBytes)
+                + " are free, transparent ones: " + transparent;
+        String why = "with small pages start is slower and the adapter misses its translation"
+                + " cache more often";
+        if (pageBytes > 0 && free * pageBytes >= cache) {
+            return ok("huge pages", found, why);
+        }
+        if (total > 0) {
+            return warn("huge pages", found, why + "; reserved ones are used if they suffice",
+                    "sysctl -w vm.nr_hugepages=" + (total - free + ceil(cache, pageBytes)));
+        }
+        return transparent.equals("always") || transparent.equals("madvise")
+                ? ok("huge pages", found, why)
+                : warn("huge pages", found, why, "echo madvise > " + THP + "enabled");
+    }
+
+    private static Finding sharedHugePages(Host host) {
+        String found = "transparent huge pages of shared memory: " + chosen(host, "shmem_enabled");
+        return ok("shared memory", found, "buffers of loopback clients are shared memory; advise"
+                + " in " + THP + "shmem_enabled makes copies into large ones a little faster");
+    }
+
+    /** The word in brackets. */
+    private static String chosen(Host host, String file) {
+        return host.line(THP + file)
+                .map(line -> line.replaceAll(".*\\[(.*)].*", "$1"))
+                .orElse("not known");
+    }
+
+    private static long meminfo(Host host, String field) {
+        return host.lines("/proc/meminfo")
+                .stream()
+                .filter(line -> line.startsWith(field + ":"))
+                .map(line -> line.replaceAll("[^0-9]", ""))
+                .filter(digits -> !digits.isEmpty())
+                .mapToLong(Long::parseLong)
+                .findFirst()
+                .orElse(0);
+    }
+
+    private static long ceil(long bytes, long unit) {
+        return unit == 0 ? 0 : (bytes + unit - 1) / unit;
+    }
+}

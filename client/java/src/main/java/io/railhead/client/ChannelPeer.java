@@ -1,0 +1,70 @@
+package io.railhead.client;
+
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.Request;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/** A session on a real channel, of whichever fabric. */
+final class ChannelPeer implements Peers.Peer {
+    private final PeerChannel channel;
+    private final int sessionNumber;
+    private final Registrations fabric;
+
+    /** What the fabric does in its own way. */
+    interface Registrations {
+        int register(Peers.Memory memory) throws IOException;
+
+        void deregister(int key) throws IOException;
+
+        void close();
+    }
+
+    ChannelPeer(PeerChannel channel, int sessionNumber, Registrations ownedFabric) {
+        this.channel = channel;
+        this.sessionNumber = sessionNumber;
+        this.fabric = ownedFabric;
+    }
+
+    @Override
+    public int sessionNumber() {
+        return sessionNumber;
+    }
+
+    @Override
+    public int register(Peers.Memory memory) throws IOException {
+        return fabric.register(memory);
+    }
+
+    @Override
+    public void deregister(int key) throws IOException {
+        fabric.deregister(key);
+    }
+
+    @Override
+    public List<CompletionStage<Answer>> send(List<Request> requests) {
+        List<Request> numbered = new ArrayList<>(requests.size());
+        for (Request request : requests) {
+            numbered.add(request.withId(channel.freshId()));
+        }
+        return channel.send(numbered);
+    }
+
+    @Override
+    public Answer call(Request request) throws IOException {
+        return channel.call(request.withId(channel.freshId()));
+    }
+
+    @Override
+    public boolean isOpen() {
+        return channel.isOpen() && channel.endReason() == null;
+    }
+
+    @Override
+    public void close() {
+        fabric.close();
+    }
+}

@@ -1,0 +1,230 @@
+package io.railhead.client;
+
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.ChannelEndedException;
+import io.railhead.rdma.channel.Request;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests in the current session, and again in a fresh one where the session ended and that
+ * cannot do harm. Any thread.
+ *
+ * <p> A window is its owner's again when its request's future has completed, however it did.
+ */
+final class ChannelRequests {
+    private static final int MOST_ATTEMPTS = 3;
+    private static final long FIRST_PAUSE_MILLIS = 100;
+
+    private final Sessions sessions;
+    private final Executor blocking;
+    private final Duration timeout;
+
+    /**
+     * @param blocking runs what opens sessions
+     * @param timeout for one answer; then the session is given up, since only its end tells that
+     *            the window is free
+     */
+    ChannelRequests(Sessions sessions, Executor blocking, Duration timeout) {
+        this.sessions = sessions;
+        this.blocking = blocking;
+        this.timeout = timeout;
+    }
+
+    /** Sends one and waits, with the least delay; an interrupt does not end the waiting. */
+    Answer call(Draft draft) throws IOException {
+        Pending one = new Pending(draft);
+        Session session = sessions.ready();
+        List<Request> requests = session == null ? null : findRequests(session, List.of(one));
+        if (session == null || requests == null) {
+            prepareAndPost(List.of(one));
+            return Failures.join(one.outcome);
+        }
+        CompletableFuture<Answer> underWay = new CompletableFuture<>();
+        watch(session, underWay);
+        try {
+            settle(session, one, session.peer().call(requests.getFirst()), null);
+        } catch (IOException | RuntimeException e) {
+            settle(session, one, null, e);
+        } finally {
+            underWay.cancel(false);
+        }
+        return Failures.join(one.outcome);
+    }
+
+    /** Sends all in as few messages as they fit into. Never blocks. */
+    List<CompletableFuture<Answer>> send(List<Draft> drafts) {
+        List<Pending> pending = new ArrayList<>(drafts.size());
+        List<CompletableFuture<Answer>> answers = new ArrayList<>(drafts.size());
+        try {
+            for (Draft draft : drafts) {
+                Pending one = new Pending(draft);
+                pending.add(one);
+                answers.add(one.outcome);
+            }
+        } catch (IllegalStateException closed) {
+            pending.forEach(one -> one.fail(closed));
+            throw closed;
+        }
+        Session session = sessions.ready();
+        List<Request> requests = session == null ? null : findRequests(session, pending);
+        if (session != null && requests != null) {
+            post(session, pending, requests);
+        } else {
+            blocking.execute(() -> prepareAndPost(pending));
+        }
+        return answers;
+    }
+
+    /** Null where a buffer is not registered yet. */
+    private static @Nullable List<Request> findRequests(Session session, List<Pending> pending) {
+        List<Request> requests = new ArrayList<>(pending.size());
+        for (Pending one : pending) {
+            Window window = one.draft.window();
+            Integer key = window == null ? Integer.valueOf(0) : session.findKey(window.buffer());
+            if (key == null) {
+                return null;
+            }
+            requests.add(one.draft.with(key));
+        }
+        return requests;
+    }
+
+    private void prepareAndPost(List<Pending> pending) {
+        try {
+            Session session = sessions.require();
+            List<Pending> ready = new ArrayList<>(pending.size());
+            List<Request> requests = new ArrayList<>(pending.size());
+            for (Pending one : pending) {
+                try {
+                    Window window = one.draft.window();
+                    requests.add(one.draft.with(window == null
+                            ? 0
+                            : session.register(window.buffer())));
+                    ready.add(one);
+                } catch (IOException e) {
+                    settle(session, one, null, notRegistered(session, e));
+                }
+            }
+            post(session, ready, requests);
+        } catch (IOException | RuntimeException e) {
+            pending.forEach(one -> one.fail(e));
+        }
+    }
+
+    private static IOException notRegistered(Session session, IOException cause) {
+        return session.isUsable()
+                ? new NotAvailableException("the buffer is refused: " + cause.getMessage(), cause)
+                : new ChannelEndedException(null, false);
+    }
+
+    private void post(Session session, List<Pending> pending, List<Request> requests) {
+        List<CompletionStage<Answer>> answers;
+        try {
+            answers = session.peer().send(requests);
+        } catch (RuntimeException e) {
+            pending.forEach(one -> one.fail(e));
+            return;
+        }
+        for (int i = 0; i < answers.size(); i++) {
+            Pending one = pending.get(i);
+            CompletionStage<Answer> answer = answers.get(i);
+            watch(session, answer.toCompletableFuture());
+            var _ = answer.whenComplete((value, failure) -> settle(session, one, value, failure));
+        }
+    }
+
+    /** Gives the session up if the request is still on its way after the timeout. */
+    private void watch(Session session, CompletableFuture<?> underWay) {
+        if (underWay.isDone()) {
+            return;
+        }
+        var _ = underWay.copy()
+                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .whenComplete((_, failure) -> {
+                    if (failure instanceof TimeoutException) {
+                        blocking.execute(session::end);
+                    }
+                });
+    }
+
+    private void settle(Session session, Pending one, @Nullable Answer answer,
+            @Nullable Throwable failure) {
+        boolean mayRepeat = one.attempts < MOST_ATTEMPTS;
+        if (answer != null) {
+            boolean ended = answer.status() == 0 && !session.isUsable();
+            boolean busy = isTransient(answer) && one.draft.isRepeatable();
+            if (mayRepeat && (ended || busy)) {
+                again(one, busy ? FIRST_PAUSE_MILLIS << one.attempts : 0);
+            } else {
+                one.complete(answer);
+            }
+        } else if (failure != null) {
+            Throwable cause = Failures.unwrap(failure);
+            if (mayRepeat && isSafeToRepeat(one.draft, cause)) {
+                again(one, 0);
+            } else {
+                one.fail(cause);
+            }
+        }
+    }
+
+    private static boolean isTransient(Answer answer) {
+        return switch (answer.status()) {
+            case 500, 502, 503, 504 -> true;
+            default -> false;
+        };
+    }
+
+    private static boolean isSafeToRepeat(Draft draft, Throwable failure) {
+        return failure instanceof ChannelEndedException ended
+                && (draft.isRepeatable() || !ended.isOutcomeUnknown());
+    }
+
+    private void again(Pending one, long pauseMillis) {
+        one.attempts++;
+        CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, blocking)
+                .execute(() -> prepareAndPost(List.of(one)));
+    }
+
+    /** A request on its way. Its attempts follow one another. */
+    private static final class Pending {
+        private final Draft draft;
+        private final CompletableFuture<Answer> outcome = new CompletableFuture<>();
+        /** Handed on with the request itself, by one thread at a time. */
+        private int attempts = 1;
+
+        Pending(Draft draft) {
+            this.draft = draft;
+            if (draft.window() != null) {
+                draft.window().buffer().hold();
+            }
+        }
+
+        void complete(Answer answer) {
+            if (outcome.complete(answer)) {
+                letGo();
+            }
+        }
+
+        void fail(Throwable failure) {
+            if (outcome.completeExceptionally(failure)) {
+                letGo();
+            }
+        }
+
+        private void letGo() {
+            if (draft.window() != null) {
+                draft.window().buffer().release();
+            }
+        }
+    }
+}

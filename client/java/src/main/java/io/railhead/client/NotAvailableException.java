@@ -1,0 +1,17 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** One-sided delivery cannot be had here and now; the message says why. */
+final class NotAvailableException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    NotAvailableException(String why) {
+        this(why, null);
+    }
+
+    NotAvailableException(String why, @Nullable Throwable cause) {
+        super(why.startsWith("not available: ") ? why : "not available: " + why, cause);
+    }
+}

@@ -1,0 +1,70 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session with a gateway, and the keys of the buffers that are registered in it. Any thread.
+ */
+final class Session {
+    private final Peers.Peer peer;
+    private final long maxWindowBytes;
+    private final Map<RegisteredBuffer, Integer> keys = new ConcurrentHashMap<>();
+
+    /** On a proven connection, which it owns from here on. */
+    Session(Peers.Peer ownedPeer, long maxWindowBytes) {
+        this.peer = ownedPeer;
+        this.maxWindowBytes = maxWindowBytes;
+    }
+
+    Peers.Peer peer() {
+        return peer;
+    }
+
+    /** The most bytes of a token's window. */
+    long maxWindowBytes() {
+        return maxWindowBytes;
+    }
+
+    boolean isUsable() {
+        return peer.isOpen();
+    }
+
+    /** The buffer's key, if it is registered already. */
+    @Nullable
+    Integer findKey(RegisteredBuffer buffer) {
+        return keys.get(buffer);
+    }
+
+    /** Registers the buffer unless it is registered already. Blocks. */
+    synchronized int register(RegisteredBuffer buffer) throws IOException {
+        Integer known = keys.get(buffer);
+        if (known != null) {
+            return known;
+        }
+        int key = peer.register(buffer.source());
+        keys.put(buffer, key);
+        return key;
+    }
+
+    /** Returns when the gateway no longer touches the buffer. */
+    synchronized void deregister(RegisteredBuffer buffer) {
+        Integer key = keys.remove(buffer);
+        if (key == null) {
+            return;
+        }
+        try {
+            peer.deregister(key);
+        } catch (IOException _) {
+            // What the gateway may touch is known again with the session's end.
+            peer.close();
+        }
+    }
+
+    /** Returns when the gateway no longer touches any memory of this process. Idempotent. */
+    void end() {
+        peer.close();
+    }
+}

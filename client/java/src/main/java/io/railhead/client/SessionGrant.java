@@ -1,0 +1,62 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the gateway's answer to {@code POST /.railhead/sessions} says: the session, and where it is
+ * to be proven.
+ *
+ * @param maxWindowBytes of a token's window
+ */
+record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fields) {
+
+    static SessionGrant parse(String json) throws IOException {
+        Map<String, List<String>> fields = FlatJson.parse(json);
+        long maxWindow = number(fields, "max_window");
+        if (maxWindow < 1) {
+            throw new PermanentException("the gateway's max_window is too small: " + maxWindow);
+        }
+        return new SessionGrant(require(fields, "session").getFirst(), maxWindow, fields);
+    }
+
+    /** The UNIX socket of a fabric on this host. */
+    Path socket() throws IOException {
+        return Path.of(require(fields, "socket").getFirst());
+    }
+
+    /** Addresses of the gateway's adapters, at least one. */
+    List<String> addresses() throws IOException {
+        return require(fields, "addresses");
+    }
+
+    int port() throws IOException {
+        return (int) number(fields, "port");
+    }
+
+    /** Outstanding at a time. */
+    int maxRequests() throws IOException {
+        return (int) number(fields, "max_requests");
+    }
+
+    private static List<String> require(Map<String, List<String>> fields, String name)
+            throws IOException {
+        List<String> values = fields.getOrDefault(name, List.of());
+        if (values.isEmpty()) {
+            throw new PermanentException("the gateway's session has no " + name);
+        }
+        return values;
+    }
+
+    private static long number(Map<String, List<String>> fields, String name)
+            throws IOException {
+        String value = require(fields, name).getFirst();
+        try {
+            return Long.parseLong(value);
+        } catch (NumberFormatException e) {
+            throw new IOException("the gateway's " + name + " is not a number: " + value, e);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.railhead.client;
+
+import io.railhead.rdma.loopback.RefusedException;
+import io.railhead.rdma.session.Refusal;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.SdkHttpMethod;
+
+/**
+ * Opens sessions as they are needed: a signed HTTP request, then the proof on the fabric. At most
+ * one is current; one that has ended is replaced by the next caller, who registers all buffers
+ * again. Any thread.
+ */
+final class Sessions implements AutoCloseable {
+    private static final int DOCUMENT_LIMIT = 64 << 10;
+    /** For so long, a gateway that could not be reached is not asked again. */
+    private static final long PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private final S3Http http;
+    private final Peers peers;
+    private final Duration timeout;
+    private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Session current;
+    private @Nullable NotAvailableException lastFailure;
+    private long failedAtNanos;
+    private boolean closed;
+
+    Sessions(S3Http http, Peers peers, Duration timeout) {
+        this.http = http;
+        this.peers = peers;
+        this.timeout = timeout;
+    }
+
+    /** The current session, if there is one that can be used. */
+    @Nullable
+    Session ready() {
+        Session session = current;
+        return session != null && session.isUsable() ? session : null;
+    }
+
+    /**
+     * Opens one where there is none. Blocks. Throws {@link NotAvailableException} with the reason.
+     */
+    Session require() throws IOException {
+        Session session = ready();
+        return session == null ? replace() : session;
+    }
+
+    private synchronized Session replace() throws IOException {
+        if (closed) {
+            throw new IOException("the client is closed");
+        }
+        Session session = current;
+        if (session != null && session.isUsable()) {
+            return session;
+        }
+        if (session != null) {
+            current = null;
+            session.end();
+        }
+        if (lastFailure != null && System.nanoTime() - failedAtNanos < PAUSE_NANOS) {
+            throw lastFailure;
+        }
+        session = open();
+        lastFailure = null;
+        current = session;
+        return session;
+    }
+
+    private Session open() throws IOException {
+        try {
+            return connectInTime();
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException | LinkageError | IllegalStateException e) {
+            NotAvailableException failure = new NotAvailableException(
+                    String.valueOf(e.getMessage()), e);
+            lastFailure = failure;
+            failedAtNanos = System.nanoTime();
+            throw failure;
+        }
+    }
+
+    /** A first connection may take longer than the gateway waits for it: the second is quicker. */
+    private Session connectInTime() throws IOException {
+        peers.requireUsable();
+        try {
+            return connect();
+        } catch (IOException e) {
+            if (isTooLate(e)) {
+                return connect();
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isTooLate(IOException failure) {
+        Throwable cause = failure.getCause() instanceof RefusedException
+                ? failure.getCause()
+                : failure;
+        return cause instanceof RefusedException refused
+                && refused.reason() == Refusal.UNKNOWN_SESSION;
+    }
+
+    private Session connect() throws IOException {
+        Call call = new Call(SdkHttpMethod.POST, "/.railhead/sessions", Map.of(), Map.of(),
+                Call.Body.EMPTY).query("fabric", peers.fabric());
+        S3Http.Signed signed = http.sign(call);
+        SessionGrant grant;
+        try (HttpAnswer answer = http.send(signed)) {
+            if (answer.status() != 200) {
+                throw refused(answer.refusal());
+            }
+            grant = SessionGrant.parse(
+                    new String(answer.readDocument(DOCUMENT_LIMIT), StandardCharsets.UTF_8));
+        }
+        SigningKey key = SigningKey.of(signed.credentials().secretAccessKey(), signed.request()
+                .request()
+                .firstMatchingHeader("Authorization")
+                .orElseThrow());
+        Peers.Peer peer = peers.connect(grant, key.sessionKey(grant.id()), timeout);
+        return withBuffers(new Session(peer, grant.maxWindowBytes()));
+    }
+
+    private Session withBuffers(Session session) throws IOException {
+        boolean done = false;
+        try {
+            for (RegisteredBuffer buffer : buffers) {
+                session.register(buffer);
+            }
+            done = true;
+            return session;
+        } finally {
+            if (!done) {
+                session.end();
+            }
+        }
+    }
+
+    private S3Exception refused(S3Exception refusal) {
+        S3Exception named = new S3Exception(refusal.status(), refusal.code(),
+                "the endpoint opens no " + peers.fabric() + " session (" + refusal.getMessage()
+                        + ")");
+        named.initCause(refusal);
+        return named;
+    }
+
+    /** Memory that every session registers, until it is closed. */
+    RegisteredBuffer allocate(long bytes) {
+        RegisteredBuffer buffer = new RegisteredBuffer(peers.allocate(bytes), this::forget);
+        buffers.add(buffer);
+        return buffer;
+    }
+
+    private void forget(RegisteredBuffer buffer) {
+        buffers.remove(buffer);
+        Session session = current;
+        if (session != null) {
+            session.deregister(buffer);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (current != null) {
+            current.end();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.railhead.client;
+
+import io.railhead.rdma.dialect.Token;
+import io.railhead.rdma.loopback.LoopbackFabric;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Parts by one-sided delivery: the request goes over HTTP with a token that names a window of
+ * registered memory, the bytes never do. A part counts as delivered only if the status, the reply
+ * header and the byte count say so and the body is empty; an answer with a body and no reply is a
+ * decline, which is used and counted.
+ */
+final class TokenParts implements PartTransport {
+    private static final String REPLY = "x-amz-rdma-reply";
+
+    private final S3Http http;
+    private final HttpParts fallback;
+    private final Sessions sessions;
+    private final Windows windows;
+    private final Deliveries deliveries;
+    private final SecureRandom random = new SecureRandom();
+
+    TokenParts(S3Http http, HttpParts fallback, Sessions sessions, Windows windows,
+            Deliveries deliveries) {
+        this.http = http;
+        this.fallback = fallback;
+        this.sessions = sessions;
+        this.windows = windows;
+        this.deliveries = deliveries;
+    }
+
+    @Override
+    public Part fetch(PartRequest request, PartSink sink) throws IOException {
+        if (request.bytes() > windows.windowBytes()) {
+            deliveries.overHttp("window");
+            return fallback.fetch(request, sink);
+        }
+        Window window = windows.lend();
+        try {
+            Part part = fetchInto(request, window);
+            sink.accept(part.offset(), window.bytes(part.bytes()));
+            return part;
+        } finally {
+            windows.giveBack(window);
+        }
+    }
+
+    private Part fetchInto(PartRequest request, Window window) throws IOException {
+        try {
+            return Attempts.idempotent(() -> attempt(request, window));
+        } catch (NotAvailableException e) {
+            deliveries.overHttp(String.valueOf(e.getMessage()));
+            return fallback.fetchInto(request, window);
+        }
+    }
+
+    private Part attempt(PartRequest request, Window window) throws IOException {
+        Session session = sessions.require();
+        String token = token(session, window, request.bytes());
+        boolean answered = false;
+        try (HttpAnswer answer = http.send(http.sign(tokened(request.call(), token)))) {
+            // Whatever it says, the gateway has fenced before it answered.
+            answered = true;
+            return delivered(answer, request, window);
+        } finally {
+            settle(session, answered);
+        }
+    }
+
+    private Part delivered(HttpAnswer answer, PartRequest request, Window window)
+            throws IOException {
+        if (answer.status() / 100 != 2) {
+            throw answer.refusal();
+        }
+        if (answer.findHeader(REPLY).isEmpty()) {
+            deliveries.overHttp(reason(answer));
+            return HttpParts.readBody(answer, request, window.bytes(request.bytes()));
+        }
+        Part part = Part.of(answer, request);
+        String reply = answer.requireHeader(REPLY);
+        String moved = answer.requireHeader("x-amz-rdma-bytes-transferred");
+        if (!reply.equals(Integer.toString(answer.status()))
+                || !moved.equals(Integer.toString(part.bytes())) || answer.body().read() >= 0) {
+            throw new PermanentException("HTTP " + answer.status() + " with " + REPLY + " " + reply
+                    + " and " + moved + " bytes moved is not a delivery of " + part.bytes());
+        }
+        deliveries.asAsked();
+        return part;
+    }
+
+    @Override
+    public RegisteredBuffer register(long bytes) {
+        return sessions.allocate(bytes);
+    }
+
+    @Override
+    public List<CompletableFuture<Part>> read(List<Read> reads) {
+        return fallback.inBackground(reads, this::fetchInto);
+    }
+
+    @Override
+    public String store(StoreRequest request) throws IOException {
+        if (request.bytes() == 0) {
+            return fallback.store(request);
+        }
+        if (request.bytes() > windows.windowBytes()) {
+            deliveries.overHttp("window");
+            return fallback.store(request);
+        }
+        Window window = windows.lend();
+        String etag;
+        try {
+            ByteBuffer bytes = window.bytes((int) request.bytes());
+            request.readInto(bytes);
+            etag = store(request, window, Checksum.crc32(bytes.flip()));
+        } catch (NotAvailableException e) {
+            deliveries.overHttp(String.valueOf(e.getMessage()));
+            etag = "";
+        } finally {
+            windows.giveBack(window);
+        }
+        return etag.isEmpty() ? fallback.store(request) : etag;
+    }
+
+    /** The ETag, or nothing where the gateway declined. */
+    private String store(StoreRequest request, Window window, Checksum crc) throws IOException {
+        Session session = sessions.require();
+        Call call = tokened(request.call(), token(session, window, (int) request.bytes()))
+                .header(crc.kind().header(), crc.value())
+                .body(Call.Body.EMPTY);
+        boolean answered = false;
+        try (HttpAnswer answer = http.send(http.sign(call))) {
+            answered = true;
+            return stored(answer);
+        } finally {
+            settle(session, answered);
+        }
+    }
+
+    private String stored(HttpAnswer answer) throws IOException {
+        if (answer.status() == 501) {
+            deliveries.overHttp(reason(answer));
+            return "";
+        }
+        if (answer.status() != 200) {
+            throw answer.refusal();
+        }
+        if (!answer.findHeader(REPLY).orElse("").equals("200")) {
+            // A store that ignores the token has stored nothing in the object's place.
+            throw new PermanentException("the endpoint did not read the object: it answered"
+                    + " without " + REPLY + " 200 and may have stored an empty one");
+        }
+        deliveries.asAsked();
+        return answer.requireHeader("ETag");
+    }
+
+    private static String reason(HttpAnswer answer) {
+        return answer.findHeader("x-railhead-rdma-declined").orElse("not served");
+    }
+
+    private static String token(Session session, Window window, int length) throws IOException {
+        if (length > session.maxWindowBytes()) {
+            throw new NotAvailableException("the gateway's windows have only "
+                    + session.maxWindowBytes() + " bytes");
+        }
+        int key = session.register(window.buffer());
+        return new Token(window.buffer().memory().address() + window.offset(), length, key, 0,
+                session.peer().sessionNumber(), LoopbackFabric.GID).format();
+    }
+
+    /** Signed afresh each time: equal signatures would look like a replay. */
+    private Call tokened(Call call, String token) {
+        byte[] id = new byte[16];
+        random.nextBytes(id);
+        return call.unsignedPayload()
+                .header("x-amz-rdma-token", token)
+                .header("x-railhead-request-id", HexFormat.of().formatHex(id));
+    }
+
+    /** Without an answer the gateway may still write: only the session's end stops it. */
+    private static void settle(Session session, boolean answered) {
+        if (!answered) {
+            session.end();
+        }
+    }
+
+    @Override
+    public long storeLimit() {
+        return windows.windowBytes();
+    }
+
+    @Override
+    public ObjectHeads.Head head(ObjectName name) throws IOException {
+        return fallback.head(name);
+    }
+
+    @Override
+    public void close() {
+        windows.close();
+        sessions.close();
+        fallback.close();
+    }
+}

@@ -1,0 +1,89 @@
+package io.railhead.client;
+
+import io.railhead.os.Mapping;
+import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.verbs.VerbsPeer;
+import io.railhead.rdma.verbs.VerbsPeerConfig;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/** A gateway that is reached by RDMA: memory is pinned by the adapter. */
+enum VerbsPeers implements Peers {
+    INSTANCE;
+
+    @Override
+    public String fabric() {
+        return "verbs";
+    }
+
+    @Override
+    public void requireUsable() throws IOException {
+        if (RdmaDevices.read().isEmpty()) {
+            throw new IOException("this host has no RDMA device");
+        }
+        var _ = VerbsProvider.FOREIGN.install();
+    }
+
+    @Override
+    public Memory allocate(long bytes) {
+        return new PinnedMemory(Mapping.anonymous(bytes));
+    }
+
+    /** By the first of the gateway's addresses that can be reached. */
+    @Override
+    public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
+            throws IOException {
+        VerbsPeerConfig config = VerbsPeerConfig.of(grant.maxRequests(), timeout);
+        IOException unreached = null;
+        for (String address : grant.addresses()) {
+            try {
+                VerbsPeer peer = VerbsPeer.connect(config,
+                        new InetSocketAddress(address, grant.port()), grant.id(), sessionKey);
+                return new ChannelPeer(peer.channel(), peer.sessionNumber(),
+                        new Connected(peer));
+            } catch (IOException e) {
+                if (unreached == null) {
+                    unreached = new IOException(
+                            "cannot connect to " + address + ": " + e.getMessage(), e);
+                } else {
+                    unreached.addSuppressed(e);
+                }
+            }
+        }
+        throw unreached == null
+                ? new PermanentException("the gateway names no address of an adapter")
+                : unreached;
+    }
+
+    private record PinnedMemory(Mapping mapping) implements Memory {
+        @Override
+        public MemorySegment segment() {
+            return mapping.segment();
+        }
+
+        @Override
+        public void close() {
+            mapping.close();
+        }
+    }
+
+    private record Connected(VerbsPeer peer) implements ChannelPeer.Registrations {
+        @Override
+        public int register(Memory memory) throws IOException {
+            return peer.register(memory.segment());
+        }
+
+        @Override
+        public void deregister(int key) throws IOException {
+            peer.deregister(key);
+        }
+
+        @Override
+        public void close() {
+            peer.close();
+        }
+    }
+}

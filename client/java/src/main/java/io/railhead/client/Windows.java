@@ -1,0 +1,78 @@
+package io.railhead.client;
+
+import java.io.InterruptedIOException;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Equal windows of one registered buffer, lent to one request at a time. The buffer is had at the
+ * first loan. Any thread.
+ *
+ * <pre>
+ *  |window 0      |window 1      | ... |window n-1    |     one buffer, one key
+ * </pre>
+ */
+final class Windows implements AutoCloseable {
+    private final LongFunction<RegisteredBuffer> memory;
+    private final int windowBytes;
+    private final int count;
+    private final BlockingQueue<Window> idle = new LinkedBlockingQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private @Nullable RegisteredBuffer buffer;
+
+    Windows(LongFunction<RegisteredBuffer> memory, int windowBytes, int count) {
+        this.memory = memory;
+        this.windowBytes = windowBytes;
+        this.count = count;
+    }
+
+    int windowBytes() {
+        return windowBytes;
+    }
+
+    /** Waits for one. */
+    Window lend() throws InterruptedIOException {
+        begin();
+        waiting.incrementAndGet();
+        try {
+            return idle.take();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for a window");
+        } finally {
+            waiting.decrementAndGet();
+        }
+    }
+
+    /** One that nobody waits for; null if there is none. */
+    @Nullable
+    Window tryLend() {
+        begin();
+        return waiting.get() > 0 ? null : idle.poll();
+    }
+
+    /** Only once no request names the window any more. */
+    void giveBack(Window window) {
+        idle.add(window);
+    }
+
+    private synchronized void begin() {
+        if (buffer == null) {
+            RegisteredBuffer fresh = memory.apply((long) windowBytes * count);
+            for (int i = 0; i < count; i++) {
+                idle.add(new Window(fresh, (long) i * windowBytes, windowBytes));
+            }
+            buffer = fresh;
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (buffer != null) {
+            buffer.close();
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.railhead.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the README shows of this library compiles. */
+class ReadmeTest {
+    private static final Pattern EXAMPLE = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void theExampleCompiles() throws IOException {
+        Matcher example = EXAMPLE.matcher(Files.readString(Path.of("../../README.md")));
+        assertThat(example.find()).isTrue();
+
+        StringWriter said = new StringWriter();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        boolean compiled = compiler.getTask(said, null, null,
+                List.of("-proc:none", "-d", folder.toString(), "-cp",
+                        System.getProperty("java.class.path")),
+                null, List.of(source(example.group(1)))).call();
+
+        assertThat(compiled).as(said.toString()).isTrue();
+    }
+
+    private static JavaFileObject source(String statements) {
+        String text = """
+                import io.railhead.client.*;
+                import java.util.List;
+                import java.util.concurrent.CompletionStage;
+
+                class Example {
+                    void run() throws Exception {
+                        %s
+                    }
+                }
+                """.formatted(statements);
+        return new SimpleJavaFileObject(URI.create("string:///Example.java"),
+                JavaFileObject.Kind.SOURCE) {
+            @Override
+            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                return text;
+            }
+        };
+    }
+}

@@ -1,0 +1,56 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.config.Adapters;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.VerbsConfig;
+import io.railhead.os.devices.Gid;
+import io.railhead.os.devices.GidChoice;
+import io.railhead.os.devices.RdmaDevice;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What one-sided delivery would use on this machine, for people. */
+record RdmaOutlook(GatewayConfig.Rdma rdma) {
+
+    List<String> lines(List<RdmaDevice> devices) {
+        List<String> lines = new ArrayList<>();
+        lines.add("rdma over loopback: " + (rdma.loopback().enabled()
+                ? rdma.loopback().socket()
+                : "switched off by rdma.loopback.enabled"));
+        if (!rdma.verbs().enabled()) {
+            lines.add("rdma over verbs: switched off by rdma.verbs.enabled");
+            return lines;
+        }
+        for (GidChoice choice : Adapters.choose(rdma, devices)) {
+            lines.add("rdma over verbs: " + switch (choice) {
+                case GidChoice.Chosen chosen -> describe(chosen);
+                case GidChoice.None(String reason) -> "not available: " + reason;
+            });
+        }
+        GatewayConfig.Advertise advertise = rdma.advertise();
+        if (!advertise.addresses().isEmpty()) {
+            lines.add("rdma over verbs: peers are told " + String.join(", ", advertise.addresses())
+                    + ", port " + port(advertise));
+        }
+        return lines;
+    }
+
+    private int port(GatewayConfig.Advertise advertise) {
+        return advertise.port() == 0 ? rdma.verbs().listening().port() : advertise.port();
+    }
+
+    private String describe(GidChoice.Chosen chosen) {
+        VerbsConfig verbs = rdma.verbs();
+        String mtu = verbs.connection().mtu() != null
+                ? ", MTU " + verbs.connection().mtu()
+                : chosen.gid()
+                        .network()
+                        .map(Gid.NetworkInterface::pathMtuBytes)
+                        .map(bytes -> ", MTU " + bytes)
+                        .orElse("");
+        return chosen.gid().address().getHostAddress() + " port " + verbs.listening().port()
+                + " on " + chosen.device().name() + " port " + chosen.port().number()
+                + " (GID " + chosen.gid().index() + ", " + chosen.gid().type().configured()
+                + ", " + chosen.port().linkLayer() + ", " + chosen.port().rate() + mtu + ")";
+    }
+}

@@ -1,0 +1,83 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.VerbsConfig;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.UnavailableFabric;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.verbs.QueuePairConfig;
+import io.railhead.rdma.verbs.VerbsConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsConfig.Peers;
+import io.railhead.rdma.verbs.VerbsConfig.Polling;
+import io.railhead.rdma.verbs.VerbsFabric;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Opens the fabric of the RDMA adapters that are configured: not having it stops no gateway. */
+final class VerbsOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(VerbsOpening.class);
+    private static final String VERBS = "verbs";
+    private static final Duration PROOF_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration FENCE_GRACE = Duration.ofMillis(500);
+    private static final int MAX_UNPROVEN = 16;
+    private static final int MAX_BUFFERS = 1024;
+    private static final int SIGNAL_EVERY = 16;
+    private static final int SCATTER_ENTRIES = 16;
+    private static final int COMPLETIONS = 1 << 16;
+
+    private VerbsOpening() {}
+
+    /**
+     * @param addresses of the adapters that were chosen
+     */
+    static Fabric open(GatewayConfig.Rdma rdma, List<String> addresses, Sessions sessions,
+            RequestHandler requests) {
+        if (!rdma.verbs().enabled()) {
+            return new UnavailableFabric(VERBS, "switched off by rdma.verbs.enabled");
+        }
+        if (addresses.isEmpty()) {
+            return unavailable("no RDMA adapter can be used; railhead doctor says why");
+        }
+        try {
+            Fabric fabric = new VerbsFabric(config(rdma, addresses), sessions, requests);
+            LOG.info("verbs: listening on {} port {}", addresses,
+                    rdma.verbs().listening().port());
+            return fabric;
+        } catch (IOException | LinkageError e) {
+            return unavailable(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Fabric unavailable(String reason) {
+        LOG.warn("verbs: {}", reason);
+        return new UnavailableFabric(VERBS, reason);
+    }
+
+    private static io.railhead.rdma.verbs.VerbsConfig config(GatewayConfig.Rdma rdma,
+            List<String> addresses) {
+        VerbsConfig verbs = rdma.verbs();
+        VerbsConfig.Connection connection = verbs.connection();
+        VerbsConfig.Outstanding outstanding = verbs.outstanding();
+        int port = verbs.listening().port();
+        return new io.railhead.rdma.verbs.VerbsConfig(
+                addresses.stream().map(address -> new InetSocketAddress(address, port)).toList(),
+                rdma.provider(),
+                new QueuePairConfig(verbs.queues().sendDepth(), SIGNAL_EVERY, SCATTER_ENTRIES,
+                        verbs.queues().readDepth(), connection.ackTimeout(),
+                        connection.retryCount(), connection.rnrRetry(), connection.minRnrTimer(),
+                        connection.trafficClass() == 0
+                                ? OptionalInt.empty()
+                                : OptionalInt.of(connection.trafficClass())),
+                new Polling(verbs.polling().pollers(), verbs.polling().spin(), COMPLETIONS),
+                new Peers(PROOF_TIMEOUT, MAX_UNPROVEN, MAX_BUFFERS, rdma.channel().maxRequests(),
+                        rdma.channel().keepAlive(), FENCE_GRACE),
+                new OutstandingBytes(outstanding.queuePair().bytes(),
+                        outstanding.principal().bytes(), outstanding.port().bytes()));
+    }
+}

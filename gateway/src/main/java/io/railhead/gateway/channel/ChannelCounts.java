@@ -1,0 +1,74 @@
+package io.railhead.gateway.channel;
+
+import io.prometheus.client.Counter;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.rdma.channel.RequestOperation;
+import java.util.Locale;
+
+/** What is counted of native requests. The series of a hit are looked up once. Any thread. */
+final class ChannelCounts {
+    private final Metrics metrics;
+    private final Counter.Child hits;
+    private final Counter.Child cacheHits;
+    private final Counter.Child hitBytes;
+
+    /** @param fabric as metrics name it */
+    ChannelCounts(Metrics metrics, String fabric) {
+        this.metrics = metrics;
+        this.hits = metrics.channelRequests.labels("get", Outcome.DELIVERED.label());
+        this.cacheHits = metrics.cacheResults.labels(CacheResult.HIT.label());
+        this.hitBytes = metrics.deliveredBytes.labels(fabric);
+    }
+
+    /** How a request ended. */
+    enum Outcome {
+        DELIVERED,
+        STORED,
+        DESCRIBED,
+        /** Not served here. */
+        DECLINED,
+        CANCELLED,
+        /** An error of the gateway's or the store's. */
+        FAILED,
+        /** The channel ended before the answer. */
+        LOST;
+
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    void hit(long bytes) {
+        hits.inc();
+        cacheHits.inc();
+        hitBytes.inc((double) bytes);
+    }
+
+    void ended(RequestOperation operation, Outcome outcome) {
+        metrics.channelRequests
+                .labels(operation.name().toLowerCase(Locale.ROOT), outcome.label())
+                .inc();
+    }
+
+    void declined(String reason) {
+        metrics.rdmaDeclined.labels(reason).inc();
+    }
+
+    void error(String code) {
+        metrics.errors.labels(code).inc();
+    }
+
+    void took(RequestOperation operation, long nanos) {
+        metrics.seconds.labels("channel_" + operation.name().toLowerCase(Locale.ROOT))
+                .observe(nanos / 1e9);
+    }
+
+    void started() {
+        metrics.inFlight.inc();
+    }
+
+    void over() {
+        metrics.inFlight.dec();
+    }
+}

@@ -1,0 +1,198 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.gateway.channel.ChannelCounts.Outcome;
+import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.RequestChannel;
+import io.railhead.rdma.channel.RequestOperation;
+import io.vertx.core.Context;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One native request that is not a plain hit, and the one answer it gets. Its state belongs to an
+ * event loop; {@link #executor} brings others there.
+ *
+ * <p> While something may touch the peer's memory, no answer goes out: whoever wants the request
+ * over asks the transfer to stop, and its end answers.
+ */
+final class ChannelExchange implements Requester {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelExchange.class);
+    private static final int MAX_DOCUMENT_BYTES = 64 << 10;
+
+    private final int id;
+    private final RequestOperation operation;
+    private final RequestChannel channel;
+    private final Context context;
+    private final ChannelCounts counts;
+    private final Runnable onOver;
+    private final long arrivedAtNanos = System.nanoTime();
+    private final List<Runnable> closeListeners = new ArrayList<>(1);
+    private boolean touching;
+    private boolean cancelled;
+    private boolean over;
+
+    /** @param onOver runs once, before the answer goes out: then the peer may use the id again */
+    ChannelExchange(int id, RequestOperation operation, RequestChannel channel, Context context,
+            ChannelCounts counts, Runnable onOver) {
+        this.id = id;
+        this.operation = operation;
+        this.channel = channel;
+        this.context = context;
+        this.counts = counts;
+        this.onOver = onOver;
+        counts.started();
+    }
+
+    int id() {
+        return id;
+    }
+
+    @Override
+    public Executor executor() {
+        return this::execute;
+    }
+
+    void execute(Runnable step) {
+        context.runOnContext(_ -> run(step));
+    }
+
+    /** A step that throws has no caller to tell, and the peer waits for an answer. */
+    private void run(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            if (touching) {
+                LOG.warn("native {} failed in mid-transfer", operation, e);
+                stop();
+            } else {
+                fail(e);
+            }
+        }
+    }
+
+    @Override
+    public long arrivedAtNanos() {
+        return arrivedAtNanos;
+    }
+
+    @Override
+    public boolean isOver() {
+        return over;
+    }
+
+    @Override
+    public void onClosed(Runnable listener) {
+        closeListeners.add(listener);
+    }
+
+    /** From here on the peer's memory may be touched. */
+    void touch() {
+        touching = true;
+    }
+
+    /** Nothing touches the peer's memory any more. */
+    void release() {
+        touching = false;
+        if (cancelled) {
+            cancelled();
+        }
+    }
+
+    /** The peer wants no answer any more. */
+    void cancel() {
+        if (over) {
+            return;
+        }
+        cancelled = true;
+        if (touching) {
+            stop();
+        } else {
+            cancelled();
+        }
+    }
+
+    /** The channel has ended. */
+    void lose() {
+        if (!over) {
+            finish(Outcome.LOST);
+            stop();
+        }
+    }
+
+    private void stop() {
+        List.copyOf(closeListeners).forEach(Runnable::run);
+    }
+
+    private void cancelled() {
+        answer(Outcome.CANCELLED, Answer.declined(id, Answer.CANCELLED));
+    }
+
+    void answer(Outcome outcome, Answer answer) {
+        if (!over) {
+            touching = false;
+            finish(outcome);
+            channel.answer(answer);
+        }
+    }
+
+    private void finish(Outcome outcome) {
+        over = true;
+        onOver.run();
+        counts.over();
+        counts.ended(operation, outcome);
+        counts.took(operation, System.nanoTime() - arrivedAtNanos);
+    }
+
+    /** Not served here: the peer asks over HTTP. */
+    void decline(String reason) {
+        if (!over) {
+            counts.declined(reason);
+            answer(Outcome.DECLINED, Answer.declined(id, reason));
+        }
+    }
+
+    @Override
+    public void fail(Throwable cause) {
+        if (over) {
+            return;
+        }
+        if (!channel.session().isOpen()) {
+            // What failed did so because the peer, or its right to be served, has gone.
+            lose();
+            return;
+        }
+        S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
+        if (cancelled && error.error() == S3Error.RDMA_TRANSFER_FENCED) {
+            cancelled();
+            return;
+        }
+        counts.error(error.error().code());
+        answer(Outcome.FAILED,
+                Answer.failed(id, error.status(), error.error().code(), error.detail()));
+    }
+
+    private S3Exception unexpected(Throwable cause) {
+        LOG.warn("native {} failed", operation, cause);
+        return new S3Exception(S3Error.INTERNAL_ERROR);
+    }
+
+    /** Passes the store's refusal on, in its words. */
+    void refuse(BackendResponse answer) {
+        BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES)
+                .exceptionally(_ -> new byte[0])
+                .thenAccept(document -> execute(() -> refuse(answer.status(), document)));
+    }
+
+    void refuse(int status, byte[] document) {
+        AnswerTexts.Refusal refusal = AnswerTexts.refusal(status, document);
+        answer(Outcome.FAILED, Answer.failed(id, status, refusal.code(), refusal.message()));
+    }
+}

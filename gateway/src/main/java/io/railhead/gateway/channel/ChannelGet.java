@@ -1,0 +1,118 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.channel.ChannelCounts.Outcome;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.operation.Destination;
+import io.railhead.gateway.operation.MemoryRead;
+import io.railhead.gateway.operation.ObjectRead;
+import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.channel.Answer;
+
+/** A peer's own memory, answered over its channel. */
+record ChannelGet(ChannelExchange exchange, S3Request request,
+        RemoteBuffer buffer) implements Destination {
+
+    @Override
+    public Requester requester() {
+        return exchange;
+    }
+
+    @Override
+    public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
+        exchange.touch();
+        new MemoryRead(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(exchange))
+                .start();
+    }
+
+    private record Told(ChannelExchange exchange) implements MemoryRead.Client {
+
+        @Override
+        public void delivered(ReadPlan plan, CacheResult result) {
+            exchange.answer(Outcome.DELIVERED, answer(exchange.id(), plan, result));
+        }
+
+        @Override
+        public void declined(String reason) {
+            exchange.release();
+            exchange.decline(reason);
+        }
+
+        @Override
+        public void begunAnew() {
+            exchange.release();
+        }
+
+        @Override
+        public void broken(S3Exception error) {
+            exchange.fail(error);
+        }
+    }
+
+    private static Answer answer(int id, ReadPlan plan, CacheResult result) {
+        ObjectMetadata metadata = plan.metadata();
+        return Answer.delivered(id, plan.status(), plan.length(), plan.sizeBytes(), plan.from(),
+                AnswerTexts.lastModifiedMillis(metadata.headers().get("last-modified")),
+                metadata.version().etag(), metadata.version().versionId(), wire(result));
+    }
+
+    static io.railhead.rdma.channel.CacheResult wire(CacheResult result) {
+        return switch (result) {
+            case HIT -> io.railhead.rdma.channel.CacheResult.HIT;
+            case REVALIDATED -> io.railhead.rdma.channel.CacheResult.REVALIDATED;
+            case STALE -> io.railhead.rdma.channel.CacheResult.STALE;
+            case MISS -> io.railhead.rdma.channel.CacheResult.MISS;
+            case BYPASS -> io.railhead.rdma.channel.CacheResult.NONE;
+        };
+    }
+
+    @Override
+    public void uncacheable() {
+        exchange.decline("uncacheable");
+    }
+
+    /** Asks for one byte of it: the refusal is wanted, not the bytes. */
+    @Override
+    public void refused() {
+        Headers.Builder headers = Headers.builder().add("Range", firstByte());
+        String ifMatch = request.header("if-match");
+        if (ifMatch != null) {
+            headers.add("If-Match", ifMatch);
+        }
+        request.route()
+                .backend()
+                .send(new BackendRequest("GET", request.objectTarget(), headers.build(),
+                        new Payload.Empty(), request.caller(), null))
+                .whenComplete((answer, failure) -> exchange.execute(() -> {
+                    if (failure != null) {
+                        exchange.decline("store");
+                    } else {
+                        refused(answer);
+                    }
+                }));
+    }
+
+    private String firstByte() {
+        String range = request.header("range");
+        return range == null ? "bytes=0-0" : range;
+    }
+
+    @Override
+    public void refused(BackendResponse answer) {
+        if (answer.isSuccess()) {
+            BodyDrain.discard(answer.body());
+            exchange.decline("changed");
+        } else {
+            exchange.refuse(answer);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.gateway.channel.ChannelCounts.Outcome;
+import io.railhead.gateway.operation.MemoryUpload;
+import io.railhead.rdma.channel.Answer;
+
+/**
+ * PUT or UPLOAD_PART out of a peer's memory, answered over its channel.
+ *
+ * @param bytes of the window, all of which are sent on or the upload fails
+ */
+record ChannelPut(ChannelExchange exchange, long bytes) implements MemoryUpload.Client {
+
+    @Override
+    public void received(BackendResponse answer) {
+        exchange.answer(Outcome.STORED, Answer.stored(exchange.id(), bytes,
+                ChannelHead.orEmpty(answer.headers().get("etag")),
+                ChannelHead.orEmpty(answer.headers().get("x-amz-version-id")),
+                AnswerTexts.headers(answer.headers())));
+    }
+
+    @Override
+    public void refused(BackendResponse answer) {
+        exchange.refuse(answer);
+    }
+
+    @Override
+    public void broken(Throwable cause) {
+        exchange.fail(cause);
+    }
+}

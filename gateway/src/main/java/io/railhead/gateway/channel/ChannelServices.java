@@ -1,0 +1,14 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.request.Routes;
+
+/**
+ * What native requests are served with.
+ *
+ * @param reads with the deadlines of native requests
+ * @param windowBytes the most that one request may hold leased
+ */
+public record ChannelServices(ReadServices reads, Routes routes, CredentialStore credentials,
+        SessionCallers callers, long windowBytes) {}

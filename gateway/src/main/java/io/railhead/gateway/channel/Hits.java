@@ -1,0 +1,97 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.freshness.FreshnessCheck;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.RequestChannel;
+import io.railhead.rdma.channel.RequestView;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hit path of one channel: what is held whole, fresh by its rule and allowed goes out on the
+ * channel's own thread. It makes nothing but the leases, the answer and what names the window.
+ */
+final class Hits {
+    private final ObjectCache cache;
+    private final Grants grants;
+    private final LongSupplier nanoClock;
+    private final ChannelCounts counts;
+    private final long windowBytes;
+    private final @Nullable PageSlice[] slices;
+
+    /** @param windowBytes the most that one request may hold leased */
+    Hits(ObjectCache cache, Grants grants, LongSupplier nanoClock, long windowBytes,
+            ChannelCounts counts) {
+        this.cache = cache;
+        this.grants = grants;
+        this.nanoClock = nanoClock;
+        this.counts = counts;
+        this.windowBytes = windowBytes;
+        this.slices = new @Nullable PageSlice[(int) (windowBytes / cache.pageBytes()) + 1];
+    }
+
+    /** Delivers and answers, or changes nothing: then somebody has to be asked. */
+    boolean tryServe(RequestView request, KnownName known, RemoteBuffer window,
+            RequestChannel channel) {
+        ObjectMetadata held = findServable(request, known);
+        if (held == null) {
+            return false;
+        }
+        ObjectVersion version = held.version();
+        long size = version.sizeBytes();
+        long from = from(request, size);
+        long end = to(request, size);
+        if (from >= end) {
+            return false;
+        }
+        long to = end - from <= window.length() ? end : from + window.length();
+        if (to - from > windowBytes) {
+            return false;
+        }
+        int count = cache.tryLease(version, from, to, slices);
+        if (count < 0) {
+            return false;
+        }
+        int status = request.hasRange() || to < end ? 206 : 200;
+        Answer answer = Answer.delivered(request.id(), status, to - from, size, from,
+                known.lastModifiedMillis(held), version.etag(), version.versionId(),
+                CacheResult.HIT);
+        counts.hit(to - from);
+        channel.deliver(window, slices, count, answer);
+        return true;
+    }
+
+    private @Nullable ObjectMetadata findServable(RequestView request, KnownName known) {
+        if (!known.hitsPossible() || request.hasVersionId() || request.hasIfMatch()) {
+            return null;
+        }
+        ObjectMetadata held = cache.find(known.id());
+        boolean servable = held != null
+                && held.version().sizeBytes() <= known.rule().maxObject().bytes()
+                && grants.isGranted(known.grant(), known.rule().rememberAuthorization())
+                && FreshnessCheck.isFresh(known.rule().freshness(), held,
+                        nanoClock.getAsLong(), cache.isBeingWritten(known.id()));
+        return servable ? held : null;
+    }
+
+    private static long from(RequestView request, long size) {
+        if (!request.hasRange()) {
+            return 0;
+        }
+        return request.isSuffix() ? Math.max(0, size - request.rangeFirst()) : request.rangeFirst();
+    }
+
+    /** One past the last byte asked for. */
+    private static long to(RequestView request, long size) {
+        boolean bounded = request.hasRange() && !request.isSuffix() && request.rangeLast() >= 0
+                && request.rangeLast() < size;
+        return bounded ? request.rangeLast() + 1 : size;
+    }
+}

@@ -1,0 +1,259 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.auth.Identity;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.channel.ChannelCounts.Outcome;
+import io.railhead.gateway.operation.MemoryUpload;
+import io.railhead.gateway.operation.ObjectRead;
+import io.railhead.gateway.operation.ObjectReads;
+import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.channel.RequestChannel;
+import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.rdma.channel.RequestRange;
+import io.railhead.rdma.channel.RequestView;
+import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.session.EndReason;
+import io.vertx.core.Context;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one channel's peer asks for: hits at once, the rest on one event loop.
+ *
+ * <p> Its calls come on the channel's own thread, which alone touches the remembered names; the
+ * table of outstanding requests is also changed by the event loop.
+ */
+final class PeerRequests {
+    private static final int REMEMBERED = 512;
+    /** What no store calls a bucket could mean another path there. */
+    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}");
+
+    private final ChannelServices services;
+    private final RequestChannel channel;
+    private final Context context;
+    private final ChannelCounts counts;
+    private final Hits hits;
+    private final @Nullable KnownName[] names = new @Nullable KnownName[REMEMBERED];
+    private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
+    private Identity caller;
+
+    /** @param context the event loop of what is no hit */
+    PeerRequests(ChannelServices services, RequestChannel channel, Identity caller,
+            Context context, ChannelCounts counts) {
+        this.services = services;
+        this.channel = channel;
+        this.caller = caller;
+        this.context = context;
+        this.counts = counts;
+        this.hits = new Hits(services.reads().cache(), services.reads().grants(),
+                services.reads().nanoClock(), services.windowBytes(), counts);
+    }
+
+    int outstanding() {
+        return outstanding.size();
+    }
+
+    void handle(RequestView request) {
+        if (!isCallerStill()) {
+            channel.session().end(EndReason.REVOKED);
+            return;
+        }
+        boolean moves = request.operation() != RequestOperation.HEAD;
+        String unusable = moves ? unusable(request) : null;
+        KnownName known = unusable == null ? know(request) : null;
+        if (known == null) {
+            if (unusable == null) {
+                refuse(request, new S3Exception(S3Error.INVALID_BUCKET_NAME));
+            } else {
+                decline(request, unusable);
+            }
+        } else if (!moves) {
+            start(request, known, null);
+        } else if (!known.rule().rdma()) {
+            decline(request, "rule");
+        } else {
+            move(request, known);
+        }
+    }
+
+    private void move(RequestView request, KnownName known) {
+        RemoteBuffer window;
+        try {
+            window = channel.session()
+                    .window(request.bufferKey(), request.offset(), request.window());
+        } catch (TransferException e) {
+            refuse(request, RdmaErrors.of(e));
+            return;
+        }
+        boolean served = request.operation() == RequestOperation.GET
+                && hits.tryServe(request, known, window, channel);
+        if (!served) {
+            start(request, known, window);
+        }
+    }
+
+    /** Whoever opened the session may have been withdrawn or changed since the last reload. */
+    @SuppressWarnings("ReferenceEquality")
+    private boolean isCallerStill() {
+        Identity now = services.credentials().find(caller.key().id());
+        if (now == caller) {
+            return true;
+        }
+        if (now == null || !now.equals(caller)) {
+            return false;
+        }
+        caller = now;
+        return true;
+    }
+
+    /** Why this caller's window is not used, whatever the object; null if it is. */
+    private @Nullable String unusable(RequestView request) {
+        Principal principal = caller.principal();
+        boolean isWrite = request.operation().isWrite();
+        if (isWrite ? !principal.rdmaPut() : !principal.rdmaGet()) {
+            return "permission";
+        }
+        // An empty object needs no window, and a window of nothing is none.
+        return isWrite && request.window() == 0 ? "empty" : null;
+    }
+
+    /** Null for a bucket that cannot be. */
+    private @Nullable KnownName know(RequestView request) {
+        int at = request.nameHash() & (REMEMBERED - 1);
+        KnownName known = names[at];
+        if (known != null && request.nameEquals(known.name())) {
+            return known;
+        }
+        if (!BUCKET.matcher(request.bucket()).matches()) {
+            return null;
+        }
+        KnownName met = new KnownName(request.name(), caller, services.routes());
+        names[at] = met;
+        return met;
+    }
+
+    private void decline(RequestView request, String reason) {
+        counts.declined(reason);
+        counts.ended(request.operation(), Outcome.DECLINED);
+        channel.answer(Answer.declined(request.id(), reason));
+    }
+
+    private void refuse(RequestView request, S3Exception error) {
+        counts.error(error.error().code());
+        counts.ended(request.operation(), Outcome.FAILED);
+        channel.answer(Answer.failed(request.id(), error.status(), error.error().code(),
+                error.detail()));
+    }
+
+    private void start(RequestView view, KnownName known, @Nullable RemoteBuffer window) {
+        Request request = view.toRequest();
+        int id = request.id();
+        ChannelExchange exchange = new ChannelExchange(id, request.operation(), channel, context,
+                counts, () -> outstanding.remove(id));
+        outstanding.put(id, exchange);
+        exchange.execute(() -> serve(exchange, request, known, window));
+    }
+
+    /** On the event loop. */
+    private void serve(ChannelExchange exchange, Request request, KnownName known,
+            @Nullable RemoteBuffer window) {
+        if (exchange.isOver()) {
+            return;
+        }
+        switch (request.operation()) {
+            case GET -> get(exchange, known.request("GET", version(request), reading(request)),
+                    requireWindow(window));
+            case HEAD -> new ChannelHead(services.reads(), exchange,
+                    known.request("HEAD", version(request), reading(request))).start();
+            case PUT -> put(exchange, known.request("PUT", Map.of(), writing(request)),
+                    Operation.PUT, requireWindow(window));
+            case UPLOAD_PART -> put(exchange, known.request("PUT",
+                    Map.of("partNumber", Integer.toUnsignedString(request.partNumber()),
+                            "uploadId", request.uploadId()),
+                    writing(request)), Operation.PART, requireWindow(window));
+        }
+    }
+
+    private void get(ChannelExchange exchange, S3Request request, RemoteBuffer window) {
+        ChannelGet destination = new ChannelGet(exchange, request, window);
+        if (ObjectReads.isCacheable(request)) {
+            new ObjectRead(services.reads(), request, destination).start();
+        } else {
+            destination.uncacheable();
+        }
+    }
+
+    private void put(ChannelExchange exchange, S3Request request, Operation kind,
+            RemoteBuffer window) {
+        MemoryUpload upload = new MemoryUpload(services.reads(), exchange, request, kind, window,
+                new ChannelPut(exchange, window.length()));
+        exchange.touch();
+        upload.start();
+    }
+
+    private static RemoteBuffer requireWindow(@Nullable RemoteBuffer window) {
+        if (window == null) {
+            throw new IllegalStateException("only HEAD has no window");
+        }
+        return window;
+    }
+
+    private static Map<String, String> version(Request request) {
+        return Map.of("versionId", request.versionId());
+    }
+
+    private static Headers reading(Request request) {
+        Headers.Builder headers = Headers.builder();
+        switch (request.range()) {
+            case RequestRange.All _ -> {
+                // No header asks for it.
+            }
+            case RequestRange.Between(long first, long last) ->
+                headers.add("range", "bytes=" + first + "-" + last);
+            case RequestRange.From(long first) -> headers.add("range", "bytes=" + first + "-");
+            case RequestRange.Last(long bytes) -> headers.add("range", "bytes=-" + bytes);
+        }
+        addIfMatch(headers, request);
+        return headers.build();
+    }
+
+    private static Headers writing(Request request) {
+        Headers.Builder headers = Headers.builder();
+        request.headers().forEach((name, value) -> {
+            if (name.startsWith("x-amz-copy-source")) {
+                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                        name + " has no meaning where the body is sent.");
+            }
+            headers.add(name, value);
+        });
+        addIfMatch(headers, request);
+        return headers.build();
+    }
+
+    private static void addIfMatch(Headers.Builder headers, Request request) {
+        if (!request.ifMatch().isEmpty()) {
+            headers.add("if-match", request.ifMatch());
+        }
+    }
+
+    void cancel(int id) {
+        ChannelExchange exchange = outstanding.get(id);
+        if (exchange != null) {
+            exchange.execute(exchange::cancel);
+        }
+    }
+
+    void end() {
+        outstanding.values().forEach(exchange -> exchange.execute(exchange::lose));
+    }
+}

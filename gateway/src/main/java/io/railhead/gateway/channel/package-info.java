@@ -1,0 +1,8 @@
+/**
+ * Requests over the native channel: hits on the channel's own thread, all others by the operations
+ * that HTTP requests are served by.
+ */
+@NullMarked
+package io.railhead.gateway.channel;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,35 @@
+package io.railhead.gateway.config;
+
+import io.railhead.gateway.config.GatewayConfig.Cache;
+import io.railhead.gateway.config.GatewayConfig.Rdma;
+import java.nio.file.Path;
+
+/**
+ * What a configuration asks of the machine.
+ *
+ * @param storeConnections to all backends together, at most
+ */
+public record MachineNeeds(Cache cache, Rdma rdma, int storeConnections) {
+    private static final Path FOLDER = Path.of("/etc/railhead");
+
+    public static MachineNeeds of(GatewayConfig config) {
+        return new MachineNeeds(config.cache(), config.rdma(),
+                config.backends()
+                        .values()
+                        .stream()
+                        .mapToInt(store -> store.backend().maxConnections())
+                        .sum());
+    }
+
+    /** Of a configuration that says nothing, and has one backend. */
+    public static MachineNeeds defaults() {
+        try {
+            Section nothing = Section.root("defaults", null);
+            Cache cache = ConfigLoader.cache(nothing);
+            return new MachineNeeds(cache, new RdmaLoader(FOLDER).load(nothing, cache.page()),
+                    StoreLoader.MAX_CONNECTIONS);
+        } catch (ConfigException e) {
+            throw new IllegalStateException("the defaults are not valid", e);
+        }
+    }
+}

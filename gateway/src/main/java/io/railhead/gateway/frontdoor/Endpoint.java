@@ -1,0 +1,48 @@
+package io.railhead.gateway.frontdoor;
+
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.Health;
+import io.railhead.rdma.session.SessionLimits;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/** One fabric as its peers find it: where, what of it can be used, within what limits. */
+public record Endpoint(Fabric fabric, Reach reach, SessionLimits limits) {
+    static final int VERSION = 1;
+    /** A token's window has 32 bits. */
+    private static final long MAX_WINDOW = 0xffff_ffffL;
+
+    /** How a peer connects. */
+    public sealed interface Reach {
+        /** To a UNIX socket of the same host. */
+        record Socket(Path path) implements Reach {}
+
+        /** With rdma_cm; both are asked each time, since addresses come and go. */
+        record Network(Supplier<List<String>> addresses, IntSupplier port) implements Reach {}
+    }
+
+    JsonObject toJson() {
+        Health health = fabric.health();
+        JsonObject json = new JsonObject().put("fabric", fabric.name())
+                .put("usable", health.usable());
+        if (!health.usable()) {
+            json.put("reason", health.reason());
+        }
+        switch (reach) {
+            case Reach.Socket(Path path) -> json.put("socket", path.toString());
+            case Reach.Network(var addresses, var port) -> json
+                    .put("addresses", new JsonArray(addresses.get()))
+                    .put("port", port.getAsInt());
+        }
+        return json.put("max_window", MAX_WINDOW)
+                .put("max_requests", limits.maxRequests())
+                .put("max_message_bytes", limits.maxMessageBytes())
+                .put("max_buffers", limits.maxBuffers())
+                .put("keep_alive_millis", limits.keepAliveMillis())
+                .put("version", VERSION);
+    }
+}

@@ -1,0 +1,35 @@
+package io.railhead.gateway.frontdoor;
+
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.Query;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+
+/** One of the gateway's own HTTP paths, below {@code /.railhead/}; always signed. */
+@FunctionalInterface
+public interface OwnPath {
+    /** No bucket can be named so: bucket names begin with a letter or digit. */
+    String PREFIX = "/.railhead/";
+
+    /** Answers a request that its caller has signed. */
+    void handle(Exchange exchange, Authentication.Signed caller, Query query);
+
+    /** The one with this name in a table; what is not there is not served. */
+    static OwnPath require(Map<String, OwnPath> table, String name) {
+        OwnPath path = table.get(name);
+        if (path == null) {
+            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
+                    "There is nothing at " + PREFIX + name + ".");
+        }
+        return path;
+    }
+
+    static void answer(Exchange exchange, JsonObject body) {
+        exchange.answer(200).putHeader("content-type", "application/json");
+        exchange.end(Buffer.buffer(body.encode()));
+    }
+}

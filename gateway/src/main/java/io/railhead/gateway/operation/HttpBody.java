@@ -1,0 +1,50 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.S3Request;
+
+/**
+ * An HTTP body: what is not served from memory is relayed.
+ *
+ * @param declined why RDMA was asked for and is not used; "" if it was not asked for
+ */
+record HttpBody(ReadServices services, Exchange exchange, S3Request request,
+        String declined) implements Destination {
+
+    @Override
+    public Requester requester() {
+        return exchange;
+    }
+
+    @Override
+    public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
+        new BodyRead(exchange, plan, expected, declined, read).start();
+    }
+
+    @Override
+    public void uncacheable() {
+        relay();
+    }
+
+    @Override
+    public void refused() {
+        relay();
+    }
+
+    @Override
+    public void refused(BackendResponse answer) {
+        Relay.pass(exchange, request.method(), answer);
+    }
+
+    /** A client that offered its memory is told why it was not used. */
+    private void relay() {
+        if (!declined.isEmpty()) {
+            exchange.request().response().putHeader("x-railhead-rdma-declined", declined);
+        }
+        services.relay().handle(exchange, request);
+    }
+}

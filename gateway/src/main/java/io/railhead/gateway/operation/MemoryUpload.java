@@ -1,0 +1,166 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.gateway.auth.AccessKey;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.auth.PayloadSigning;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.delivery.PulledBody;
+import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.dialect.Operation;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * PutObject or UploadPart whose body is read out of the client's memory. The backend's answer is
+ * the promise, and the last byte goes to it only when everything that was declared about the body
+ * has proved true. Requester's executor only.
+ */
+public final class MemoryUpload {
+    private final ReadServices services;
+    private final Requester requester;
+    private final S3Request request;
+    private final Operation kind;
+    private final RemoteBuffer buffer;
+    private final Client client;
+    private final BodyReader reader;
+
+    /** Who hears how it ended: one of these, once nothing reads the buffer any more. */
+    public interface Client {
+
+        /** The backend has it. The answer's body is thrown away already. */
+        void received(BackendResponse answer);
+
+        /** The backend's own refusal, its body still to be taken. */
+        void refused(BackendResponse answer);
+
+        /**
+         * It was not finished.
+         *
+         * @param cause with an {@code S3Exception} whose body failed, nothing was stored
+         */
+        void broken(Throwable cause);
+    }
+
+    /**
+     * Throws {@code S3Exception} where what is declared about the body cannot be.
+     *
+     * @param kind PUT or PART
+     */
+    public MemoryUpload(ReadServices services, Requester requester, S3Request request,
+            Operation kind, RemoteBuffer buffer, Client client) {
+        this.services = services;
+        this.requester = requester;
+        this.request = request;
+        this.kind = kind;
+        this.buffer = buffer;
+        this.client = client;
+        this.reader = reader(request, buffer.length());
+    }
+
+    public void start() {
+        Transfer transfer;
+        try {
+            transfer = services.fabric().begin(buffer);
+        } catch (TransferException e) {
+            client.broken(RdmaErrors.of(e));
+            return;
+        }
+        PulledBody body = new PulledBody(services.cache(), transfer, requester.executor(), reader,
+                buffer.length());
+        requester.onClosed(() -> body.abort(new TransferException(TransferException.Reason.FENCED,
+                "the client went away or wants no answer")));
+        long timer = services.vertx()
+                .setTimer(
+                        Math.max(1, services.deadlines().fenceMillis(requester.arrivedAtNanos())),
+                        ignored -> body.abort(new TransferException(TransferException.Reason.FENCED,
+                                "the deadline has passed")));
+        ObjectCache.@Nullable Write write = beginWrite();
+        BackendRequest forwarded = new BackendRequest("PUT", request.target(),
+                ForwardedHeaders.toBackend(request.headers()),
+                Relay.stream(body, reader, buffer.length()), request.caller(), null);
+        send(forwarded)
+                .whenComplete((answer, failure) -> transfer.fence()
+                        .whenComplete((fenced, unfenced) -> requester.executor().execute(() -> {
+                            services.vertx().cancelTimer(timer);
+                            if (write != null) {
+                                write.end(outcome(answer));
+                            }
+                            answered(body, answer, failure);
+                        })));
+    }
+
+    /** What cannot even be sent has an end like any other. */
+    private CompletionStage<BackendResponse> send(BackendRequest forwarded) {
+        try {
+            return request.route().backend().send(forwarded);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedStage(e);
+        }
+    }
+
+    /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
+    private static BodyReader reader(S3Request request, long length) {
+        Headers headers = request.headers()
+                .toBuilder()
+                .set("Content-Length", Long.toString(length))
+                .set("x-amz-content-sha256", PayloadSigning.UNSIGNED)
+                .build();
+        return BodyReader.open(unsignedPayload(request), headers);
+    }
+
+    private static Authentication unsignedPayload(S3Request request) {
+        return switch (request.authentication()) {
+            case Authentication.Signed signed ->
+                new Authentication.Proven(signed.principal(), signed.key());
+            case Authentication.Proven(Principal _, AccessKey _) -> request.authentication();
+            case Authentication.Anonymous _ ->
+                throw new IllegalStateException("memory is offered only by who is known");
+        };
+    }
+
+    /** A part changes no object until it is completed, so only PutObject counts as a write. */
+    private ObjectCache.@Nullable Write beginWrite() {
+        return kind == Operation.PART ? null : services.cache().beginWrite(request.objectId());
+    }
+
+    private static WriteOutcome outcome(@Nullable BackendResponse answer) {
+        return answer == null ? WriteOutcome.UNKNOWN : ObjectWrite.outcomeOf(answer.status());
+    }
+
+    private void answered(PulledBody body, @Nullable BackendResponse answer,
+            @Nullable Throwable failure) {
+        if (answer == null || body.failure() != null || requester.isOver()) {
+            if (answer != null) {
+                BodyDrain.discard(answer.body());
+            }
+            client.broken(cause(body, failure));
+        } else if (answer.isSuccess()) {
+            BodyDrain.discard(answer.body());
+            client.received(answer);
+        } else {
+            client.refused(answer);
+        }
+    }
+
+    private static Throwable cause(PulledBody body, @Nullable Throwable failure) {
+        Throwable pulled = body.failure();
+        if (pulled != null) {
+            return RdmaErrors.of(pulled);
+        }
+        return failure == null
+                ? new IllegalStateException("the exchange is over")
+                : Relay.unanswered(failure);
+    }
+}

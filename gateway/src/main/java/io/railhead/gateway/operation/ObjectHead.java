@@ -1,0 +1,85 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.FreshnessCheck;
+import io.railhead.gateway.freshness.Probe;
+import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+
+/**
+ * What is known of one object: from memory where that is allowed and fresh, else by the very HEAD
+ * that would be asked. Requester's executor only.
+ */
+public final class ObjectHead {
+    private final ReadServices services;
+    private final Requester requester;
+    private final S3Request request;
+    private final Client client;
+
+    /** Who hears what was found, unless the requester was failed. */
+    public interface Client {
+
+        void found(ObjectMetadata metadata, CacheResult result);
+
+        /** The store's own answer, a refusal or nothing to keep. */
+        void passed(int status, Headers headers);
+    }
+
+    /** @param request that the cache may answer */
+    public ObjectHead(ReadServices services, Requester requester, S3Request request,
+            Client client) {
+        this.services = services;
+        this.requester = requester;
+        this.request = request;
+        this.client = client;
+    }
+
+    public void start() {
+        ObjectId id = request.objectId();
+        Grant grant = ObjectReads.grant(request, id);
+        ObjectMetadata held = services.cache().find(id);
+        if (held != null && mayServe(held, request.route().rule(), grant)) {
+            found(held, CacheResult.HIT);
+            return;
+        }
+        new Backing(services).probe(request, id, grant)
+                .whenComplete((probe, failure) -> requester.executor()
+                        .execute(() -> answer(failure == null
+                                ? probe
+                                : new Probe.Unanswered(String.valueOf(failure)))));
+    }
+
+    private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
+        return ObjectHeaders.isComplete(held)
+                && services.grants().isGranted(grant, rule.rememberAuthorization())
+                && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
+                        services.cache().isBeingWritten(held.version().object()));
+    }
+
+    private void answer(Probe probe) {
+        if (requester.isOver()) {
+            return;
+        }
+        switch (probe) {
+            case Probe.Found(ObjectMetadata metadata) -> found(metadata, CacheResult.REVALIDATED);
+            case Probe.Uncacheable(Headers headers) -> client.passed(200, headers);
+            case Probe.Refused(int status, Headers headers) -> client.passed(status, headers);
+            case Probe.Unanswered(String reason) ->
+                requester.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                        "The store behind the gateway did not answer: " + reason));
+        }
+    }
+
+    private void found(ObjectMetadata metadata, CacheResult result) {
+        services.metrics().cacheResults.labels(result.label()).inc();
+        client.found(metadata, result);
+    }
+}
