@@ -43,7 +43,7 @@ peer() { ask "${client[1]}" "${client[0]}" "$1"; }
 gateway() { ask "${server[1]}" "${server[0]}" spent; }
 number() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p"; }
 
-java=("${JAVA_HOME:+$JAVA_HOME/bin/}java" "${java_options[@]}" -Xshare:auto -XX:-BytecodeVerificationRemote -XX:-UsePerfData --enable-native-access=ALL-UNNAMED
+java=("${JAVA_HOME:+$JAVA_HOME/bin/}java" "${java_options[@]}" -XX:-UsePerfData --enable-native-access=ALL-UNNAMED
     --sun-misc-unsafe-memory-access=allow --add-exports java.base/sun.nio.ch=ALL-UNNAMED -Djava.io.tmpdir=/dev/shm
     -cp 'benchmarks/target/classes:benchmarks/target/lib/*')
 readonly PACKAGE=io.railhead.benchmarks.channel
@@ -58,7 +58,7 @@ client=(5 6)
 read -r -t $TURN_SECONDS <&5 || problem "no hits; see target/soft-roce/measure-client.log"
 
 for bytes in "${SIZES[@]}"; do peer "bandwidth $bytes $depth ${COUNTS[$bytes]}" >/dev/null; done
-for _ in 1 2 3; do peer "latency 4096 500" >/dev/null; done
+for _ in {1..12}; do peer "latency 4096 500" >/dev/null; done
 for ((pair = 1; pair <= pairs; pair++)); do
     for bytes in "${SIZES[@]}"; do
         note bandwidth "$bytes" perftest "$(perftest ib_write_bw -s "$bytes" -t "$depth" -n "${COUNTS[$bytes]}" | column 4)"
