@@ -15,7 +15,18 @@ import java.nio.file.Path;
 record HitSite(Path folder, OneObjectStore store, CredentialStore credentials,
         Gateway gateway) implements AutoCloseable {
 
+    /** Reached over loopback. */
     static HitSite open(int objectBytes) throws IOException, ConfigException {
+        return open(objectBytes, "");
+    }
+
+    /** Reached over an RDMA adapter, too. */
+    static HitSite openVerbs(int objectBytes, String address) throws IOException, ConfigException {
+        return open(objectBytes, "verbs: {enabled: true, listen: [\"%s\"]}".formatted(address));
+    }
+
+    private static HitSite open(int objectBytes, String verbs)
+            throws IOException, ConfigException {
         Path folder = Files.createTempDirectory("railhead-bench");
         OneObjectStore store = OneObjectStore.start(objectBytes);
         Files.writeString(folder.resolve("credentials.yaml"), """
@@ -31,7 +42,7 @@ record HitSite(Path folder, OneObjectStore store, CredentialStore credentials,
                   credentials: credentials.yaml
                   event_loops: 2
                 cache:
-                  memory: 64MiB
+                  memory: 128MiB
                 backends:
                   store:
                     endpoints: ["%s"]
@@ -41,7 +52,8 @@ record HitSite(Path folder, OneObjectStore store, CredentialStore credentials,
                     authorization: {remember: 1h}
                 rdma:
                   loopback: {socket: %s}
-                """.formatted(store.endpoint(), folder.resolve("loopback.sock")));
+                  %s
+                """.formatted(store.endpoint(), folder.resolve("loopback.sock"), verbs));
         GatewayConfig config = ConfigLoader.load(yaml);
         CredentialStore credentials = CredentialStore.load(config.gateway().credentials());
         return new HitSite(folder, store, credentials, Gateway.start(config, credentials));
