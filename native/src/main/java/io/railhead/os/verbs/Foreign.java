@@ -1,5 +1,7 @@
 package io.railhead.os.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import com.ibm.disni.verbs.IbvAhAttr;
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
@@ -15,7 +17,9 @@ import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -79,12 +83,26 @@ final class Foreign {
         }
     }
 
+    /** One thread at a time takes its events: they are read into memory made once. */
     static final class CompletionChannel extends IbvCompChannel {
         final long address;
+        private final MemorySegment state = NativeLibrary.newState();
+        private final MemorySegment queue = Arena.ofAuto().allocate(JAVA_LONG);
+        private final MemorySegment queueContext = Arena.ofAuto().allocate(JAVA_LONG);
 
         CompletionChannel(long address, IbvContext context) throws IOException {
             super(Memory.getInt(address + Layout.CompChannel.FD), context);
             this.address = address;
+        }
+
+        /** Takes the next event with ibv_get_cq_event; 0, or its errno. Allocates nothing. */
+        int takeEvent(MethodHandle getCqEvent) {
+            try {
+                int result = (int) getCqEvent.invokeExact(state, address, queue, queueContext);
+                return result == 0 ? 0 : NativeLibrary.errno(state);
+            } catch (Throwable e) {
+                throw thrownBy(e);
+            }
         }
     }
 

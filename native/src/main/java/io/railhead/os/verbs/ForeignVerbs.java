@@ -1,7 +1,5 @@
 package io.railhead.os.verbs;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
@@ -21,7 +19,6 @@ import com.ibm.disni.verbs.SVCReqNotify;
 import io.railhead.os.Descriptors;
 import io.railhead.os.PollSet;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -103,23 +100,15 @@ final class ForeignVerbs extends RdmaVerbs {
     @Override
     public boolean getCqEvent(IbvCompChannel compChannel, @Nullable IbvCQ queue,
             int timeoutMillis) throws IOException {
-        long channel = addressOf(compChannel);
+        Foreign.requireOpen(compChannel.isOpen());
         if (timeoutMillis != 0 && !awaitEvent(compChannel, timeoutMillis)) {
             return false;
         }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment from = arena.allocate(JAVA_LONG);
-            MemorySegment context = arena.allocate(JAVA_LONG);
-            int errno = NativeLibrary.attempt(state -> (int) library.getCqEvent
-                    .invokeExact(state, channel, from, context));
-            if (errno == NativeLibrary.EAGAIN) {
-                return false;
-            }
-            if (errno != 0) {
-                throw new VerbsException("ibv_get_cq_event", errno);
-            }
-            return true;
+        int errno = ((Foreign.CompletionChannel) compChannel).takeEvent(library.getCqEvent);
+        if (errno != 0 && errno != NativeLibrary.EAGAIN) {
+            throw new VerbsException("ibv_get_cq_event", errno);
         }
+        return errno == 0;
     }
 
     private static boolean awaitEvent(IbvCompChannel channel, int timeoutMillis) {

@@ -138,7 +138,12 @@ final class NativeLibrary {
         });
     }
 
-    private static int errno(MemorySegment state) {
+    /** What a call captures errno into, for as long as it is reachable. */
+    static MemorySegment newState() {
+        return Arena.ofAuto().allocate(STATE);
+    }
+
+    static int errno(MemorySegment state) {
         return (int) ERRNO.get(state, 0L);
     }
 
