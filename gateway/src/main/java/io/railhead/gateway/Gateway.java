@@ -72,7 +72,6 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
-    private static final String LOOPBACK = "loopback";
     private static final int MAX_PENDING_SESSIONS = 256;
     private static final Duration STEP = Duration.ofSeconds(30);
 
@@ -168,7 +167,8 @@ public final class Gateway implements AutoCloseable {
         requireSocketFolder(loopback);
         return loopback.enabled()
                 ? new LoopbackFabric(loopbackConfig(), sessions, requests)
-                : new UnavailableFabric(LOOPBACK, "switched off by rdma.loopback.enabled");
+                : new UnavailableFabric(LoopbackFabric.NAME,
+                        "switched off by rdma.loopback.enabled");
     }
 
     private LoopbackConfig loopbackConfig() {
@@ -182,7 +182,7 @@ public final class Gateway implements AutoCloseable {
         SessionLimits limits = loopbackConfig().limits();
         List<Endpoint> all = new ArrayList<>();
         for (Fabric fabric : fabrics.all()) {
-            all.add(new Endpoint(fabric, fabric.name().equals(LOOPBACK)
+            all.add(new Endpoint(fabric, fabric.name().equals(LoopbackFabric.NAME)
                     ? new Endpoint.Reach.Socket(config.rdma().loopback().socket())
                     : verbsReach(), limits));
         }

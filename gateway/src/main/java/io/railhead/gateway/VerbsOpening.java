@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 /** Opens the fabric of the RDMA adapters that are configured: not having it stops no gateway. */
 final class VerbsOpening {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsOpening.class);
-    private static final String VERBS = "verbs";
     private static final Duration PROOF_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration FENCE_GRACE = Duration.ofMillis(500);
     private static final int MAX_UNPROVEN = 16;
@@ -39,7 +38,7 @@ final class VerbsOpening {
     static Fabric open(GatewayConfig.Rdma rdma, List<String> addresses, Sessions sessions,
             RequestHandler requests) {
         if (!rdma.verbs().enabled()) {
-            return new UnavailableFabric(VERBS, "switched off by rdma.verbs.enabled");
+            return new UnavailableFabric(VerbsFabric.NAME, "switched off by rdma.verbs.enabled");
         }
         if (addresses.isEmpty()) {
             return unavailable("no RDMA adapter can be used; railhead doctor says why");
@@ -56,7 +55,7 @@ final class VerbsOpening {
 
     private static Fabric unavailable(String reason) {
         LOG.warn("verbs: {}", reason);
-        return new UnavailableFabric(VERBS, reason);
+        return new UnavailableFabric(VerbsFabric.NAME, reason);
     }
 
     private static io.railhead.rdma.verbs.VerbsConfig config(GatewayConfig.Rdma rdma,

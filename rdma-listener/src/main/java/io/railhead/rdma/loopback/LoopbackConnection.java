@@ -160,7 +160,7 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     private void hello(ChannelHandlerContext context, Hello hello) throws MessageException {
-        PeerSession session = peers.sessions().findPending(hello.sessionId());
+        PeerSession session = peers.sessions().findPending(hello.sessionId(), LoopbackFabric.NAME);
         if (session == null) {
             refuseAndClose(context, Refusal.UNKNOWN_SESSION);
             return;

@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * in it.
  */
 public final class LoopbackFabric implements Fabric {
+    /** What sessions of this fabric are opened for. */
+    public static final String NAME = "loopback";
     /** The GID that a loopback token carries: 127.0.0.1, IPv4-mapped. */
     public static final String GID = Token.LOOPBACK_GID;
 
@@ -56,7 +58,7 @@ public final class LoopbackFabric implements Fabric {
 
     @Override
     public String name() {
-        return "loopback";
+        return NAME;
     }
 
     @Override

@@ -84,11 +84,15 @@ public final class Sessions {
         }
     }
 
-    /** The session of this id that waits for its proof; null if none does, or no longer. */
-    public @Nullable PeerSession findPending(String id) {
+    /**
+     * The session of this id that waits for its proof on this fabric; null if none does, or no
+     * longer.
+     */
+    public @Nullable PeerSession findPending(String id, String fabric) {
         endExpired();
         synchronized (this) {
-            return pending.get(id);
+            PeerSession session = pending.get(id);
+            return session != null && session.fabric().equals(fabric) ? session : null;
         }
     }
 

@@ -34,6 +34,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * slabs, which no peer has a right to.
  */
 public final class VerbsFabric implements Fabric {
+    /** What sessions of this fabric are opened for. */
+    public static final String NAME = "verbs";
     private static final int BACKLOG = 128;
     /** RDMA_PS_TCP: reliable connections. */
     static final short TCP_PORTS = 0x0106;
@@ -134,7 +136,7 @@ public final class VerbsFabric implements Fabric {
 
     @Override
     public String name() {
-        return "verbs";
+        return NAME;
     }
 
     /** Where peers connect, with the ports as they were bound. */

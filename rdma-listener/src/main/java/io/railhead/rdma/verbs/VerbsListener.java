@@ -111,7 +111,7 @@ final class VerbsListener implements CmLoop.Listener {
             throw new MessageException("a connection request must carry HELLO");
         }
         Octets mine = Octets.random(peers.random());
-        PeerSession pending = peers.sessions().findPending(sessionId);
+        PeerSession pending = peers.sessions().findPending(sessionId, VerbsFabric.NAME);
         if (pending != null) {
             return new Handshake(pending, nonce, mine, List.of());
         }

@@ -3,6 +3,7 @@ package io.railhead.rdma.loopback;
 import static io.railhead.rdma.loopback.LoopbackRig.AMPLE;
 import static io.railhead.rdma.loopback.LoopbackRig.KEY;
 import static io.railhead.rdma.loopback.LoopbackRig.PATIENCE;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -80,6 +81,12 @@ class LoopbackHandshakeTest {
     @Test
     void anUnknownSessionIsRefused() {
         assertThat(refusal("00".repeat(16), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
+    }
+
+    @Test
+    void aSessionOfAnotherFabricIsRefused() {
+        Session session = requireNonNull(rig.sessions().open("ann", "verbs", _ -> KEY));
+        assertThat(refusal(session.id(), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
     }
 
     @Test

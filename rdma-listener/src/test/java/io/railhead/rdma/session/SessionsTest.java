@@ -65,9 +65,9 @@ class SessionsTest {
     void aPendingSessionExpires() {
         PeerSession session = pending("ann");
         clock.addAndGet(LIFE.toNanos() - 1);
-        assertThat(sessions.findPending(session.id())).isSameAs(session);
+        assertThat(sessions.findPending(session.id(), "loopback")).isSameAs(session);
         clock.addAndGet(1);
-        assertThat(sessions.findPending(session.id())).isNull();
+        assertThat(sessions.findPending(session.id(), "loopback")).isNull();
         assertThat(sessions.tryProve(session)).isFalse();
         assertThat(session.isOpen()).isFalse();
     }
@@ -83,7 +83,7 @@ class SessionsTest {
     @Test
     void aSessionIsProvenOnce() {
         PeerSession session = open("ann");
-        assertThat(sessions.findPending(session.id())).isNull();
+        assertThat(sessions.findPending(session.id(), "loopback")).isNull();
         assertThat(sessions.tryProve(session)).isFalse();
     }
 

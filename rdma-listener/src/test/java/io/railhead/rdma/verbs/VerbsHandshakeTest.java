@@ -75,7 +75,7 @@ final class VerbsHandshakeTest {
         Sessions brief = new Sessions(Duration.ofMillis(1), 10, 10);
         try (VerbsRig other = new VerbsRig(VerbsRig.config(), brief, RequestHandler.NONE)) {
             Session expired = other.open("ann");
-            Awaiting.until("it expires", () -> brief.findPending(expired.id()) == null);
+            Awaiting.until("it expires", () -> brief.findPending(expired.id(), "verbs") == null);
             assertThat(refusal(other, expired, VerbsRig.KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
             assertThat(refusal(rig, expired, VerbsRig.KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
         }
