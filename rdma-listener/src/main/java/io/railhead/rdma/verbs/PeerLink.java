@@ -279,6 +279,11 @@ final class PeerLink implements AutoCloseable {
         }
     }
 
+    /** How many buffers the adapter may touch now. */
+    synchronized int registrations() {
+        return registrations.size();
+    }
+
     private synchronized void deregisterAll() throws IOException {
         @Nullable
         IOException failure = null;

@@ -51,6 +51,7 @@ final class Rail implements Completions, AutoCloseable {
     private final Chain chain;
     private final EventDescriptor wake = new EventDescriptor();
     private final PollSet sleepers;
+    private final Undo undo = new Undo();
     private final AtomicReferenceArray<@Nullable Link> links = new AtomicReferenceArray<>(SLOTS);
     /** Links with something that waits, each once; some may be blocked. */
     private final Deque<Link> ready = new ArrayDeque<>();
@@ -69,20 +70,27 @@ final class Rail implements Completions, AutoCloseable {
         this.config = config;
         this.outstanding = outstanding;
         this.port = new Budget(outstanding.perPort(), null);
-        int depth = Math.min(polling.completions(), adapter.limits().completions());
-        channel = adapter.context().createCompChannel();
+        completionsFree = Math.min(polling.completions(), adapter.limits().completions());
+        undo.add(wake::close);
         try {
-            queue = adapter.context().createCQ(channel, depth, 0);
+            channel = adapter.context().createCompChannel();
+            undo.add(channel::destroyCompChannel);
+            queue = adapter.context().createCQ(channel, completionsFree, 0);
+            undo.add(this::destroyQueue);
+            notification = queue.reqNotification(false);
+            undo.add(notification::free);
+            batch = adapter.verbs().completions(BATCH);
+            undo.add(batch::close);
+            receives = adapter.verbs().prepareReceives(1, 1);
+            undo.add(receives::close);
+            chain = new Chain(adapter, config);
+            undo.add(chain::close);
+            sleepers = new PollSet(channel.getFd(), wake.descriptor());
+            undo.add(sleepers::close);
         } catch (IOException | RuntimeException e) {
-            channel.destroyCompChannel();
+            undo.run(e);
             throw e;
         }
-        completionsFree = depth;
-        notification = queue.reqNotification(false);
-        batch = adapter.verbs().completions(BATCH);
-        receives = adapter.verbs().prepareReceives(1, 1);
-        chain = new Chain(adapter, config);
-        sleepers = new PollSet(channel.getFd(), wake.descriptor());
         poller = new Poller(name, this, new AdaptiveSpin(polling.spin().toNanos()),
                 System::nanoTime, spun);
     }
@@ -266,21 +274,18 @@ final class Rail implements Completions, AutoCloseable {
         wake.signal();
     }
 
+    private void destroyQueue() throws IOException {
+        acknowledge();
+        queue.destroyCQ();
+    }
+
     /** After its last link has left. */
     @Override
     public void close() {
         poller.close();
-        @Nullable
-        IOException failure = Adapter.tryRun(null, this::acknowledge);
-        failure = Adapter.tryRun(failure, queue::destroyCQ);
-        failure = Adapter.tryRun(failure, channel::destroyCompChannel);
-        notification.free();
-        batch.close();
-        receives.close();
-        chain.close();
-        sleepers.close();
-        wake.close();
-        if (failure != null) {
+        IOException failure = new IOException("not all of a poller could be given back");
+        undo.run(failure);
+        if (failure.getSuppressed().length > 0) {
             throw new UncheckedIOException(failure);
         }
     }

@@ -3,7 +3,11 @@ package io.railhead.rdma.verbs;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** What is to be taken back, the last first, where a longer making of something fails. */
+/**
+ * What is to be taken back, the last first, where a longer making of something fails, and at the
+ * end. What was made later may use what was made before: if a step fails, all earlier ones are left
+ * undone, for good.
+ */
 final class Undo {
 
     /** Takes one thing back. */
@@ -17,14 +21,15 @@ final class Undo {
         steps.push(step);
     }
 
-    /** What fails on the way is suppressed in the cause. */
+    /** What fails is suppressed in the cause. */
     void run(Exception cause) {
-        for (Step step : steps) {
-            try {
-                step.run();
-            } catch (Exception e) {
-                cause.addSuppressed(e);
+        try {
+            while (!steps.isEmpty()) {
+                steps.pop().run();
             }
+        } catch (Exception e) {
+            cause.addSuppressed(e);
+            steps.clear();
         }
     }
 }

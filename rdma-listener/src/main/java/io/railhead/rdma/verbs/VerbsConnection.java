@@ -3,6 +3,7 @@ package io.railhead.rdma.verbs;
 import static java.util.Objects.requireNonNull;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.Health;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Ended;
@@ -84,6 +85,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             List<ByteBuffer> over) {}
 
     private final VerbsPeers peers;
+    private final Port port;
     private final Rail rail;
     private final Link link;
     private final Handshake handshake;
@@ -105,9 +107,10 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
      * @param destroyer takes the connection and its queue pair apart, on the thread that made them,
      *            and then has {@link #gone} called on the poller
      */
-    VerbsConnection(VerbsPeers peers, Rail rail, Link link, Handshake handshake,
+    VerbsConnection(VerbsPeers peers, Port port, Rail rail, Link link, Handshake handshake,
             Destroyer destroyer) {
         this.peers = peers;
+        this.port = port;
         this.rail = rail;
         this.link = link;
         this.handshake = handshake;
@@ -127,6 +130,11 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
 
     Poller poller() {
         return rail.poller();
+    }
+
+    /** Of the port that it came by. Any thread. */
+    Health health() {
+        return port.health();
     }
 
     /** Any thread. */

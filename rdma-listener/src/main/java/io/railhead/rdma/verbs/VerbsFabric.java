@@ -61,15 +61,17 @@ public final class VerbsFabric implements Fabric {
         this.config = config;
         this.peers = new VerbsPeers(config, sessions, requests);
         VerbsExtensions verbs = config.provider().install();
-        RdmaEventChannel channel = RdmaEventChannel.createEventChannel();
+        Undo undo = new Undo();
         try {
+            RdmaEventChannel channel = RdmaEventChannel.createEventChannel();
+            undo.add(channel::destroyEventChannel);
             for (InetSocketAddress address : config.listen()) {
-                ports.add(listen(verbs, channel, address));
+                ports.add(listen(verbs, channel, address, undo));
             }
             listener = new VerbsListener(verbs, peers, config.queuePairs(), ports);
             control = new CmLoop("verbs-control", channel, listener, asyncDescriptors(verbs));
         } catch (IOException | RuntimeException e) {
-            undo(channel, e);
+            undo.run(e);
             throw e;
         }
         listener.runsOn(control);
@@ -78,39 +80,38 @@ public final class VerbsFabric implements Fabric {
     }
 
     private Port listen(VerbsExtensions verbs, RdmaEventChannel channel,
-            InetSocketAddress address) throws IOException {
+            InetSocketAddress address, Undo undo) throws IOException {
         RdmaCmId id = channel.createId(TCP_PORTS);
-        try {
-            verbs.setReuseAddress(id);
-            if (config.queuePairs().trafficClass().isPresent()) {
-                verbs.setTypeOfService(id, config.queuePairs().trafficClass().getAsInt());
-            }
-            id.bindAddr(address);
-            if (id.getVerbs() == null) {
-                throw new IOException("no RDMA device has the address " + address);
-            }
-            String device = verbs.deviceName(id.getVerbs());
-            Adapter adapter = adapters.get(device);
-            if (adapter == null) {
-                adapter = Adapter.open(verbs, device);
-                adapters.put(device, adapter);
-                rails.put(device, openRails(adapter));
-            }
-            id.listen(BACKLOG);
-            return new Port((InetSocketAddress) id.getSource(), id, adapter,
-                    rails.getOrDefault(device, List.of()));
-        } catch (IOException | RuntimeException e) {
-            id.destroyId();
-            throw e;
+        undo.add(id::destroyId);
+        verbs.setReuseAddress(id);
+        if (config.queuePairs().trafficClass().isPresent()) {
+            verbs.setTypeOfService(id, config.queuePairs().trafficClass().getAsInt());
         }
+        id.bindAddr(address);
+        if (id.getVerbs() == null) {
+            throw new IOException("no RDMA device has the address " + address);
+        }
+        String device = verbs.deviceName(id.getVerbs());
+        Adapter adapter = adapters.get(device);
+        if (adapter == null) {
+            adapter = Adapter.open(verbs, device);
+            undo.add(adapter::close);
+            adapters.put(device, adapter);
+            rails.put(device, openRails(adapter, undo));
+        }
+        id.listen(BACKLOG);
+        return new Port((InetSocketAddress) id.getSource(), id, adapter,
+                rails.getOrDefault(device, List.of()));
     }
 
-    private List<Rail> openRails(Adapter adapter) throws IOException {
+    private List<Rail> openRails(Adapter adapter, Undo undo) throws IOException {
         List<Rail> opened = new ArrayList<>();
         for (int i = 0; i < config.polling().pollers(); i++) {
-            opened.add(new Rail("verbs-poller-" + adapter.device() + "-" + i, adapter,
+            Rail rail = new Rail("verbs-poller-" + adapter.device() + "-" + i, adapter,
                     config.queuePairs(), config.polling(), config.outstanding(),
-                    peers.counts().idleSpinNanos()::add));
+                    peers.counts().idleSpinNanos()::add);
+            undo.add(rail::close);
+            opened.add(rail);
         }
         return opened;
     }
@@ -120,18 +121,6 @@ public final class VerbsFabric implements Fabric {
                 .stream()
                 .mapToInt(adapter -> verbs.asyncDescriptor(adapter.context()))
                 .toArray();
-    }
-
-    private void undo(RdmaEventChannel channel, Exception cause) {
-        try {
-            for (Port port : ports) {
-                port.listener().destroyId();
-            }
-            closeDevices();
-            channel.destroyEventChannel();
-        } catch (IOException | RuntimeException e) {
-            cause.addSuppressed(e);
-        }
     }
 
     @Override
@@ -200,6 +189,10 @@ public final class VerbsFabric implements Fabric {
             throw new TransferException(Reason.OUT_OF_BOUNDS, "window of " + buffer.length()
                     + " bytes does not lie within the buffer of " + region.length());
         }
+        Health port = region.connection().health();
+        if (!port.usable()) {
+            throw new TransferException(Reason.UNAVAILABLE, port.reason());
+        }
         return region;
     }
 
@@ -229,10 +222,4 @@ public final class VerbsFabric implements Fabric {
         control.close();
         adapters.values().forEach(Adapter::close);
     }
-
-    private void closeDevices() {
-        rails.values().forEach(some -> some.forEach(Rail::close));
-        adapters.values().forEach(Adapter::close);
-    }
-
 }

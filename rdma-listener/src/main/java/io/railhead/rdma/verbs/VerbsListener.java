@@ -139,7 +139,7 @@ final class VerbsListener implements CmLoop.Listener {
             reject(id, Refusal.BUSY);
             return;
         }
-        VerbsConnection connection = new VerbsConnection(peers, rail, link, handshake,
+        VerbsConnection connection = new VerbsConnection(peers, port, rail, link, handshake,
                 this::destroyLater);
         connections.put(id, connection);
         rail.join(link);

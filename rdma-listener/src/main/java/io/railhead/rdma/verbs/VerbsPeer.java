@@ -170,9 +170,15 @@ public final class VerbsPeer implements AutoCloseable {
         turn.lock();
         try {
             IbvMr registration = transport.link().register(memory);
-            int key = register(memory.address(), memory.byteSize(), registration.getRkey());
-            registrations.put(key, registration);
-            return key;
+            try {
+                int key = register(memory.address(), memory.byteSize(), registration.getRkey());
+                registrations.put(key, registration);
+                return key;
+            } catch (RefusedException e) {
+                // The gateway has forgotten its rkey; after any other failure it may not have.
+                transport.link().deregister(registration);
+                throw e;
+            }
         } finally {
             turn.unlock();
         }
@@ -195,6 +201,11 @@ public final class VerbsPeer implements AutoCloseable {
         } finally {
             turn.unlock();
         }
+    }
+
+    /** How many buffers the adapter may touch now. */
+    int registrations() {
+        return transport.link().registrations();
     }
 
     /** The adapter's own key of a registered buffer. */

@@ -2,10 +2,13 @@ package io.railhead.rdma.verbs;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.os.verbs.RequiresVerbs;
+import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.OpenDescriptors;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.RefusedException;
 import io.railhead.rdma.session.Message.Hello;
@@ -16,6 +19,7 @@ import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,6 +98,41 @@ final class VerbsHandshakeTest {
                 VerbsRig.KEY)) {
             peer.ping();
             assertThat(peer.sessionNumber()).isEqualTo(session.number());
+        }
+    }
+
+    /** One address is an adapter's; the other is nobody's, and found out last. */
+    @Test
+    void aFabricThatCannotListenEverywhereLeavesNothingBehind() throws IOException {
+        VerbsConfig config = new VerbsConfig(
+                List.of(new InetSocketAddress(VerbsRig.GATEWAY, 0),
+                        new InetSocketAddress("127.0.0.1", 0)),
+                VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
+                new VerbsConfig.Polling(3, Duration.ZERO, 4096), VerbsRig.config().peers(),
+                VerbsRig.config().outstanding());
+        long before = OpenDescriptors.count();
+        for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(() -> new VerbsFabric(config, VerbsRig.freshSessions(),
+                    RequestHandler.NONE)).isInstanceOf(IOException.class)
+                    .hasNoSuppressedExceptions();
+        }
+        assertThat(OpenDescriptors.count()).isLessThanOrEqualTo(before);
+    }
+
+    @Test
+    void aRefusedBufferIsNotLeftRegistered() throws IOException {
+        VerbsConfig.Peers one = new VerbsConfig.Peers(VerbsRig.PATIENCE, 16, 1, 8,
+                VerbsRig.PATIENCE, SHORT);
+        try (VerbsRig narrow = new VerbsRig(VerbsRig.config().with(one),
+                VerbsRig.freshSessions(), RequestHandler.NONE);
+                VerbsPeer peer = narrow.peer("ann")) {
+            int key = peer.register(narrow.allocate(4096));
+            assertThat(catchThrowableOfType(RefusedException.class,
+                    () -> peer.register(narrow.allocate(4096))).reason())
+                    .isEqualTo(Refusal.TOO_MANY_BUFFERS);
+            assertThat(peer.registrations()).isEqualTo(1);
+            peer.deregister(key);
+            assertThat(peer.registrations()).isZero();
         }
     }
 
