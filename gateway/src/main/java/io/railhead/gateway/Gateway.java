@@ -198,7 +198,8 @@ public final class Gateway implements AutoCloseable {
         int port = advertise.port() == 0
                 ? config.rdma().verbs().listening().port()
                 : advertise.port();
-        return new Endpoint.Reach.Network(() -> addresses, () -> port);
+        return new Endpoint.Reach.Network(() -> addresses, () -> port,
+                VerbsOpening.maxPathMtu(config.rdma().verbs()));
     }
 
     /** Of the chosen adapters; none where they are switched off. */

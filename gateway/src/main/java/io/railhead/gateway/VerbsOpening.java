@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.VerbsConfig;
 import io.railhead.rdma.Fabric;
@@ -7,10 +8,11 @@ import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.Sessions;
 import io.railhead.rdma.verbs.QueuePairConfig;
-import io.railhead.rdma.verbs.VerbsConfig.OutstandingBytes;
-import io.railhead.rdma.verbs.VerbsConfig.Peers;
-import io.railhead.rdma.verbs.VerbsConfig.Polling;
 import io.railhead.rdma.verbs.VerbsFabric;
+import io.railhead.rdma.verbs.VerbsFabricConfig;
+import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Peers;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -53,26 +55,36 @@ final class VerbsOpening {
         }
     }
 
+    /** Payload bytes of a packet, at most; peers are told, since both ends must have the same. */
+    static int maxPathMtu(VerbsConfig verbs) {
+        Integer configured = verbs.connection().mtu();
+        return configured == null ? QueuePairConfig.LONGEST_PATH_MTU : configured;
+    }
+
     private static Fabric unavailable(String reason) {
         LOG.warn("verbs: {}", reason);
         return new UnavailableFabric(VerbsFabric.NAME, reason);
     }
 
-    private static io.railhead.rdma.verbs.VerbsConfig config(GatewayConfig.Rdma rdma,
+    private static VerbsFabricConfig config(GatewayConfig.Rdma rdma,
             List<String> addresses) {
         VerbsConfig verbs = rdma.verbs();
         VerbsConfig.Connection connection = verbs.connection();
         VerbsConfig.Outstanding outstanding = verbs.outstanding();
         int port = verbs.listening().port();
-        return new io.railhead.rdma.verbs.VerbsConfig(
+        return new VerbsFabricConfig(
                 addresses.stream().map(address -> new InetSocketAddress(address, port)).toList(),
-                rdma.provider(),
+                Adapters.wanted(rdma), rdma.provider(),
                 new QueuePairConfig(verbs.queues().sendDepth(), SIGNAL_EVERY, SCATTER_ENTRIES,
                         verbs.queues().readDepth(), connection.ackTimeout(),
                         connection.retryCount(), connection.rnrRetry(), connection.minRnrTimer(),
                         connection.trafficClass() == 0
                                 ? OptionalInt.empty()
-                                : OptionalInt.of(connection.trafficClass())),
+                                : OptionalInt.of(connection.trafficClass()),
+                        connection.serviceLevel() == null
+                                ? OptionalInt.empty()
+                                : OptionalInt.of(connection.serviceLevel()),
+                        maxPathMtu(verbs)),
                 new Polling(verbs.polling().pollers(), verbs.polling().spin(), COMPLETIONS),
                 new Peers(PROOF_TIMEOUT, MAX_UNPROVEN, MAX_BUFFERS, rdma.channel().maxRequests(),
                         rdma.channel().keepAlive(), FENCE_GRACE),

@@ -72,7 +72,8 @@ class EndpointsIT {
                 .put("usable", false)
                 .put("reason", "switched off by rdma.verbs.enabled")
                 .put("addresses", new JsonArray().add("rack7-ib").add("10.1.0.1"))
-                .put("port", 7472);
+                .put("port", 7472)
+                .put("path_mtu", 4096);
         verbs.remove("socket");
         assertThat(new JsonObject(answer.getJsonArray("fabrics").getJsonObject(0).encode()))
                 .isEqualTo(new JsonObject(loopback().encode()));

@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.rdma.verbs.QueuePairConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,6 +35,13 @@ record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fi
 
     int port() throws IOException {
         return (int) number(fields, "port");
+    }
+
+    /** Payload bytes of a packet that the gateway uses at most; the longest there are if unsaid. */
+    int maxPathMtu() throws IOException {
+        return fields.containsKey("path_mtu")
+                ? (int) number(fields, "path_mtu")
+                : QueuePairConfig.LONGEST_PATH_MTU;
     }
 
     /** Outstanding at a time. */

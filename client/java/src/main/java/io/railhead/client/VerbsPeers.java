@@ -36,7 +36,7 @@ enum VerbsPeers implements Peers {
     @Override
     public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
             throws IOException {
-        VerbsPeerConfig config = VerbsPeerConfig.of(grant.maxRequests(), timeout);
+        VerbsPeerConfig config = configOf(grant, timeout);
         IOException unreached = null;
         for (String address : grant.addresses()) {
             try {
@@ -56,6 +56,16 @@ enum VerbsPeers implements Peers {
         throw unreached == null
                 ? new PermanentException("the gateway names no address of an adapter")
                 : unreached;
+    }
+
+    private static VerbsPeerConfig configOf(SessionGrant grant, Duration timeout)
+            throws IOException {
+        try {
+            return VerbsPeerConfig.of(grant.maxRequests(), timeout)
+                    .withMaxPathMtu(grant.maxPathMtu());
+        } catch (IllegalArgumentException e) {
+            throw new PermanentException("the gateway's path_mtu is none: " + e.getMessage());
+        }
     }
 
     private record PinnedMemory(Mapping mapping) implements Memory {

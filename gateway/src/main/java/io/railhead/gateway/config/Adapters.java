@@ -27,8 +27,7 @@ public final class Adapters {
             return List.of(new GidChoice.None("there is no device " + pin.device() + " among "
                     + String.join(", ", all.stream().map(RdmaDevice::name).toList())));
         }
-        GidRequest request = new GidRequest(rdma.gidType(), Optional.empty(),
-                Optional.ofNullable(pinned(pin)));
+        GidRequest request = wanted(rdma);
         if (request.pin().isPresent()) {
             return List.of(GidChoice.of(devices, request));
         }
@@ -42,6 +41,12 @@ public final class Adapters {
         }
         List<GidChoice> ports = eachPort(devices, request);
         return ports.isEmpty() ? List.of(GidChoice.of(devices, request)) : ports;
+    }
+
+    /** The GIDs by which peers may come, whatever their addresses. */
+    public static GidRequest wanted(Rdma rdma) {
+        return new GidRequest(rdma.gidType(), Optional.empty(),
+                Optional.ofNullable(pinned(rdma.verbs().pin())));
     }
 
     private static GidRequest.@Nullable Pin pinned(VerbsConfig.Pin pin) {

@@ -33,23 +33,25 @@ public record VerbsConfig(boolean enabled, Listening listening, Pin pin, Connect
     /**
      * A connection's attributes, as the InfiniBand specification numbers them.
      *
-     * @param mtu of a path, in bytes; null: the port's
+     * @param mtu of a path, in bytes, at most; null: the path's own
+     * @param serviceLevel null: the path's own
      * @param ackTimeout 4.096 µs × 2^n until a packet is sent again
      * @param retryCount how often it is
      * @param rnrRetry how often after receiver-not-ready, which cannot happen between peers that
      *            keep to their credits
      * @param minRnrTimer code of the shortest wait after it; 12 is 0.64 ms
      */
-    public record Connection(@Nullable Integer mtu, int trafficClass, int serviceLevel,
-            int ackTimeout, int retryCount, int rnrRetry, int minRnrTimer) {}
+    public record Connection(@Nullable Integer mtu, int trafficClass,
+            @Nullable Integer serviceLevel, int ackTimeout, int retryCount, int rnrRetry,
+            int minRnrTimer) {}
 
     /**
-     * What a session has; its receives follow from {@code rdma.channel.max_requests}.
+     * What a session's queue pair has; its receives follow from {@code rdma.channel.max_requests}.
      *
-     * @param sendDepth work requests of one queue pair
-     * @param readDepth reads that one queue pair may have under way
+     * @param sendDepth work requests
+     * @param readDepth reads that may be under way
      */
-    public record Queues(int perSession, int sendDepth, int readDepth) {}
+    public record Queues(int sendDepth, int readDepth) {}
 
     /**
      * Who looks for completions.

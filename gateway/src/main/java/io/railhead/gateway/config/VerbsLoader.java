@@ -26,8 +26,7 @@ final class VerbsLoader {
                 new Listening(addresses(section), section.count("port", 7471, 0, 65_535)),
                 pin(section),
                 connection(section),
-                new Queues(section.count("queue_pairs_per_session", 1, 1, 16),
-                        section.count("send_queue_depth", 256, 16, 32_768),
+                new Queues(section.count("send_queue_depth", 256, 64, 32_768),
                         section.count("read_depth", 16, 1, 255)),
                 new Polling(section.count("pollers", 1, 1, 64), spin(section)),
                 outstanding(section, slice));
@@ -85,7 +84,7 @@ final class VerbsLoader {
     private static Connection connection(Section section) throws ConfigException {
         return new Connection(section.value("mtu", AUTO, VerbsLoader::mtu),
                 section.count("traffic_class", 0, 0, 255),
-                section.count("service_level", 0, 0, 15),
+                section.value("service_level", AUTO, VerbsLoader::serviceLevel),
                 bounded(section, "ack_timeout", 14, 31, 0,
                         "0 waits for ever, and a lost peer never shows"),
                 bounded(section, "retry_count", 6, 6, 7,
@@ -116,6 +115,16 @@ final class VerbsLoader {
         if (!MTUS.contains(text)) {
             throw new IllegalArgumentException(
                     "must be auto, " + String.join(", ", MTUS) + ": " + text);
+        }
+        return Integer.valueOf(text);
+    }
+
+    private static @Nullable Integer serviceLevel(String text) {
+        if (text.equals(AUTO)) {
+            return null;
+        }
+        if (!text.matches("[0-9]|1[0-5]")) {
+            throw new IllegalArgumentException("must be auto or 0 to 15: " + text);
         }
         return Integer.valueOf(text);
     }

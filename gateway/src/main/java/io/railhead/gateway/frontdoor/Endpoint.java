@@ -21,8 +21,13 @@ public record Endpoint(Fabric fabric, Reach reach, SessionLimits limits) {
         /** To a UNIX socket of the same host. */
         record Socket(Path path) implements Reach {}
 
-        /** With rdma_cm; both are asked each time, since addresses come and go. */
-        record Network(Supplier<List<String>> addresses, IntSupplier port) implements Reach {}
+        /**
+         * With rdma_cm; addresses and port are asked each time, since they come and go.
+         *
+         * @param maxPathMtu payload bytes of a packet, at most: both ends must have the same
+         */
+        record Network(Supplier<List<String>> addresses, IntSupplier port,
+                int maxPathMtu) implements Reach {}
     }
 
     JsonObject toJson() {
@@ -34,9 +39,10 @@ public record Endpoint(Fabric fabric, Reach reach, SessionLimits limits) {
         }
         switch (reach) {
             case Reach.Socket(Path path) -> json.put("socket", path.toString());
-            case Reach.Network(var addresses, var port) -> json
+            case Reach.Network(var addresses, var port, int maxPathMtu) -> json
                     .put("addresses", new JsonArray(addresses.get()))
-                    .put("port", port.getAsInt());
+                    .put("port", port.getAsInt())
+                    .put("path_mtu", maxPathMtu);
         }
         return json.put("max_window", MAX_WINDOW)
                 .put("max_requests", limits.maxRequests())

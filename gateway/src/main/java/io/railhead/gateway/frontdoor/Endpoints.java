@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *  "fabrics": [
  *   {"fabric": "loopback", "usable": true, "socket": "/path", LIMITS},
  *   {"fabric": "verbs", "usable": false, "reason": "why", "addresses": ["10.99.0.1"], "port": 7471,
- *    LIMITS}]}
+ *    "path_mtu": 4096, LIMITS}]}
  * </pre>
  *
  * where LIMITS are {@code "max_window": bytes, "max_requests": n, "max_message_bytes": n,

@@ -32,7 +32,7 @@ public sealed interface GidChoice {
                 }
             }
         }
-        return new None("no " + describe(request) + ": " + String.join("; ", reasons));
+        return new None("no " + request.describe() + ": " + String.join("; ", reasons));
     }
 
     private static GidChoice of(RdmaDevice device, RdmaPort port, GidRequest request) {
@@ -45,25 +45,10 @@ public sealed interface GidChoice {
             return new None(place + " is " + port.state());
         }
         for (Gid gid : port.gids()) {
-            if (fits(device, port, gid, request)) {
+            if (request.accepts(device.name(), port.number(), gid)) {
                 return new Chosen(device, port, gid);
             }
         }
         return new None(place + " has no such GID among " + port.gids().size());
-    }
-
-    private static boolean fits(RdmaDevice device, RdmaPort port, Gid gid, GidRequest request) {
-        return request.pin()
-                .map(pin -> pin.equals(
-                        new GidRequest.Pin(device.name(), port.number(), gid.index())))
-                .orElseGet(() -> request.accepts(gid));
-    }
-
-    private static String describe(GidRequest request) {
-        return request.pin()
-                .map(pin -> "GID " + pin.index() + " on " + pin.device() + " port " + pin.port())
-                .orElseGet(() -> "GID of type " + request.type().configured() + request.address()
-                        .map(address -> " with address " + address.getHostAddress())
-                        .orElse(""));
     }
 }

@@ -26,8 +26,22 @@ public record GidRequest(GidType type, Optional<InetAddress> address, Optional<P
         return new GidRequest(type, address, Optional.of(wanted));
     }
 
-    boolean accepts(Gid gid) {
+    /** Whether this entry of a port's table is one that was asked for. */
+    public boolean accepts(String device, int port, Gid gid) {
+        return pin.map(new Pin(device, port, gid.index())::equals).orElseGet(() -> accepts(gid));
+    }
+
+    private boolean accepts(Gid gid) {
         return gid.type() == type && address.map(gid.address()::equals).orElse(true)
                 && (type == GidType.INFINIBAND || !gid.address().isLinkLocalAddress());
+    }
+
+    /** In words, as in "no GID of type rocev2". */
+    public String describe() {
+        return pin.map(
+                place -> "GID " + place.index() + " on " + place.device() + " port " + place.port())
+                .orElseGet(() -> "GID of type " + type.configured() + address
+                        .map(wanted -> " with address " + wanted.getHostAddress())
+                        .orElse(""));
     }
 }

@@ -47,6 +47,23 @@ public final class RdmaDevices {
         return List.copyOf(found);
     }
 
+    /** An entry of a port's GID table, if it is in use now: reads three files, not the table. */
+    public static Optional<Gid> findGid(String device, int port, int index) {
+        return findGid(Path.of("/sys"), device, port, index);
+    }
+
+    /** The same below another root than {@code /sys}. */
+    static Optional<Gid> findGid(Path sysfs, String device, int port, int index) {
+        RdmaDevices reader = new RdmaDevices(sysfs);
+        Path folder = reader.devices.resolve(device)
+                .resolve("ports")
+                .resolve(String.valueOf(port));
+        String entry = String.valueOf(index);
+        boolean isInfiniband = line(folder.resolve("link_layer")).orElse("?").equals("InfiniBand");
+        return line(folder.resolve("gids").resolve(entry)).flatMap(RdmaDevices::address)
+                .flatMap(address -> reader.gid(folder, entry, address, isInfiniband));
+    }
+
     private List<RdmaPort> ports(Path folder) {
         List<RdmaPort> found = new ArrayList<>();
         for (Path port : children(folder)) {

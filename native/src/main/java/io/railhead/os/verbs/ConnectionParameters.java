@@ -12,10 +12,10 @@ import java.nio.ByteBuffer;
  * @param initiatorDepth READs that may be outstanding from here
  * @param retryCount transport retries, 0 to 7; 7 means for ever on soft-RoCE
  * @param rnrRetryCount retries while the peer has no receive posted; 7 means for ever everywhere
+ * @param queuePair the number of the queue pair; 0 if rdma_cm made it and so knows
  */
 public record ConnectionParameters(ByteBuffer privateData, int responderResources,
-        int initiatorDepth,
-        int retryCount, int rnrRetryCount) {
+        int initiatorDepth, int retryCount, int rnrRetryCount, int queuePair) {
     private static final int MAX_DEPTH = 255;
     private static final int MAX_PRIVATE_DATA_BYTES = 255;
     private static final int MAX_RETRIES = 7;

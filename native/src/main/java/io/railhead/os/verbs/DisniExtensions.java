@@ -41,7 +41,9 @@ final class DisniExtensions implements VerbsExtensions {
         QUEUE_PAIR_ATTRIBUTES("queuePairAttributes", "DiSNI has no modify_qp"),
         MODIFY("modify", "DiSNI has no modify_qp"),
         TO_ERROR("toError", "DiSNI has no modify_qp, so a transfer cannot be fenced"),
-        STATE("state", "DiSNI has no query_qp"),
+        CONNECTION_ATTRIBUTES("connectionAttributes", "DiSNI has no init_qp_attr"),
+        ESTABLISH("establish", "DiSNI makes queue pairs only on an id"),
+        QUERY("query", "DiSNI has no query_qp"),
         ASYNC_DESCRIPTOR("asyncDescriptor", "DiSNI has no async events"),
         NEXT_ASYNC_EVENT("nextAsyncEvent", "DiSNI has no async events"),
         PREPARE_SENDS("prepareSends",
@@ -189,8 +191,18 @@ final class DisniExtensions implements VerbsExtensions {
     }
 
     @Override
-    public int state(IbvQP queuePair) {
-        throw Gap.STATE.decline();
+    public IbvQpAttr connectionAttributes(RdmaCmId id, int state) {
+        throw Gap.CONNECTION_ATTRIBUTES.decline();
+    }
+
+    @Override
+    public void establish(RdmaCmId id) {
+        throw Gap.ESTABLISH.decline();
+    }
+
+    @Override
+    public IbvQpAttr query(IbvQP queuePair, int mask) {
+        throw Gap.QUERY.decline();
     }
 
     @Override

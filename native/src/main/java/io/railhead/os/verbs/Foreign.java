@@ -255,6 +255,7 @@ final class Foreign {
             this.initiator_depth = (byte) parameters.initiatorDepth();
             this.retry_count = (byte) parameters.retryCount();
             this.rnr_retry_count = (byte) parameters.rnrRetryCount();
+            this.qp_num = parameters.queuePair();
         }
     }
 

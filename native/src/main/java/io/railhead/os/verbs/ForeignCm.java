@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
@@ -200,6 +201,26 @@ final class ForeignCm extends RdmaCm {
         }
     }
 
+    IbvQpAttr connectionAttributes(RdmaCmId cmId, int state) throws IOException {
+        Foreign.CmId id = open(cmId);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment structure = arena.allocate(Layout.QpAttr.SIZE, Long.BYTES);
+            MemorySegment mask = arena.allocate(JAVA_INT);
+            structure.set(JAVA_INT, Layout.QpAttr.QP_STATE, state);
+            NativeLibrary.check("rdma_init_qp_attr", call -> (int) library.initQpAttr
+                    .invokeExact(call, id.address, structure, mask));
+            // Kernels set bits that are their own affair, and that modify_qp does not know.
+            return QueuePairStructures.attributes(structure,
+                    mask.get(JAVA_INT, 0) & QueuePairMask.KNOWN);
+        }
+    }
+
+    void establish(RdmaCmId cmId) throws IOException {
+        Foreign.CmId id = open(cmId);
+        NativeLibrary.check("rdma_establish",
+                state -> (int) library.establish.invokeExact(state, id.address));
+    }
+
     /** The errno, 0 on success: a peer that has gone is no failure of ours. */
     @Override
     public int disconnect(RdmaCmId cmId) {
@@ -309,6 +330,7 @@ final class ForeignCm extends RdmaCm {
         structure.set(JAVA_BYTE, Layout.ConnParam.RETRY_COUNT, parameters.getRetry_count());
         structure.set(JAVA_BYTE, Layout.ConnParam.RNR_RETRY_COUNT,
                 parameters.getRnr_retry_count());
+        structure.set(JAVA_INT, Layout.ConnParam.QP_NUM, parameters.getQp_num());
         return structure;
     }
 
@@ -323,7 +345,8 @@ final class ForeignCm extends RdmaCm {
                 unsigned(parameters + Layout.ConnParam.RESPONDER_RESOURCES),
                 unsigned(parameters + Layout.ConnParam.INITIATOR_DEPTH),
                 unsigned(parameters + Layout.ConnParam.RETRY_COUNT) & 7,
-                unsigned(parameters + Layout.ConnParam.RNR_RETRY_COUNT) & 7);
+                unsigned(parameters + Layout.ConnParam.RNR_RETRY_COUNT) & 7,
+                Memory.getInt(parameters + Layout.ConnParam.QP_NUM));
     }
 
     private static int unsigned(long address) {

@@ -256,13 +256,23 @@ final class ForeignExtensions implements VerbsExtensions {
     }
 
     @Override
-    public int state(IbvQP queuePair) throws IOException {
+    public IbvQpAttr connectionAttributes(RdmaCmId id, int state) throws IOException {
+        return cm.connectionAttributes(id, state);
+    }
+
+    @Override
+    public void establish(RdmaCmId id) throws IOException {
+        cm.establish(id);
+    }
+
+    @Override
+    public IbvQpAttr query(IbvQP queuePair, int mask) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attr = arena.allocate(Layout.QpAttr.SIZE, Long.BYTES);
             MemorySegment initAttr = arena.allocate(Layout.QpInitAttr.SIZE, Long.BYTES);
             NativeLibrary.check("ibv_query_qp", state -> (int) ibverbs.queryQp.invokeExact(
-                    state, open(queuePair).address, attr, QueuePairMask.STATE, initAttr));
-            return attr.get(JAVA_INT, Layout.QpAttr.QP_STATE);
+                    state, open(queuePair).address, attr, mask, initAttr));
+            return QueuePairStructures.attributes(attr, mask);
         }
     }
 

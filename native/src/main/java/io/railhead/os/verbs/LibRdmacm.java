@@ -28,6 +28,8 @@ final class LibRdmacm {
     final MethodHandle getCmEvent;
     final MethodHandle ackCmEvent;
     final MethodHandle setOption;
+    final MethodHandle initQpAttr;
+    final MethodHandle establish;
 
     private LibRdmacm(NativeLibrary library) throws VerbsUnavailableException {
         getDevices = library.function("rdma_get_devices", POINTER, SEGMENT);
@@ -52,6 +54,8 @@ final class LibRdmacm {
         ackCmEvent = library.function("rdma_ack_cm_event", JAVA_INT, POINTER);
         setOption = library.function("rdma_set_option", JAVA_INT, POINTER, JAVA_INT, JAVA_INT,
                 SEGMENT, POINTER);
+        initQpAttr = library.function("rdma_init_qp_attr", JAVA_INT, POINTER, SEGMENT, SEGMENT);
+        establish = library.function("rdma_establish", JAVA_INT, POINTER);
     }
 
     static LibRdmacm load() throws VerbsUnavailableException {

@@ -19,5 +19,10 @@ public final class QueuePairMask {
     public static final int MAX_DEST_RD_ATOMIC = 1 << 17;
     public static final int DEST_QPN = 1 << 20;
 
+    /** All that a queue pair of a reliable connection can be given here. */
+    static final int KNOWN = STATE | ACCESS_FLAGS | PKEY_INDEX | PORT | AV | PATH_MTU | TIMEOUT
+            | RETRY_CNT | RNR_RETRY | RQ_PSN | MAX_QP_RD_ATOMIC | MIN_RNR_TIMER | SQ_PSN
+            | MAX_DEST_RD_ATOMIC | DEST_QPN;
+
     private QueuePairMask() {}
 }

@@ -15,6 +15,8 @@ import java.lang.foreign.MemorySegment;
 
 /** DiSNI's attributes of a queue pair as the library's structures. */
 final class QueuePairStructures {
+    private static final int GID_BYTES = 16;
+
     private QueuePairStructures() {}
 
     /** A scatter list not asked for has one entry, as in DiSNI's own provider. */
@@ -67,6 +69,47 @@ final class QueuePairStructures {
         structure.set(JAVA_BYTE, Layout.QpAttr.RNR_RETRY, attributes.getRnr_retry());
         addressHandle(attributes.getAh_attr(), structure.asSlice(Layout.QpAttr.AH_ATTR));
         return structure;
+    }
+
+    /** The library's structure as DiSNI's attributes, of which the mask says what is meant. */
+    static IbvQpAttr attributes(MemorySegment structure, int mask) {
+        IbvQpAttr attributes = new Foreign.QueuePairAttributes();
+        attributes.setQpAttrMask(mask);
+        attributes.setQp_state(structure.get(JAVA_INT, Layout.QpAttr.QP_STATE));
+        attributes.setCur_qp_state(structure.get(JAVA_INT, Layout.QpAttr.CUR_QP_STATE));
+        attributes.setPath_mtu(structure.get(JAVA_INT, Layout.QpAttr.PATH_MTU));
+        attributes.setPath_mig_state(structure.get(JAVA_INT, Layout.QpAttr.PATH_MIG_STATE));
+        attributes.setQkey(structure.get(JAVA_INT, Layout.QpAttr.QKEY));
+        attributes.setRq_psn(structure.get(JAVA_INT, Layout.QpAttr.RQ_PSN));
+        attributes.setSq_psn(structure.get(JAVA_INT, Layout.QpAttr.SQ_PSN));
+        attributes.setDest_qp_num(structure.get(JAVA_INT, Layout.QpAttr.DEST_QP_NUM));
+        attributes.setQp_access_flags(structure.get(JAVA_INT, Layout.QpAttr.QP_ACCESS_FLAGS));
+        attributes.setPkey_index(structure.get(JAVA_SHORT, Layout.QpAttr.PKEY_INDEX));
+        attributes.setMax_rd_atomic(structure.get(JAVA_BYTE, Layout.QpAttr.MAX_RD_ATOMIC));
+        attributes.setMax_dest_rd_atomic(
+                structure.get(JAVA_BYTE, Layout.QpAttr.MAX_DEST_RD_ATOMIC));
+        attributes.setMin_rnr_timer(structure.get(JAVA_BYTE, Layout.QpAttr.MIN_RNR_TIMER));
+        attributes.setPort_num(structure.get(JAVA_BYTE, Layout.QpAttr.PORT_NUM));
+        attributes.setTimeout(structure.get(JAVA_BYTE, Layout.QpAttr.TIMEOUT));
+        attributes.setRetry_cnt(structure.get(JAVA_BYTE, Layout.QpAttr.RETRY_CNT));
+        attributes.setRnr_retry(structure.get(JAVA_BYTE, Layout.QpAttr.RNR_RETRY));
+        addressHandle(structure.asSlice(Layout.QpAttr.AH_ATTR), attributes.getAh_attr());
+        return attributes;
+    }
+
+    private static void addressHandle(MemorySegment structure, IbvAhAttr handle) {
+        handle.getGrh()
+                .setDgid(structure.asSlice(Layout.AhAttr.DGID, GID_BYTES).toArray(JAVA_BYTE));
+        handle.getGrh().setFlow_label(structure.get(JAVA_INT, Layout.AhAttr.FLOW_LABEL));
+        handle.getGrh().setSgid_index(structure.get(JAVA_BYTE, Layout.AhAttr.SGID_INDEX));
+        handle.getGrh().setHop_limit(structure.get(JAVA_BYTE, Layout.AhAttr.HOP_LIMIT));
+        handle.getGrh().setTraffic_class(structure.get(JAVA_BYTE, Layout.AhAttr.TRAFFIC_CLASS));
+        handle.setDlid(structure.get(JAVA_SHORT, Layout.AhAttr.DLID));
+        handle.setSl(structure.get(JAVA_BYTE, Layout.AhAttr.SL));
+        handle.setSrc_path_bits(structure.get(JAVA_BYTE, Layout.AhAttr.SRC_PATH_BITS));
+        handle.setStatic_rate(structure.get(JAVA_BYTE, Layout.AhAttr.STATIC_RATE));
+        handle.setIs_global(structure.get(JAVA_BYTE, Layout.AhAttr.IS_GLOBAL));
+        handle.setPort_num(structure.get(JAVA_BYTE, Layout.AhAttr.PORT_NUM));
     }
 
     private static void addressHandle(IbvAhAttr handle, MemorySegment structure) {

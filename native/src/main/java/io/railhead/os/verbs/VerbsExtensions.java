@@ -90,14 +90,30 @@ public interface VerbsExtensions {
     /** Empty attributes, with their address handle and route, for {@link #modify}. */
     IbvQpAttr queuePairAttributes();
 
+    /**
+     * What a queue pair of a connection is moved to a state with, as far as rdma_cm knows: to be
+     * changed where one knows better, for {@link #modify}. INIT once the address is resolved or a
+     * peer asks; RTR and RTS once both sides have spoken, or before {@link RdmaCmId#accept}.
+     *
+     * @param state {@code IbvQP.IBV_QPS_*}
+     */
+    IbvQpAttr connectionAttributes(RdmaCmId id, int state) throws IOException;
+
+    /** Completes, on CONNECT_RESPONSE, a connection whose queue pair is none of rdma_cm's. */
+    void establish(RdmaCmId id) throws IOException;
+
     /** Sets the attributes that {@link IbvQpAttr#getQpAttrMask} names ({@link QueuePairMask}). */
     void modify(IbvQP queuePair, IbvQpAttr attributes) throws IOException;
 
     /** Moves a queue pair to ERR: everything posted is flushed into its completion queues. */
     void toError(IbvQP queuePair) throws IOException;
 
-    /** The state now, {@code IbvQP.IBV_QPS_*}. */
-    int state(IbvQP queuePair) throws IOException;
+    /**
+     * What the queue pair has now.
+     *
+     * @param mask the attributes wanted, {@link QueuePairMask}; the others mean nothing
+     */
+    IbvQpAttr query(IbvQP queuePair, int mask) throws IOException;
 
     /** Readable when {@link #nextAsyncEvent} has something; never blocks. */
     int asyncDescriptor(IbvContext context);

@@ -50,6 +50,21 @@ final class RdmaDevicesTest {
     }
 
     @Test
+    void oneEntryIsFoundAsItIsReadWithTheOthers() throws IOException {
+        device("mlx5_1", "1: CA", "4: ACTIVE", "Ethernet");
+        gid("mlx5_1", 0, LINK_LOCAL, "IB/RoCE v1", "eth7");
+        gid("mlx5_1", 2, HOLE, "RoCE v2", "eth7");
+        gid("mlx5_1", 10, MAPPED, "RoCE v2", "eth7");
+
+        for (Gid gid : RdmaDevices.read(sysfs).getFirst().ports().getFirst().gids()) {
+            assertThat(RdmaDevices.findGid(sysfs, "mlx5_1", 1, gid.index())).contains(gid);
+        }
+        assertThat(RdmaDevices.findGid(sysfs, "mlx5_1", 1, 2)).isEmpty();
+        assertThat(RdmaDevices.findGid(sysfs, "mlx5_1", 2, 10)).isEmpty();
+        assertThat(RdmaDevices.findGid(sysfs, "mlx5_9", 1, 10)).isEmpty();
+    }
+
+    @Test
     void aGidHasItsBytesWhicheverWayItIsRead() throws IOException {
         device("mlx5_0", "1: CA", "4: ACTIVE", "Ethernet");
         gid("mlx5_0", 0, MAPPED, "RoCE v2", "eth0");

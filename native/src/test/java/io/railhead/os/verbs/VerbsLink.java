@@ -62,6 +62,13 @@ final class VerbsLink implements AutoCloseable {
 
     /** A client's id with its route resolved, and the queue pair made. */
     RdmaCmId resolved(IbvQPInitAttr attributes) throws IOException {
+        RdmaCmId id = resolved();
+        id.createQP(client.domain, attributes);
+        return id;
+    }
+
+    /** A client's id with its route resolved. */
+    RdmaCmId resolved() throws IOException {
         RdmaCmId id = clientEvents.createId(RdmaCm.RDMA_PS_TCP);
         verbs.setAckTimeout(id, 16);
         verbs.setTypeOfService(id, 96);
@@ -69,18 +76,17 @@ final class VerbsLink implements AutoCloseable {
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
         id.resolveRoute(RESOLVE_MILLIS);
         expect(clientEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
-        id.createQP(client.domain, attributes);
         return id;
     }
 
     Connection connect(ByteBuffer fromClient, ByteBuffer fromServer) throws IOException {
         RdmaCmId active = resolved(client.queuePair(64, 64, 16));
-        active.connect(verbs.connParam(new ConnectionParameters(fromClient, 4, 4, 6, 3)));
+        active.connect(verbs.connParam(new ConnectionParameters(fromClient, 4, 4, 6, 3, 0)));
         RdmaCmEvent request = expect(serverEvents,
                 RdmaCmEvent.EventType.RDMA_CM_EVENT_CONNECT_REQUEST);
         RdmaCmId passive = request.getConnIdPriv();
         passive.createQP(server.domain, server.queuePair(64, 64, 16));
-        passive.accept(verbs.connParam(new ConnectionParameters(fromServer, 4, 4, 6, 3)));
+        passive.accept(verbs.connParam(new ConnectionParameters(fromServer, 4, 4, 6, 3, 0)));
         RdmaCmEvent accepted = expect(clientEvents,
                 RdmaCmEvent.EventType.RDMA_CM_EVENT_ESTABLISHED);
         expect(serverEvents, RdmaCmEvent.EventType.RDMA_CM_EVENT_ESTABLISHED);

@@ -79,11 +79,11 @@ final class VerbsProviderTest {
     @Test
     void parametersBeyondTheirFieldsAreRefused() {
         ByteBuffer none = ByteBuffer.allocate(0);
-        assertThatThrownBy(() -> new ConnectionParameters(ByteBuffer.allocate(256), 0, 0, 0, 0))
+        assertThatThrownBy(() -> new ConnectionParameters(ByteBuffer.allocate(256), 0, 0, 0, 0, 0))
                 .hasMessage("privateData.remaining must be 0 to 255: 256");
-        assertThatThrownBy(() -> new ConnectionParameters(none, 256, 0, 0, 0))
+        assertThatThrownBy(() -> new ConnectionParameters(none, 256, 0, 0, 0, 0))
                 .hasMessage("responderResources must be 0 to 255: 256");
-        assertThatThrownBy(() -> new ConnectionParameters(none, 0, 0, 8, 0))
+        assertThatThrownBy(() -> new ConnectionParameters(none, 0, 0, 8, 0, 0))
                 .hasMessage("retryCount must be 0 to 7: 8");
     }
 }

@@ -2,7 +2,7 @@ package io.railhead.rdma.session;
 
 import org.jspecify.annotations.Nullable;
 
-/** Why the gateway said no on a loopback socket. The codes are the protocol's: never renumbered. */
+/** Why the gateway said no to a message. The codes are the protocol's: never renumbered. */
 public enum Refusal {
     /** No session with this id waits for its proof. */
     UNKNOWN_SESSION(1),
@@ -25,7 +25,9 @@ public enum Refusal {
     /** A message that is malformed or out of order. */
     PROTOCOL(10),
     /** The session, or its principal in all sessions, has as many bytes registered as it may. */
-    TOO_MANY_BYTES(11);
+    TOO_MANY_BYTES(11),
+    /** The connection came by a GID that the gateway is configured not to use. */
+    WRONG_GID(12);
 
     private final int code;
 

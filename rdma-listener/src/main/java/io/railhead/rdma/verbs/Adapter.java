@@ -3,6 +3,8 @@ package io.railhead.rdma.verbs;
 import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
 import io.railhead.os.verbs.DeviceLimits;
 import io.railhead.os.verbs.VerbsExtensions;
 import java.io.IOException;
@@ -13,12 +15,16 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One opened device and its protection domain: what is registered there, and memory for messages.
  * Any thread. It owns the registrations; slabs are registered without any remote right.
  */
 final class Adapter implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Adapter.class);
+
     private final VerbsExtensions verbs;
     private final String device;
     private final IbvContext context;
@@ -28,6 +34,7 @@ final class Adapter implements AutoCloseable {
     private final List<IbvMr> slabs = new ArrayList<>();
     /** Of closed connections, for the next ones: registering is slow. */
     private final Deque<MessageMemory> spare = new ArrayDeque<>();
+    private volatile boolean keptForGood;
 
     private Adapter(VerbsExtensions verbs, String device, IbvContext context) throws IOException {
         this.verbs = verbs;
@@ -94,6 +101,32 @@ final class Adapter implements AutoCloseable {
         return verbs.register(domain, memory.address(), memory.byteSize(), access);
     }
 
+    IbvQP create(IbvQPInitAttr attributes) throws IOException {
+        return verbs.createQueuePair(domain, attributes);
+    }
+
+    /**
+     * Destroys a queue pair; on success the adapter uses nothing that it named. Where it cannot be
+     * destroyed, that memory may never be freed, nor what the queue pair itself needs, which
+     * {@link #close} therefore keeps.
+     */
+    boolean tryDestroy(IbvQP queuePair) {
+        try {
+            verbs.destroyQueuePair(queuePair);
+            return true;
+        } catch (IOException | RuntimeException e) {
+            keptForGood = true;
+            log.error("{}: a queue pair cannot be destroyed: its memory and the device are kept "
+                    + "until this process ends", device, e);
+            return false;
+        }
+    }
+
+    /** Whether a queue pair is left, so that nothing which one needs may be destroyed. */
+    boolean isKeptForGood() {
+        return keptForGood;
+    }
+
     MessageMemory takeMessages(int buffers) throws IOException {
         MessageMemory kept;
         synchronized (spare) {
@@ -113,6 +146,9 @@ final class Adapter implements AutoCloseable {
     /** After everything made from it. */
     @Override
     public void close() {
+        if (keptForGood) {
+            return;
+        }
         @Nullable
         IOException failure = null;
         synchronized (spare) {

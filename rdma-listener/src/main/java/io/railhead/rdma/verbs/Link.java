@@ -1,7 +1,6 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvQP;
-import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.Completions;
 import io.railhead.os.verbs.PreparedReceives;
@@ -31,7 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
-    private static final int INLINE_BYTES = 256;
     private static final long RECEIVE = 1L << 32;
     private static final int ID_SHIFT = 33;
     private static final int REMOTE_INVALID_REQUEST = 9;
@@ -80,16 +78,17 @@ final class Link {
 
     /**
      * @param receives posted at all times
+     * @param inlineBytes of a message that the queue pair takes along in its request
      */
-    Link(Rail rail, int id, RdmaCmId cm, int receives, MessageMemory memory) throws IOException {
+    Link(Rail rail, int id, RdmaCmId cm, IbvQP queuePair, int inlineBytes, int receives,
+            MessageMemory memory) {
         this.rail = rail;
         this.id = id;
         this.cm = cm;
+        this.queuePair = queuePair;
+        this.inlineBytes = inlineBytes;
         this.memory = memory;
         QueuePairConfig config = rail.config();
-        IbvQPInitAttr attributes = attributes(rail, config, receives);
-        queuePair = create(cm, rail.adapter(), attributes);
-        inlineBytes = attributes.cap().getMax_inline_data();
         sends = new SendQueue(config.sendDepth(), config.signalEvery());
         receive = rail.receives();
         budget = new Budget(rail.outstanding().perQueuePair(), null);
@@ -98,11 +97,12 @@ final class Link {
         for (int i = 0; i < freeBuffers.length; i++) {
             freeBuffers[freeCount++] = receives + 1 + i;
         }
-        postAll(rail.adapter(), receives);
     }
 
-    private void postAll(Adapter adapter, int receives) throws IOException {
-        try (PreparedReceives chain = adapter.verbs().prepareReceives(receives, 1)) {
+    /** Posts all receives: once, when the queue pair is in INIT. */
+    void postReceives() throws IOException {
+        int receives = spare;
+        try (PreparedReceives chain = rail.adapter().verbs().prepareReceives(receives, 1)) {
             for (int i = 0; i < receives; i++) {
                 add(chain, i);
             }
@@ -117,30 +117,6 @@ final class Link {
         chain.add((long) id << ID_SHIFT | RECEIVE | buffer)
                 .entry(memory.address(buffer), memory.buffer(buffer).capacity(),
                         memory.localKey());
-    }
-
-    private static IbvQPInitAttr attributes(Rail rail, QueuePairConfig config, int receives) {
-        IbvQPInitAttr attributes = new IbvQPInitAttr();
-        attributes.setQp_type(IbvQP.IBV_QPT_RC);
-        attributes.setSend_cq(rail.queue());
-        attributes.setRecv_cq(rail.queue());
-        attributes.cap().setMax_send_wr(config.sendDepth());
-        attributes.cap().setMax_recv_wr(receives);
-        attributes.cap().setMax_send_sge(Chain.entries(rail.adapter(), config));
-        attributes.cap().setMax_recv_sge(1);
-        attributes.cap().setMax_inline_data(INLINE_BYTES);
-        return attributes;
-    }
-
-    private static IbvQP create(RdmaCmId cm, Adapter adapter, IbvQPInitAttr attributes)
-            throws IOException {
-        try {
-            return cm.createQP(adapter.domain(), attributes);
-        } catch (IOException e) {
-            log.debug("no queue pair with inlined messages on {}: {}", adapter.device(), e);
-            attributes.cap().setMax_inline_data(0);
-            return cm.createQP(adapter.domain(), attributes);
-        }
     }
 
     int id() {
@@ -346,7 +322,7 @@ final class Link {
         state = State.DRAINING;
         try {
             rail.adapter().verbs().toError(queuePair);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             // Then it is destroyed once the drain has taken too long, which fences as well.
             log.warn("queue pair of link {} cannot be moved to ERR: {}", id, e.toString());
         }

@@ -5,14 +5,12 @@ import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
-import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.PreparedReceives;
-import io.railhead.os.verbs.QueuePairMask;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.loopback.RefusedException;
 import io.railhead.rdma.session.Message;
@@ -38,8 +36,9 @@ final class PeerLink implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PeerLink.class);
     private static final int SESSION_MESSAGES = 4;
     private static final int INLINE_BYTES = 256;
-    private static final int ACCESS = IbvMr.IBV_ACCESS_LOCAL_WRITE
-            | IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ;
+    private static final int REMOTE_ACCESS = IbvMr.IBV_ACCESS_REMOTE_WRITE
+            | IbvMr.IBV_ACCESS_REMOTE_READ;
+    private static final int ACCESS = IbvMr.IBV_ACCESS_LOCAL_WRITE | REMOTE_ACCESS;
 
     private final VerbsPeerConfig config;
     private final VerbsExtensions verbs;
@@ -86,11 +85,13 @@ final class PeerLink implements AutoCloseable {
             memory = MessageMemory.register(adapter, receives() + 1 + sends());
             undo.add(memory::close);
             IbvQPInitAttr attributes = attributes();
-            queuePair = id.createQP(adapter.domain(), attributes);
+            queuePair = adapter.create(attributes);
             inlineBytes = attributes.cap().getMax_inline_data();
-            undo.add(id::destroyQP);
+            undo.add(() -> verbs.destroyQueuePair(queuePair));
+            QueuePairStates states = new QueuePairStates(verbs, config.queuePairs());
+            states.toInit(id, queuePair, REMOTE_ACCESS);
             postReceives();
-            accepted = connect(hello);
+            accepted = connect(hello, states);
         } catch (IOException | RuntimeException e) {
             undo.run(e);
             throw e;
@@ -141,23 +142,15 @@ final class PeerLink implements AutoCloseable {
     }
 
     /** What the gateway said as it accepted. */
-    private ByteBuffer connect(ByteBuffer hello) throws IOException {
+    private ByteBuffer connect(ByteBuffer hello, QueuePairStates states) throws IOException {
         QueuePairConfig pairs = config.queuePairs();
         int reads = Math.min(255, Math.min(pairs.readDepth(), adapter.limits().responderReads()));
         id.connect(verbs.connParam(new ConnectionParameters(hello, reads, 0, pairs.retryCount(),
-                pairs.rnrRetry())));
-        RdmaCmEvent made = await(EventType.RDMA_CM_EVENT_ESTABLISHED);
-        setRnrTimer(verbs, queuePair, pairs);
-        return verbs.parameters(made).privateData();
-    }
-
-    /** rdma_cm would leave it at the longest that there is. */
-    static void setRnrTimer(VerbsExtensions verbs, IbvQP queuePair, QueuePairConfig config)
-            throws IOException {
-        IbvQpAttr attributes = verbs.queuePairAttributes();
-        attributes.setMin_rnr_timer((byte) config.minRnrTimer());
-        attributes.setQpAttrMask(QueuePairMask.MIN_RNR_TIMER);
-        verbs.modify(queuePair, attributes);
+                pairs.rnrRetry(), queuePair.getQp_num())));
+        RdmaCmEvent answer = await(EventType.RDMA_CM_EVENT_CONNECT_RESPONSE);
+        states.toReady(id, queuePair, states.route(id), reads, 0);
+        verbs.establish(id);
+        return verbs.parameters(answer).privateData();
     }
 
     private RdmaCmEvent await(EventType wanted) throws IOException {

@@ -8,8 +8,8 @@ import io.railhead.os.PollSet;
 import io.railhead.os.verbs.PreparedReceives;
 import io.railhead.rdma.channel.AdaptiveSpin;
 import io.railhead.rdma.session.EndReason;
-import io.railhead.rdma.verbs.VerbsConfig.OutstandingBytes;
-import io.railhead.rdma.verbs.VerbsConfig.Polling;
+import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -283,6 +283,9 @@ final class Rail implements Completions, AutoCloseable {
     @Override
     public void close() {
         poller.close();
+        if (adapter.isKeptForGood()) {
+            return;
+        }
         IOException failure = new IOException("not all of a poller could be given back");
         undo.run(failure);
         if (failure.getSuppressed().length > 0) {

@@ -142,7 +142,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         return peers.isClosing();
     }
 
-    /** Completes when nothing of the connection is left. Any thread. */
+    /** Completes when nothing of the connection is left, but what is kept for good. Any thread. */
     CompletableFuture<Void> whenGone() {
         return gone;
     }
@@ -557,13 +557,29 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         forgetRegions();
         rail.leave(link.id(), peers.receives());
         rail.adapter().giveBack(link.memory());
+        leavePeers();
+        gone.complete(null);
+    }
+
+    /** On success no adapter uses the connection's memory. The thread that made it. */
+    boolean destroyQueuePair() {
+        return rail.adapter().tryDestroy(link.queuePair());
+    }
+
+    /** The queue pair could not be destroyed: all that it may touch is kept, for good. */
+    void kept() {
+        stage = Stage.GONE;
+        leavePeers();
+        gone.complete(null);
+    }
+
+    private void leavePeers() {
         if (proven) {
             rail.exit(session().principal());
             peers.counts().sessionEnded();
         } else {
             peers.leftUnproven();
         }
-        gone.complete(null);
     }
 
     private void say(Message message) {

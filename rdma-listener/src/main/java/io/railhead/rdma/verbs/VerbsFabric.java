@@ -41,7 +41,7 @@ public final class VerbsFabric implements Fabric {
     static final short TCP_PORTS = 0x0106;
 
     private final VerbsPeers peers;
-    private final VerbsConfig config;
+    private final VerbsFabricConfig config;
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, List<Rail>> rails = new LinkedHashMap<>();
     private final List<Port> ports = new ArrayList<>();
@@ -56,7 +56,7 @@ public final class VerbsFabric implements Fabric {
      * @throws VerbsUnavailableException where this machine has no verbs, or not at an address
      * @throws IOException where the library failed
      */
-    public VerbsFabric(VerbsConfig config, Sessions sessions, RequestHandler requests)
+    public VerbsFabric(VerbsFabricConfig config, Sessions sessions, RequestHandler requests)
             throws IOException {
         this.config = config;
         this.peers = new VerbsPeers(config, sessions, requests);
@@ -68,7 +68,7 @@ public final class VerbsFabric implements Fabric {
             for (InetSocketAddress address : config.listen()) {
                 ports.add(listen(verbs, channel, address, undo));
             }
-            listener = new VerbsListener(verbs, peers, config.queuePairs(), ports);
+            listener = new VerbsListener(verbs, peers, config, ports);
             control = new CmLoop("verbs-control", channel, listener, asyncDescriptors(verbs));
         } catch (IOException | RuntimeException e) {
             undo.run(e);

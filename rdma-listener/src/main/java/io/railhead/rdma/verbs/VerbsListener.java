@@ -1,8 +1,10 @@
 package io.railhead.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.session.EndedSessions;
@@ -37,17 +39,23 @@ final class VerbsListener implements CmLoop.Listener {
     private final VerbsExtensions verbs;
     private final VerbsPeers peers;
     private final QueuePairConfig config;
+    private final QueuePairStates states;
+    private final LinkOpening opening;
+    private final RouteCheck routes;
     private final Map<RdmaCmId, Port> ports = new HashMap<>();
     private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
     private volatile Executor loop = _ -> {
         throw new IllegalStateException("nothing happens before the loop is known");
     };
 
-    VerbsListener(VerbsExtensions verbs, VerbsPeers peers, QueuePairConfig config,
+    VerbsListener(VerbsExtensions verbs, VerbsPeers peers, VerbsFabricConfig config,
             List<Port> listening) {
         this.verbs = verbs;
         this.peers = peers;
-        this.config = config;
+        this.config = config.queuePairs();
+        this.states = new QueuePairStates(verbs, config.queuePairs());
+        this.opening = new LinkOpening(states, peers.receives(), peers.buffers());
+        this.routes = new RouteCheck(config.gids(), RdmaDevices::findGid);
         listening.forEach(port -> ports.put(port.listener(), port));
     }
 
@@ -97,10 +105,17 @@ final class VerbsListener implements CmLoop.Listener {
         }
         if (handshake == null) {
             reject(id, Refusal.UNKNOWN_SESSION);
+            return;
+        }
+        IbvQpAttr route = states.route(id);
+        String objection = routes.findObjection(port.adapter().device(), route.getAh_attr());
+        if (objection != null) {
+            log.error("verbs: {}", objection);
+            reject(id, Refusal.WRONG_GID);
         } else if (!peers.tryAdmit()) {
             reject(id, Refusal.BUSY);
         } else {
-            admit(id, port, handshake, asked);
+            admit(id, port, route, handshake, asked);
         }
     }
 
@@ -119,22 +134,18 @@ final class VerbsListener implements CmLoop.Listener {
         return over == null ? null : new Handshake(over.session(), nonce, mine, over.toSay());
     }
 
-    private void admit(RdmaCmId id, Port port, Handshake handshake, ConnectionParameters asked)
-            throws IOException {
+    private void admit(RdmaCmId id, Port port, IbvQpAttr route, Handshake handshake,
+            ConnectionParameters asked) throws IOException {
         Rail rail = port.rail();
-        int linkId = rail.tryReserve(peers.receives());
-        if (linkId < 0) {
-            peers.leftUnproven();
-            reject(id, Refusal.BUSY);
-            return;
-        }
+        int reads = readDepth(rail.adapter(), config, asked.initiatorDepth());
         Link link;
         try {
-            link = new Link(rail, linkId, id, peers.receives(),
-                    rail.adapter().takeMessages(peers.buffers()));
+            link = opening.tryOpen(rail, id, route, reads);
         } catch (IOException | RuntimeException e) {
             log.warn("no queue pair for a connection: {}", e.toString());
-            rail.leave(linkId, peers.receives());
+            link = null;
+        }
+        if (link == null) {
             peers.leftUnproven();
             reject(id, Refusal.BUSY);
             return;
@@ -144,18 +155,14 @@ final class VerbsListener implements CmLoop.Listener {
         connections.put(id, connection);
         rail.join(link);
         rail.poller().execute(connection::start);
-        accept(id, rail, link, handshake, asked);
+        accept(id, link, handshake, reads);
     }
 
-    private void accept(RdmaCmId id, Rail rail, Link link, Handshake handshake,
-            ConnectionParameters asked) {
+    private void accept(RdmaCmId id, Link link, Handshake handshake, int reads) {
         try {
-            verbs.setAckTimeout(id, config.ackTimeout());
             id.accept(verbs.connParam(new ConnectionParameters(
-                    VerbsConnection.challenge(handshake),
-                    0, readDepth(rail.adapter(), config, asked.initiatorDepth()),
-                    config.retryCount(), config.rnrRetry())));
-            PeerLink.setRnrTimer(verbs, link.queuePair(), config);
+                    VerbsConnection.challenge(handshake), 0, reads, config.retryCount(),
+                    config.rnrRetry(), link.queuePair().getQp_num())));
         } catch (IOException e) {
             log.info("verbs connection not made: {}", e.toString());
             disconnected(id);
@@ -187,7 +194,6 @@ final class VerbsListener implements CmLoop.Listener {
         loop.execute(() -> destroy(connection));
     }
 
-    /** On return no adapter uses the connection's memory. */
     private void destroy(VerbsConnection connection) {
         RdmaCmId id = connection.link().cm();
         if (connections.remove(id) == null) {
@@ -196,16 +202,12 @@ final class VerbsListener implements CmLoop.Listener {
         IOException failure = Adapter.tryRun(null, () -> {
             int _ = id.disconnect();
         });
-        failure = Adapter.tryRun(failure, id::destroyQP);
-        if (failure != null) {
-            log.error("a queue pair could not be destroyed, and its memory is kept", failure);
-            return;
-        }
-        failure = Adapter.tryRun(null, id::destroyId);
+        boolean destroyed = connection.destroyQueuePair();
+        failure = Adapter.tryRun(failure, id::destroyId);
         if (failure != null) {
             log.warn("an id could not be destroyed", failure);
         }
-        connection.poller().execute(connection::gone);
+        connection.poller().execute(destroyed ? connection::gone : connection::kept);
     }
 
     /** Takes no more requests, and ends every session; completes when nothing is left of them. */

@@ -203,6 +203,10 @@ public final class VerbsPeer implements AutoCloseable {
         }
     }
 
+    VerbsTransport transport() {
+        return transport;
+    }
+
     /** How many buffers the adapter may touch now. */
     int registrations() {
         return transport.link().registrations();

@@ -24,4 +24,13 @@ public record VerbsPeerConfig(VerbsProvider provider, @Nullable InetAddress sour
     public VerbsPeerConfig from(InetAddress other) {
         return new VerbsPeerConfig(provider, other, queuePairs, maxRequests, timeout);
     }
+
+    /**
+     * @param bytes as the HTTP open answered, {@code path_mtu}
+     */
+    public VerbsPeerConfig withMaxPathMtu(int bytes) {
+        return new VerbsPeerConfig(provider, source,
+                queuePairs.withMaxPathMtu(Math.min(bytes, queuePairs.maxPathMtu())), maxRequests,
+                timeout);
+    }
 }

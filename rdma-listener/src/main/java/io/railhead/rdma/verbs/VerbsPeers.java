@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class VerbsPeers {
     private static final int SESSION_MESSAGES = 4;
 
-    private final VerbsConfig config;
+    private final VerbsFabricConfig config;
     private final Sessions sessions;
     private final RequestHandler handler;
     private final FabricCounts counts = new FabricCounts();
@@ -20,13 +20,13 @@ final class VerbsPeers {
     private final EndedSessions ended = new EndedSessions();
     private volatile boolean closing;
 
-    VerbsPeers(VerbsConfig config, Sessions sessions, RequestHandler handler) {
+    VerbsPeers(VerbsFabricConfig config, Sessions sessions, RequestHandler handler) {
         this.config = config;
         this.sessions = sessions;
         this.handler = handler;
     }
 
-    VerbsConfig.Peers config() {
+    VerbsFabricConfig.Peers config() {
         return config.peers();
     }
 

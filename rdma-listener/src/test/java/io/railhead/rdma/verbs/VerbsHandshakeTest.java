@@ -19,6 +19,7 @@ import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -104,11 +105,11 @@ final class VerbsHandshakeTest {
     /** One address is an adapter's; the other is nobody's, and found out last. */
     @Test
     void aFabricThatCannotListenEverywhereLeavesNothingBehind() throws IOException {
-        VerbsConfig config = new VerbsConfig(
+        VerbsFabricConfig config = new VerbsFabricConfig(
                 List.of(new InetSocketAddress(VerbsRig.GATEWAY, 0),
-                        new InetSocketAddress("127.0.0.1", 0)),
-                VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
-                new VerbsConfig.Polling(3, Duration.ZERO, 4096), VerbsRig.config().peers(),
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+                VerbsRig.config().gids(), VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
+                new VerbsFabricConfig.Polling(3, Duration.ZERO, 4096), VerbsRig.config().peers(),
                 VerbsRig.config().outstanding());
         long before = OpenDescriptors.count();
         for (int i = 0; i < 5; i++) {
@@ -121,7 +122,7 @@ final class VerbsHandshakeTest {
 
     @Test
     void aRefusedBufferIsNotLeftRegistered() throws IOException {
-        VerbsConfig.Peers one = new VerbsConfig.Peers(VerbsRig.PATIENCE, 16, 1, 8,
+        VerbsFabricConfig.Peers one = new VerbsFabricConfig.Peers(VerbsRig.PATIENCE, 16, 1, 8,
                 VerbsRig.PATIENCE, SHORT);
         try (VerbsRig narrow = new VerbsRig(VerbsRig.config().with(one),
                 VerbsRig.freshSessions(), RequestHandler.NONE);
@@ -152,7 +153,7 @@ final class VerbsHandshakeTest {
 
     @Test
     void tooManyUnprovenConnectionsAreRefusedAndLaterOnesLetIn() throws IOException {
-        VerbsConfig.Peers two = new VerbsConfig.Peers(VerbsRig.PATIENCE, 2, 16, 8,
+        VerbsFabricConfig.Peers two = new VerbsFabricConfig.Peers(VerbsRig.PATIENCE, 2, 16, 8,
                 VerbsRig.PATIENCE, SHORT);
         try (VerbsRig narrow = new VerbsRig(VerbsRig.config().with(two),
                 VerbsRig.freshSessions(), RequestHandler.NONE)) {

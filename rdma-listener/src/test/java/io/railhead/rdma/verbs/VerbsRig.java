@@ -10,7 +10,7 @@ import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.Sessions;
-import io.railhead.rdma.verbs.VerbsConfig.Peers;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Peers;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,13 +28,14 @@ final class VerbsRig implements FabricRig {
     static final InetAddress GATEWAY = address("RAILHEAD_VERBS_GATEWAY", "10.99.0.1");
     static final InetAddress PEER = address("RAILHEAD_VERBS_PEER", "10.99.0.2");
 
-    private final VerbsConfig config;
+    private final VerbsFabricConfig config;
     private final Sessions sessions;
     private final VerbsFabric fabric;
     private final Arena memory = Arena.ofShared();
     private final List<VerbsPeer> peers = new ArrayList<>();
 
-    VerbsRig(VerbsConfig config, Sessions sessions, RequestHandler handler) throws IOException {
+    VerbsRig(VerbsFabricConfig config, Sessions sessions, RequestHandler handler)
+            throws IOException {
         this.config = config;
         this.sessions = sessions;
         this.fabric = new VerbsFabric(config, sessions, handler);
@@ -44,8 +45,9 @@ final class VerbsRig implements FabricRig {
         return new VerbsRig(config(), freshSessions(), RequestHandler.NONE);
     }
 
-    static VerbsConfig config() {
-        return VerbsConfig.at(new InetSocketAddress(GATEWAY, 0)).with(peers(PATIENCE, PATIENCE));
+    static VerbsFabricConfig config() {
+        return VerbsFabricConfig.at(new InetSocketAddress(GATEWAY, 0))
+                .with(peers(PATIENCE, PATIENCE));
     }
 
     static Peers peers(Duration proofTimeout, Duration keepAlive) {

@@ -1,5 +1,7 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.os.devices.GidRequest;
+import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.session.SessionLimits;
 import java.net.InetSocketAddress;
@@ -10,34 +12,43 @@ import java.util.List;
  * How the verbs fabric listens and works.
  *
  * @param listen addresses of RDMA devices and the port for rdma_cm; each names its device
+ * @param gids by which connections may come; others are refused
  */
-public record VerbsConfig(List<InetSocketAddress> listen, VerbsProvider provider,
+public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
+        VerbsProvider provider,
         QueuePairConfig queuePairs, Polling polling, Peers peers, OutstandingBytes outstanding) {
     /** Where rdma_cm listens unless something else is said. */
     public static final int DEFAULT_PORT = 7471;
 
-    public VerbsConfig {
+    public VerbsFabricConfig {
         listen = List.copyOf(listen);
         if (listen.isEmpty()) {
             throw new IllegalArgumentException("listen must name an address");
         }
     }
 
-    public static VerbsConfig at(InetSocketAddress... listen) {
-        return new VerbsConfig(List.of(listen), VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
+    public static VerbsFabricConfig at(InetSocketAddress... listen) {
+        return new VerbsFabricConfig(List.of(listen), GidRequest.of(GidType.ROCE_V2),
+                VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
                 Polling.DEFAULT, Peers.DEFAULT, OutstandingBytes.DEFAULT);
     }
 
-    public VerbsConfig with(Peers other) {
-        return new VerbsConfig(listen, provider, queuePairs, polling, other, outstanding);
+    public VerbsFabricConfig with(GidRequest other) {
+        return new VerbsFabricConfig(listen, other, provider, queuePairs, polling, peers,
+                outstanding);
     }
 
-    public VerbsConfig with(QueuePairConfig other) {
-        return new VerbsConfig(listen, provider, other, polling, peers, outstanding);
+    public VerbsFabricConfig with(Peers other) {
+        return new VerbsFabricConfig(listen, gids, provider, queuePairs, polling, other,
+                outstanding);
     }
 
-    public VerbsConfig with(Polling other) {
-        return new VerbsConfig(listen, provider, queuePairs, other, peers, outstanding);
+    public VerbsFabricConfig with(QueuePairConfig other) {
+        return new VerbsFabricConfig(listen, gids, provider, other, polling, peers, outstanding);
+    }
+
+    public VerbsFabricConfig with(Polling other) {
+        return new VerbsFabricConfig(listen, gids, provider, queuePairs, other, peers, outstanding);
     }
 
     /**

@@ -1,0 +1,103 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvQpAttr;
+import com.ibm.disni.verbs.RdmaCmId;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the gateway's links, ready to be accepted with. What fails gives back all that it took, the
+ * queue pair first; if that cannot be destroyed, its memory and its room are kept.
+ */
+final class LinkOpening {
+    private static final Logger log = LoggerFactory.getLogger(LinkOpening.class);
+    private static final int INLINE_BYTES = 256;
+    /** Peers never write, read or change anything of the gateway's. */
+    private static final int NO_REMOTE_ACCESS = 0;
+    private static final int NO_READS = 0;
+
+    private final QueuePairStates states;
+    private final int receives;
+    private final int buffers;
+
+    /**
+     * @param receives posted on each link at all times
+     * @param buffers for messages, of each link
+     */
+    LinkOpening(QueuePairStates states, int receives, int buffers) {
+        this.states = states;
+        this.receives = receives;
+        this.buffers = buffers;
+    }
+
+    /**
+     * A link whose receives are posted and that may send; null where the poller has no room.
+     *
+     * @param route to the peer
+     * @param reads that may be outstanding
+     */
+    @Nullable
+    Link tryOpen(Rail rail, RdmaCmId cm, IbvQpAttr route, int reads) throws IOException {
+        int id = rail.tryReserve(receives);
+        if (id < 0) {
+            return null;
+        }
+        MessageMemory memory;
+        try {
+            memory = rail.adapter().takeMessages(buffers);
+        } catch (IOException | RuntimeException e) {
+            rail.leave(id, receives);
+            throw e;
+        }
+        IbvQPInitAttr attributes = attributes(rail);
+        IbvQP queuePair;
+        try {
+            queuePair = create(rail.adapter(), attributes);
+        } catch (IOException | RuntimeException e) {
+            rail.adapter().giveBack(memory);
+            rail.leave(id, receives);
+            throw e;
+        }
+        try {
+            Link link = new Link(rail, id, cm, queuePair, attributes.cap().getMax_inline_data(),
+                    receives, memory);
+            states.toInit(cm, queuePair, NO_REMOTE_ACCESS);
+            link.postReceives();
+            states.toReady(cm, queuePair, route, NO_READS, reads);
+            return link;
+        } catch (IOException | RuntimeException e) {
+            if (rail.adapter().tryDestroy(queuePair)) {
+                rail.adapter().giveBack(memory);
+                rail.leave(id, receives);
+            }
+            throw e;
+        }
+    }
+
+    private IbvQPInitAttr attributes(Rail rail) {
+        IbvQPInitAttr attributes = new IbvQPInitAttr();
+        attributes.setQp_type(IbvQP.IBV_QPT_RC);
+        attributes.setSend_cq(rail.queue());
+        attributes.setRecv_cq(rail.queue());
+        attributes.cap().setMax_send_wr(rail.config().sendDepth());
+        attributes.cap().setMax_recv_wr(receives);
+        attributes.cap().setMax_send_sge(Chain.entries(rail.adapter(), rail.config()));
+        attributes.cap().setMax_recv_sge(1);
+        attributes.cap().setMax_inline_data(INLINE_BYTES);
+        return attributes;
+    }
+
+    private static IbvQP create(Adapter adapter, IbvQPInitAttr attributes) throws IOException {
+        try {
+            return adapter.create(attributes);
+        } catch (IOException e) {
+            log.debug("no queue pair with inlined messages on {}", adapter.device(), e);
+            attributes.cap().setMax_inline_data(0);
+            return adapter.create(attributes);
+        }
+    }
+}
