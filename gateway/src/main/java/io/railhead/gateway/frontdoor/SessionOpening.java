@@ -52,6 +52,10 @@ public final class SessionOpening implements OwnPath {
             throw new S3Exception(S3Error.RDMA_UNAVAILABLE,
                     fabric.name() + ": " + fabric.health().reason());
         }
+        if (sessions.isSuspended(caller.principal().name())) {
+            throw new S3Exception(S3Error.RDMA_UNAVAILABLE,
+                    "RDMA of this principal is suspended after repeated access errors.");
+        }
         Session session = sessions.open(caller.principal().name(), fabric.name(),
                 id -> SessionKey.derive(caller.signingKey().reveal(), caller.signature(), id));
         if (session == null) {

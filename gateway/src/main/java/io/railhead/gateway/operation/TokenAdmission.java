@@ -129,6 +129,9 @@ final class TokenAdmission {
         if (!request.route().rule().rdma()) {
             return "rule";
         }
+        if (sessions.isSuspended(request.principal())) {
+            return "suspended";
+        }
         return fabric.health().usable() ? null : "fabric";
     }
 

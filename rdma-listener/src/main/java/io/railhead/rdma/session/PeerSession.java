@@ -192,7 +192,7 @@ public final class PeerSession implements Session {
             retired = regions.regions();
             regions = RegionTable.EMPTY;
         }
-        owner.forget(this);
+        owner.ended(this, reason);
         retired.forEach(Region::retire);
         listeners.forEach(Runnable::run);
     }

@@ -18,6 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All sessions of this gateway, from the signed HTTP open to their end. Any thread.
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * share one, which is never held while a session ends.
  */
 public final class Sessions {
+    private static final Logger log = LoggerFactory.getLogger(Sessions.class);
     private static final int ID_BYTES = 16;
     private static final int NUMBER_BITS = 24;
 
@@ -36,6 +39,7 @@ public final class Sessions {
     private final int maxPerPrincipal;
     private final LongSupplier nanoClock;
     private final SecureRandom random;
+    private final Suspensions suspensions;
     private final Map<Integer, PeerSession> live = new ConcurrentHashMap<>();
     /** By id, in the order in which they expire. */
     private final Map<String, PeerSession> pending = new LinkedHashMap<>();
@@ -54,6 +58,7 @@ public final class Sessions {
         this.maxPerPrincipal = maxPerPrincipal;
         this.nanoClock = nanoClock;
         this.random = random;
+        this.suspensions = new Suspensions(nanoClock);
     }
 
     /**
@@ -62,7 +67,7 @@ public final class Sessions {
      * @param fabric the name of the one whose peer it will be
      * @param sessionKey gives the key for the session's id, which is part of it: see
      *            {@link SessionKey#derive}
-     * @return null where there are too many, the principal's or all
+     * @return null where there are too many, the principal's or all, or it {@link #isSuspended}
      */
     public @Nullable Session open(String principal, String fabric,
             Function<String, byte[]> sessionKey) {
@@ -72,7 +77,8 @@ public final class Sessions {
         String hexId = HexFormat.of().formatHex(id);
         byte[] key = sessionKey.apply(hexId);
         synchronized (this) {
-            if (pending.size() >= maxPending || count(principal) >= maxPerPrincipal) {
+            if (pending.size() >= maxPending || count(principal) >= maxPerPrincipal
+                    || isSuspended(principal)) {
                 return null;
             }
             PeerSession session = new PeerSession(this,
@@ -139,9 +145,18 @@ public final class Sessions {
 
     /** Ends every session of a principal, as when its credential is withdrawn. */
     public void revoke(String principal) {
+        endAll(principal, EndReason.REVOKED);
+    }
+
+    /** Whether the principal may use no RDMA for now, after repeated access errors. */
+    public boolean isSuspended(String principal) {
+        return suspensions.isSuspended(principal);
+    }
+
+    private void endAll(String principal, EndReason reason) {
         for (PeerSession session : live.values()) {
             if (session.principal().equals(principal)) {
-                session.end(EndReason.REVOKED);
+                session.end(reason);
             }
         }
     }
@@ -151,9 +166,20 @@ public final class Sessions {
         return (int) live.values().stream().filter(PeerSession::isOpen).count();
     }
 
-    synchronized void forget(PeerSession session) {
-        live.remove(session.number(), session);
-        pending.remove(session.id(), session);
+    /** The session has ended. Where access errors end too many, the principal's others end too. */
+    void ended(PeerSession session, EndReason reason) {
+        synchronized (this) {
+            live.remove(session.number(), session);
+            pending.remove(session.id(), session);
+        }
+        String principal = session.principal();
+        if (reason == EndReason.ACCESS && suspensions.accessError(principal)) {
+            log.warn("RDMA of principal {} is suspended for {} s: memory that it named could not be"
+                    + " touched, {} times within {} s", principal,
+                    Suspensions.SUSPENDED.toSeconds(),
+                    Suspensions.ERRORS, Suspensions.WATCHED.toSeconds());
+            endAll(principal, EndReason.ACCESS);
+        }
     }
 
     private void endExpired() {

@@ -119,6 +119,47 @@ class SessionsTest {
     }
 
     @Test
+    void repeatedAccessErrorsSuspendAPrincipalForAWhileAndNobodyElse() {
+        PeerSession another = open("bob");
+        for (int i = 1; i < Suspensions.ERRORS; i++) {
+            open("ann").end(EndReason.ACCESS);
+        }
+        assertThat(sessions.isSuspended("ann")).isFalse();
+        PeerSession waiting = pending("ann");
+        PeerSession proven = open("ann");
+        open("ann").end(EndReason.ACCESS);
+
+        assertThat(sessions.isSuspended("ann")).isTrue();
+        assertThat(sessions.open("ann", "verbs", _ -> new byte[32])).isNull();
+        assertThat(proven.endReason()).isEqualTo(EndReason.ACCESS);
+        assertThat(proven.isOpen()).isFalse();
+        assertThat(sessions.tryProve(waiting)).isFalse();
+        assertThat(another.isOpen()).isTrue();
+        assertThat(sessions.isSuspended("bob")).isFalse();
+
+        clock.addAndGet(Suspensions.SUSPENDED.toNanos());
+        assertThat(sessions.isSuspended("ann")).isFalse();
+        assertThat(open("ann").isOpen()).isTrue();
+    }
+
+    @Test
+    void accessErrorsThatLieFarApartSuspendNobody() {
+        for (int i = 0; i < 3 * Suspensions.ERRORS; i++) {
+            open("ann").end(EndReason.ACCESS);
+            clock.addAndGet(Suspensions.WATCHED.toNanos() / (Suspensions.ERRORS - 1));
+        }
+        assertThat(sessions.isSuspended("ann")).isFalse();
+    }
+
+    @Test
+    void otherEndsSuspendNobody() {
+        for (int i = 0; i < 3 * Suspensions.ERRORS; i++) {
+            open("ann").end(EndReason.FENCED);
+        }
+        assertThat(sessions.isSuspended("ann")).isFalse();
+    }
+
+    @Test
     void theEndOfASessionIsHeardOnce() {
         PeerSession session = open("ann");
         AtomicInteger heard = new AtomicInteger();

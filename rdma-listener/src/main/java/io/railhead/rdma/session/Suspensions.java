@@ -1,0 +1,58 @@
+package io.railhead.rdma.session;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * Principals that may not use RDMA for a while, because memory that they named could not be touched
+ * as they had registered it, again and again: each such error costs a queue pair, and who guesses
+ * at keys makes many. Holds only what lies within its durations. Any thread.
+ */
+final class Suspensions {
+    /** So many errors within {@link #WATCHED} suspend for {@link #SUSPENDED}. */
+    static final int ERRORS = 5;
+    static final Duration WATCHED = Duration.ofMinutes(1);
+    static final Duration SUSPENDED = Duration.ofMinutes(1);
+
+    private final LongSupplier nanoClock;
+    private final Map<String, Deque<Long>> errors = new HashMap<>();
+    private final Map<String, Long> until = new HashMap<>();
+
+    Suspensions(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
+    }
+
+    /** One more error; whether it suspends the principal from now on. */
+    synchronized boolean accessError(String principal) {
+        long now = nanoClock.getAsLong();
+        forgetOld(now);
+        if (until.containsKey(principal)) {
+            return false;
+        }
+        Deque<Long> times = errors.computeIfAbsent(principal, _ -> new ArrayDeque<>());
+        times.add(now);
+        if (times.size() < ERRORS) {
+            return false;
+        }
+        errors.remove(principal);
+        until.put(principal, now + SUSPENDED.toNanos());
+        return true;
+    }
+
+    synchronized boolean isSuspended(String principal) {
+        forgetOld(nanoClock.getAsLong());
+        return until.containsKey(principal);
+    }
+
+    private void forgetOld(long now) {
+        until.values().removeIf(end -> end - now <= 0);
+        errors.values()
+                .forEach(
+                        times -> times.removeIf(time -> now - time >= WATCHED.toNanos()));
+        errors.values().removeIf(Deque::isEmpty);
+    }
+}
