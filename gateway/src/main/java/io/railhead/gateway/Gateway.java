@@ -7,6 +7,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.gateway.admin.FabricCollector;
 import io.railhead.gateway.admin.HealthListener;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admin.StateCollector;
@@ -106,6 +107,7 @@ public final class Gateway implements AutoCloseable {
                     .forEach((name, store) -> backends.put(name,
                             opened(new AwsBackend(store.backend()))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
+            metrics.register(new FabricCollector(fabrics.all()));
             Grants grants = new Grants(nanoClock);
             credentials.onChange(change -> revoke(change, grants, sessions));
             SessionCallers callers = new SessionCallers();

@@ -93,6 +93,28 @@ class OneSidedIT {
     }
 
     @Test
+    void whatTheFabricsDidIsInTheMetrics() {
+        assertDelivered(client.get("/held/object", peer.headers(0, BUFFER)), 200, OBJECT.length);
+
+        assertThat(gateway.metric("railhead_fabric_usable{fabric=\"loopback\",}")).isEqualTo(1);
+        assertThat(gateway.metric("railhead_fabric_usable{fabric=\"verbs\",}")).isZero();
+        assertThat(gateway.metric("railhead_fabric_sessions{fabric=\"loopback\",}")).isEqualTo(1);
+        assertThat(gateway.metric("railhead_fabric_registered_bytes{fabric=\"loopback\",}"))
+                .isGreaterThanOrEqualTo(BUFFER);
+        assertThat(gateway.metric("railhead_fabric_transfers_total{fabric=\"loopback\",}"))
+                .isEqualTo(1);
+        assertThat(gateway.metric(
+                "railhead_fabric_bytes_total{fabric=\"loopback\",direction=\"write\",}"))
+                .isEqualTo(OBJECT.length);
+        assertThat(gateway.metric("railhead_fabric_copy_seconds_total{fabric=\"loopback\",}"))
+                .isPositive();
+        assertThat(gateway.metrics()).contains(
+                "railhead_fabric_idle_spin_seconds_total{fabric=\"verbs\",}",
+                "railhead_fabric_refusals_total{fabric=\"loopback\",side=\"peer\","
+                        + "reason=\"bad_proof\",}");
+    }
+
+    @Test
     void aRangeIsAPartialAnswerEvenIfItIsAll() {
         HttpResponse<byte[]> some = client.get("/held/object",
                 peer.headers(0, BUFFER, "Range", "bytes=7-1000006"));

@@ -19,6 +19,9 @@ public interface Fabric extends AutoCloseable {
         return health();
     }
 
+    /** What it counted since the start, and holds now. */
+    FabricStats stats();
+
     /** Makes a slab's pages usable; called once per slab before any of its pages is. */
     void register(Slab slab);
 

@@ -1,6 +1,7 @@
 package io.railhead.rdma;
 
 import io.railhead.rdma.session.Refusal;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -23,9 +24,25 @@ public record FabricStats(long transfers, long bytesWritten, long bytesRead, lon
         Map<TransferException.Reason, Long> refusals,
         Map<Refusal, Long> peerRefusals) {
 
+    public static final FabricStats NONE = new FabricStats(0, 0, 0, 0, 0, 0, 0, Map.of(), Map.of());
+
     public FabricStats {
         refusals = Map.copyOf(refusals);
         peerRefusals = Map.copyOf(peerRefusals);
+    }
+
+    public FabricStats plus(FabricStats other) {
+        return new FabricStats(transfers + other.transfers, bytesWritten + other.bytesWritten,
+                bytesRead + other.bytesRead, copyNanos + other.copyNanos,
+                idleSpinNanos + other.idleSpinNanos, sessions + other.sessions,
+                registeredBytes + other.registeredBytes, sums(refusals, other.refusals),
+                sums(peerRefusals, other.peerRefusals));
+    }
+
+    private static <K> Map<K, Long> sums(Map<K, Long> one, Map<K, Long> other) {
+        Map<K, Long> sums = new HashMap<>(one);
+        other.forEach((key, count) -> sums.merge(key, count, Long::sum));
+        return sums;
     }
 
     public long refused(TransferException.Reason reason) {

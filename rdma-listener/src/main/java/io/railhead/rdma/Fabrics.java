@@ -62,6 +62,16 @@ public final class Fabrics implements Fabric {
                 : fabric.health();
     }
 
+    /** The sum of theirs. */
+    @Override
+    public FabricStats stats() {
+        return byName.values()
+                .stream()
+                .map(Fabric::stats)
+                .reduce(FabricStats.NONE,
+                        FabricStats::plus);
+    }
+
     @Override
     public void register(Slab slab) {
         byName.values().forEach(fabric -> fabric.register(slab));

@@ -14,6 +14,11 @@ public record UnavailableFabric(String name, String reason) implements Fabric {
         return Health.down(reason);
     }
 
+    @Override
+    public FabricStats stats() {
+        return FabricStats.NONE;
+    }
+
     /** Nothing will ever touch it. */
     @Override
     public void register(Slab slab) {}

@@ -9,6 +9,7 @@ import io.railhead.rdma.session.Sessions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,12 @@ class FabricsTest {
         }
 
         @Override
+        public FabricStats stats() {
+            return new FabricStats(1, 2, 3, 4, 5, 6, 7,
+                    Map.of(TransferException.Reason.FENCED, 8L), Map.of());
+        }
+
+        @Override
         public void register(Slab slab) {
             calls.add("register " + name);
         }
@@ -56,6 +63,15 @@ class FabricsTest {
         Session session = Objects.requireNonNull(new Sessions(Duration.ofSeconds(1), 1, 1)
                 .open("ann", fabric, _ -> new byte[32]));
         return new RemoteBuffer(session, 0, 1, 1);
+    }
+
+    @Test
+    void whatTheyCountIsSummed() {
+        FabricStats sum = new Fabrics(
+                List.of(new Named("a", Health.USABLE), new Named("b", Health.USABLE))).stats();
+
+        assertThat(sum).isEqualTo(new FabricStats(2, 4, 6, 8, 10, 12, 14,
+                Map.of(TransferException.Reason.FENCED, 16L), Map.of()));
     }
 
     @Test

@@ -86,6 +86,7 @@ public final class LoopbackFabric implements Fabric {
         }
     }
 
+    @Override
     public FabricStats stats() {
         return counts.snapshot();
     }

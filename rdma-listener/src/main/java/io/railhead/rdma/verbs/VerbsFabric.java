@@ -196,6 +196,7 @@ public final class VerbsFabric implements Fabric {
         return region;
     }
 
+    @Override
     public FabricStats stats() {
         return peers.counts().snapshot();
     }

@@ -1,0 +1,151 @@
+package io.railhead.rdma;
+
+import io.railhead.cache.memory.Slab;
+import io.railhead.rdma.session.Session;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A fabric over devices that come and go: where it should be, such as its addresses, is looked up
+ * again and again on a virtual thread, and where that has changed another one is opened in its
+ * place, on which every slab is registered first. One that is used by sessions, and can be, is left
+ * until it no longer is.
+ *
+ * @param <P> the place; one that equals another changes nothing
+ */
+public final class ReopeningFabric<P> implements Fabric {
+    private static final Logger log = LoggerFactory.getLogger(ReopeningFabric.class);
+
+    private final Supplier<P> lookup;
+    private final Function<P, Fabric> opener;
+    private final String name;
+    private final Duration interval;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Thread watch;
+    /** In the order in which they came. Guarded by this. */
+    private final List<Slab> slabs = new ArrayList<>();
+    private volatile FabricStats ofEarlier = FabricStats.NONE;
+    private volatile P place;
+    private volatile Fabric current;
+
+    /**
+     * Opens it.
+     *
+     * @param opener blocks; says by an {@link UnavailableFabric} that there is none
+     */
+    public ReopeningFabric(Supplier<P> lookup, Function<P, Fabric> opener, Duration interval) {
+        this.lookup = lookup;
+        this.opener = opener;
+        this.interval = interval;
+        place = lookup.get();
+        current = opener.apply(place);
+        name = current.name();
+        watch = Thread.ofVirtual().name("fabric-watch-" + name).start(this::watch);
+    }
+
+    private void watch() {
+        try {
+            while (!closing.await(interval.toNanos(), TimeUnit.NANOSECONDS)) {
+                look();
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look() {
+        try {
+            P now = lookup.get();
+            boolean isInUse = current.health().usable() && current.stats().sessions() > 0;
+            if (!now.equals(place) && !isInUse) {
+                reopen(now);
+            }
+        } catch (RuntimeException e) {
+            log.warn("{} could not be opened again: {}", name, e.toString());
+        }
+    }
+
+    /** Two of them could not have the same addresses, so the old one goes first. */
+    private synchronized void reopen(P now) {
+        log.info("{}: {} in place of {}", name, now, place);
+        Fabric old = current;
+        current = new UnavailableFabric(name, "is being opened again");
+        old.close();
+        FabricStats last = old.stats();
+        ofEarlier = ofEarlier.plus(new FabricStats(last.transfers(), last.bytesWritten(),
+                last.bytesRead(), last.copyNanos(), last.idleSpinNanos(), 0, 0, last.refusals(),
+                last.peerRefusals()));
+        Fabric next = opener.apply(now);
+        place = now;
+        try {
+            slabs.forEach(next::register);
+        } catch (RuntimeException e) {
+            next.close();
+            current = new UnavailableFabric(name, String.valueOf(e.getMessage()));
+            throw e;
+        }
+        current = next;
+    }
+
+    /** Where it is now. */
+    public P place() {
+        return place;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public Health health() {
+        return current.health();
+    }
+
+    @Override
+    public Health health(Session session) {
+        return current.health(session);
+    }
+
+    @Override
+    public FabricStats stats() {
+        return ofEarlier.plus(current.stats());
+    }
+
+    /** Waits while another one is being opened. */
+    @Override
+    public synchronized void register(Slab slab) {
+        slabs.add(slab);
+        current.register(slab);
+    }
+
+    @Override
+    public Transfer begin(RemoteBuffer buffer) {
+        return current.begin(buffer);
+    }
+
+    /** Blocks; nothing is opened any more afterwards. */
+    @Override
+    public void close() {
+        closing.countDown();
+        boolean interrupted = false;
+        while (watch.isAlive()) {
+            try {
+                watch.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        current.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

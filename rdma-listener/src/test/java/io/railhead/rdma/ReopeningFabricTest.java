@@ -1,0 +1,149 @@
+package io.railhead.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.cache.memory.Slab;
+import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.Sessions;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ReopeningFabricTest {
+    private static final Duration OFTEN = Duration.ofMillis(1);
+    private static final Slab SLAB = new Slab() {
+        @Override
+        public int id() {
+            return 0;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return MemorySegment.NULL;
+        }
+    };
+
+    private final List<String> calls = new CopyOnWriteArrayList<>();
+    private final AtomicInteger looks = new AtomicInteger();
+    private volatile String place = "a";
+    private volatile long sessions;
+    private volatile boolean usable = true;
+    private volatile boolean failsToRegister;
+    private final ReopeningFabric<String> fabric = new ReopeningFabric<>(this::look, Opened::new,
+            OFTEN);
+
+    private String look() {
+        looks.incrementAndGet();
+        return place;
+    }
+
+    private final class Opened implements Fabric {
+        private final String where;
+        private boolean isClosed;
+
+        Opened(String where) {
+            this.where = where;
+            calls.add("open " + where);
+        }
+
+        @Override
+        public String name() {
+            return "verbs";
+        }
+
+        @Override
+        public Health health() {
+            return usable ? Health.USABLE : Health.down("down");
+        }
+
+        @Override
+        public FabricStats stats() {
+            return new FabricStats(1, 0, 0, 0, 0, isClosed ? 0 : sessions, 0, Map.of(), Map.of());
+        }
+
+        @Override
+        public void register(Slab slab) {
+            if (failsToRegister) {
+                throw new IllegalStateException("cannot be pinned");
+            }
+            calls.add("register " + where);
+        }
+
+        @Override
+        public Transfer begin(RemoteBuffer buffer) {
+            throw new TransferException(TransferException.Reason.UNKNOWN_KEY, "begun in " + where);
+        }
+
+        @Override
+        public void close() {
+            isClosed = true;
+            calls.add("close " + where);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        fabric.close();
+    }
+
+    private static RemoteBuffer buffer() {
+        Session session = Objects.requireNonNull(new Sessions(Duration.ofSeconds(1), 1, 1)
+                .open("ann", "verbs", _ -> new byte[32]));
+        return new RemoteBuffer(session, 0, 1, 1);
+    }
+
+    @Test
+    void whereItsPlaceChangesItIsOpenedThereWithAllSlabs() {
+        fabric.register(SLAB);
+        place = "b";
+        Awaiting.until("it is reopened", () -> fabric.place().equals("b")
+                && fabric.health().usable());
+
+        assertThat(calls).containsExactly("open a", "register a", "close a", "open b",
+                "register b");
+        assertThatThrownBy(() -> fabric.begin(buffer())).hasMessage("begun in b");
+        assertThat(fabric.stats().transfers()).as("of both").isEqualTo(2);
+    }
+
+    @Test
+    void whileSessionsUseItItStaysUntilItCanNoLongerBeUsed() {
+        sessions = 1;
+        place = "b";
+        int before = looks.get();
+        Awaiting.until("it has looked, and done what follows", () -> looks.get() > before + 1);
+        assertThat(fabric.place()).isEqualTo("a");
+
+        usable = false;
+        Awaiting.until("it is reopened", () -> fabric.place().equals("b"));
+    }
+
+    @Test
+    void aPlaceWhereMemoryCannotBeRegisteredIsNotUsed() {
+        fabric.register(SLAB);
+        failsToRegister = true;
+        place = "b";
+        Awaiting.until("it says why",
+                () -> fabric.health().reason().contains("cannot be pinned"));
+        assertThat(calls).contains("close b");
+
+        failsToRegister = false;
+        place = "c";
+        Awaiting.until("it is reopened", () -> fabric.health().usable());
+        assertThat(calls).endsWith("open c", "register c");
+    }
+
+    @Test
+    void afterItsEndNothingIsOpened() throws InterruptedException {
+        fabric.close();
+        place = "b";
+        Thread.sleep(20);
+        assertThat(calls).containsExactly("open a", "close a");
+    }
+}
