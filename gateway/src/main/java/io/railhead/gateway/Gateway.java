@@ -19,7 +19,6 @@ import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.channel.ChannelRequests;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
-import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
@@ -33,8 +32,6 @@ import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.request.Routes;
-import io.railhead.os.devices.GidChoice;
-import io.railhead.os.devices.RdmaDevices;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.UnavailableFabric;
@@ -61,7 +58,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,7 +96,9 @@ public final class Gateway implements AutoCloseable {
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics);
-            Fabrics fabrics = openFabrics(sessions, requests);
+            Fabric loopback = openLoopback(sessions, requests);
+            VerbsOpening verbs = new VerbsOpening(config.rdma(), sessions, requests);
+            Fabrics fabrics = new Fabrics(List.of(loopback, verbs.fabric()));
             memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
@@ -116,7 +114,8 @@ public final class Gateway implements AutoCloseable {
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
                     credentials, callers, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, fabrics, reads, routes, callers),
+                    frontDoor(credentials, sessions, endpoints(fabrics, verbs), reads, routes,
+                            callers),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -159,11 +158,6 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private Fabrics openFabrics(Sessions sessions, RequestHandler requests) {
-        return new Fabrics(List.of(openLoopback(sessions, requests),
-                VerbsOpening.open(config.rdma(), verbsAddresses(), sessions, requests)));
-    }
-
     private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
         GatewayConfig.Loopback loopback = config.rdma().loopback();
         requireSocketFolder(loopback);
@@ -180,42 +174,16 @@ public final class Gateway implements AutoCloseable {
     }
 
     /** What peers are told of the fabrics, one that is switched off included. */
-    private Endpoints endpoints(Fabrics fabrics) {
+    private Endpoints endpoints(Fabrics fabrics, VerbsOpening verbs) {
         SessionLimits limits = loopbackConfig().limits();
         List<Endpoint> all = new ArrayList<>();
         for (Fabric fabric : fabrics.all()) {
             all.add(new Endpoint(fabric, fabric.name().equals(LoopbackFabric.NAME)
                     ? new Endpoint.Reach.Socket(config.rdma().loopback().socket())
-                    : verbsReach(), limits));
+                    : verbs.reach(), limits));
         }
         return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
                 config.gateway().name(), all);
-    }
-
-    private Endpoint.Reach verbsReach() {
-        GatewayConfig.Advertise advertise = config.rdma().advertise();
-        List<String> addresses = advertise.addresses().isEmpty()
-                ? verbsAddresses()
-                : advertise.addresses();
-        int port = advertise.port() == 0
-                ? config.rdma().verbs().listening().port()
-                : advertise.port();
-        return new Endpoint.Reach.Network(() -> addresses, () -> port,
-                VerbsOpening.maxPathMtu(config.rdma().verbs()));
-    }
-
-    /** Of the chosen adapters; none where they are switched off. */
-    private List<String> verbsAddresses() {
-        if (!config.rdma().verbs().enabled()) {
-            return List.of();
-        }
-        return Adapters.choose(config.rdma(), RdmaDevices.read())
-                .stream()
-                .flatMap(choice -> choice instanceof GidChoice.Chosen(var _, var _, var gid)
-                        ? Stream.of(gid.address().getHostAddress())
-                        : Stream.empty())
-                .distinct()
-                .toList();
     }
 
     /** Slabs join the fabric as they come; the fabric is closed before they go. */
@@ -256,9 +224,8 @@ public final class Gateway implements AutoCloseable {
                 config.cache().run().bytes());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Fabrics fabrics,
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Endpoints endpoints,
             ReadServices reads, Routes routes, SessionCallers callers) {
-        Endpoints endpoints = endpoints(fabrics);
         return new FrontDoor(new Authenticator(credentials), routes,
                 Operations.router(reads, sessions, config.rdma()),
                 Map.of("endpoints", endpoints, "sessions",

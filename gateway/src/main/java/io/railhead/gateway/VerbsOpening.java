@@ -3,7 +3,11 @@ package io.railhead.gateway;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.VerbsConfig;
+import io.railhead.gateway.frontdoor.Endpoint;
+import io.railhead.os.devices.GidChoice;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.rdma.Fabric;
+import io.railhead.rdma.ReopeningFabric;
 import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.Sessions;
@@ -18,10 +22,15 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the fabric of the RDMA adapters that are configured: not having it stops no gateway. */
+/**
+ * Opens the fabric of the RDMA adapters that are configured: not having it stops no gateway, and
+ * adapters or addresses that come later, or change, are found.
+ */
 final class VerbsOpening {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsOpening.class);
     private static final Duration PROOF_TIMEOUT = Duration.ofSeconds(2);
@@ -32,31 +41,68 @@ final class VerbsOpening {
     private static final int SCATTER_ENTRIES = 16;
     private static final int COMPLETIONS = 1 << 16;
 
-    private VerbsOpening() {}
+    private static final Duration LOOK_AT_ADAPTERS = Duration.ofSeconds(5);
 
-    /**
-     * @param addresses of the adapters that were chosen
-     */
-    static Fabric open(GatewayConfig.Rdma rdma, List<String> addresses, Sessions sessions,
-            RequestHandler requests) {
-        if (!rdma.verbs().enabled()) {
-            return new UnavailableFabric(VerbsFabric.NAME, "switched off by rdma.verbs.enabled");
+    private final GatewayConfig.Rdma rdma;
+    private final Fabric fabric;
+    private final Supplier<List<String>> addresses;
+
+    VerbsOpening(GatewayConfig.Rdma rdma, Sessions sessions, RequestHandler requests) {
+        this.rdma = rdma;
+        if (rdma.verbs().enabled()) {
+            ReopeningFabric<List<String>> reopening = new ReopeningFabric<>(this::choose,
+                    chosen -> open(chosen, sessions, requests), LOOK_AT_ADAPTERS);
+            fabric = reopening;
+            addresses = reopening::place;
+        } else {
+            fabric = new UnavailableFabric(VerbsFabric.NAME,
+                    "switched off by rdma.verbs.enabled");
+            addresses = List::of;
         }
+    }
+
+    /** The caller's to close. */
+    Fabric fabric() {
+        return fabric;
+    }
+
+    /** Where peers are told to come; the adapters' own addresses are those of now. */
+    Endpoint.Reach.Network reach() {
+        List<String> advertised = rdma.advertise().addresses();
+        int port = rdma.advertise().port() == 0
+                ? rdma.verbs().listening().port()
+                : rdma.advertise().port();
+        return new Endpoint.Reach.Network(advertised.isEmpty() ? addresses : () -> advertised,
+                () -> port, maxPathMtu(rdma.verbs()));
+    }
+
+    /** Addresses of the adapters that are there now and are wanted; reads sysfs. */
+    private List<String> choose() {
+        return Adapters.choose(rdma, RdmaDevices.read())
+                .stream()
+                .flatMap(choice -> choice instanceof GidChoice.Chosen(var _, var _, var gid)
+                        ? Stream.of(gid.address().getHostAddress())
+                        : Stream.empty())
+                .distinct()
+                .toList();
+    }
+
+    private Fabric open(List<String> addresses, Sessions sessions, RequestHandler requests) {
         if (addresses.isEmpty()) {
             return unavailable("no RDMA adapter can be used; railhead doctor says why");
         }
         try {
-            Fabric fabric = new VerbsFabric(config(rdma, addresses), sessions, requests);
+            Fabric opened = new VerbsFabric(config(rdma, addresses), sessions, requests);
             LOG.info("verbs: listening on {} port {}", addresses,
                     rdma.verbs().listening().port());
-            return fabric;
-        } catch (IOException | LinkageError e) {
+            return opened;
+        } catch (IOException | LinkageError | UnsupportedOperationException e) {
             return unavailable(String.valueOf(e.getMessage()));
         }
     }
 
     /** Payload bytes of a packet, at most; peers are told, since both ends must have the same. */
-    static int maxPathMtu(VerbsConfig verbs) {
+    private static int maxPathMtu(VerbsConfig verbs) {
         Integer configured = verbs.connection().mtu();
         return configured == null ? QueuePairConfig.LONGEST_PATH_MTU : configured;
     }

@@ -56,6 +56,12 @@ public record QueuePairConfig(int sendDepth, int signalEvery, int entries, int r
                 retryCount, rnrRetry, minRnrTimer, trafficClass, serviceLevel, bytes);
     }
 
+    /** With another time until a packet is sent again. */
+    public QueuePairConfig withAckTimeout(int exponent) {
+        return new QueuePairConfig(sendDepth, signalEvery, entries, readDepth, exponent,
+                retryCount, rnrRetry, minRnrTimer, trafficClass, serviceLevel, maxPathMtu);
+    }
+
     /** The limit as enum ibv_mtu: 1 is 256 bytes, and each further one twice as many. */
     int pathMtuCode() {
         return 1 + Integer.numberOfTrailingZeros(maxPathMtu / SHORTEST_PATH_MTU);

@@ -3,7 +3,6 @@ package io.railhead.rdma.verbs;
 import static java.util.Objects.requireNonNull;
 
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.rdma.Health;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Ended;
@@ -132,9 +131,9 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         return rail.poller();
     }
 
-    /** Of the port that it came by. Any thread. */
-    Health health() {
-        return port.health();
+    /** That it came by. Any thread. */
+    Port port() {
+        return port;
     }
 
     /** Any thread. */

@@ -189,7 +189,7 @@ public final class VerbsFabric implements Fabric {
             throw new TransferException(Reason.OUT_OF_BOUNDS, "window of " + buffer.length()
                     + " bytes does not lie within the buffer of " + region.length());
         }
-        Health port = region.connection().health();
+        Health port = region.connection().port().health();
         if (!port.usable()) {
             throw new TransferException(Reason.UNAVAILABLE, port.reason());
         }

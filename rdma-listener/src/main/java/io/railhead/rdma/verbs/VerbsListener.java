@@ -44,6 +44,12 @@ final class VerbsListener implements CmLoop.Listener {
     private final RouteCheck routes;
     private final Map<RdmaCmId, Port> ports = new HashMap<>();
     private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
+    /**
+     * Of connections that ended while their port was down: it is said once it is up. A datagram
+     * that cannot leave says nothing, and on soft-RoCE it breaks the device's own queue pair for
+     * connections, so that none can be made any more.
+     */
+    private final Map<RdmaCmId, Port> unsaid = new HashMap<>();
     private volatile Executor loop = _ -> {
         throw new IllegalStateException("nothing happens before the loop is known");
     };
@@ -62,6 +68,15 @@ final class VerbsListener implements CmLoop.Listener {
     @Override
     public void tick() {
         ports.values().forEach(Port::look);
+        if (!unsaid.isEmpty()) {
+            unsaid.entrySet().removeIf(entry -> {
+                boolean isUp = entry.getValue().health().usable();
+                if (isUp) {
+                    farewell(entry.getKey());
+                }
+                return isUp;
+            });
+        }
     }
 
     @Override
@@ -199,15 +214,25 @@ final class VerbsListener implements CmLoop.Listener {
         if (connections.remove(id) == null) {
             return;
         }
+        boolean destroyed = connection.destroyQueuePair();
+        Port port = connection.port();
+        port.look();
+        if (port.health().usable()) {
+            farewell(id);
+        } else {
+            unsaid.put(id, port);
+        }
+        connection.poller().execute(destroyed ? connection::gone : connection::kept);
+    }
+
+    private static void farewell(RdmaCmId id) {
         IOException failure = Adapter.tryRun(null, () -> {
             int _ = id.disconnect();
         });
-        boolean destroyed = connection.destroyQueuePair();
         failure = Adapter.tryRun(failure, id::destroyId);
         if (failure != null) {
             log.warn("an id could not be destroyed", failure);
         }
-        connection.poller().execute(destroyed ? connection::gone : connection::kept);
     }
 
     /** Takes no more requests, and ends every session; completes when nothing is left of them. */
@@ -222,6 +247,8 @@ final class VerbsListener implements CmLoop.Listener {
 
     /** After {@link #close} has completed. */
     void closeListeners() {
+        unsaid.keySet().forEach(VerbsListener::farewell);
+        unsaid.clear();
         for (Port port : ports.values()) {
             IOException failure = Adapter.tryRun(null, () -> port.listener().destroyId());
             if (failure != null) {

@@ -265,6 +265,23 @@ final class VerbsFaultsTest {
         }
     }
 
+    @Test
+    void whoNamesForeignMemoryAgainAndAgainIsSuspended() throws IOException {
+        MemorySegment memory = rig.allocate(LENGTH);
+        for (int i = 0; i < 5; i++) {
+            assertThat(rig.sessions().isSuspended("liar")).isFalse();
+            try (VerbsPeer liar = connect(rig.open("liar"))) {
+                int key = liar.register(memory.address(), LENGTH, 0x00bad000);
+                writeAll(transfer("liar", liar.sessionNumber(), memory.address(), LENGTH, key),
+                        LENGTH).forEach(
+                                write -> assertThat(failure(write)).isEqualTo(Reason.PEER_GONE));
+            }
+        }
+        assertThat(rig.sessions().isSuspended("liar")).isTrue();
+        assertThat(rig.sessions().open("liar", "verbs", _ -> VerbsRig.KEY)).isNull();
+        nobodyElseIsDisturbed(8);
+    }
+
     static void run(String... command) throws Exception {
         Process process = new ProcessBuilder(command).inheritIO().start();
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("%s ends", command[0]).isTrue();

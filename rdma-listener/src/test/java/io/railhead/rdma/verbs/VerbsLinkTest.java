@@ -1,14 +1,25 @@
 package io.railhead.rdma.verbs;
 
+import static io.railhead.rdma.Awaiting.failure;
+import static io.railhead.rdma.Awaiting.result;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.TestPages;
+import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,6 +30,8 @@ import org.junit.jupiter.api.Timeout;
 @RequiresVerbs
 @Timeout(240)
 final class VerbsLinkTest {
+    private static final int LENGTH = 4 << 20;
+
     private VerbsRig rig;
     private TestPages pages;
 
@@ -60,13 +73,106 @@ final class VerbsLinkTest {
         peer.close();
     }
 
+    @Test
+    void transfersOfALinkThatGoesDownFailAndNewSessionsWorkOnceItIsUp() throws Exception {
+        VerbsPeer peer = rig.peer("ann");
+        MemorySegment memory = rig.allocate(LENGTH);
+        Transfer transfer = transfer("ann", peer, memory, peer.register(memory));
+        List<CompletionStage<Void>> writes;
+        try {
+            VerbsFaultsTest.run("ip", "link", "set", "v0", "down");
+            writes = VerbsFaultsTest.writeAll(pages, transfer, LENGTH);
+            for (CompletionStage<Void> write : writes) {
+                assertThat(failure(write)).isEqualTo(Reason.PEER_GONE);
+            }
+            Awaiting.until("no lease is left", () -> pages.leases() == 0);
+        } finally {
+            VerbsFaultsTest.run("ip", "link", "set", "v0", "up");
+        }
+        Awaiting.until("the fabric is on", () -> rig.fabric().health().usable());
+        Awaiting.until("the peer hears of its end", () -> !peer.isOpen());
+
+        bytesArrive(rig.peer("bob"), 3);
+    }
+
+    @Test
+    void transfersSurviveALinkThatIsDownForAMoment() throws Exception {
+        VerbsPeer peer = rig.peer("bob");
+        MemorySegment memory = rig.allocate(LENGTH);
+        Transfer transfer = transfer("bob", peer, memory, peer.register(memory));
+        List<CompletionStage<Void>> writes = VerbsFaultsTest.writeAll(pages, transfer, LENGTH);
+        VerbsFaultsTest.run("ip", "link", "set", "v0", "down");
+        VerbsFaultsTest.run("ip", "link", "set", "v0", "up");
+
+        writes.forEach(Awaiting::result);
+        for (int at = 0; at < LENGTH; at += 1 << 20) {
+            assertThat(memory.asSlice(at, 1 << 20)
+                    .mismatch(memory.asSlice(0, 1 << 20))).isEqualTo(-1);
+        }
+        bytesArrive(peer, 4);
+    }
+
+    private void bytesArrive(VerbsPeer bob, int seed) throws IOException {
+        MemorySegment memory = rig.allocate(64 << 10);
+        byte[] bytes = new byte[64 << 10];
+        new Random(seed).nextBytes(bytes);
+        result(transfer("bob", bob, memory, bob.register(memory)).write(pages.of(bytes), 0));
+        assertThat(memory.toArray(JAVA_BYTE)).isEqualTo(bytes);
+    }
+
+    /** Held until the peer is given up for lost, which takes longer than a fence waits. */
+    @Test
+    void aFenceThatCanWaitNoLongerBreaksTheConnectionAndTheBufferStaysAsItIs() throws Exception {
+        try (VerbsRig patient = new VerbsRig(
+                VerbsRig.config().with(QueuePairConfig.DEFAULT.withAckTimeout(20)),
+                VerbsRig.freshSessions(), RequestHandler.NONE)) {
+            TestPages theirs = new TestPages(patient.fabric());
+            Session session = patient.open("ann");
+            VerbsPeer peer = VerbsPeer.connect(patient.peerConfig(), patient.gateway(),
+                    session.id(), VerbsRig.KEY);
+            MemorySegment memory = rig.allocate(LENGTH);
+            Transfer transfer = patient.fabric()
+                    .begin(patient.sessions()
+                            .resolve("ann", peer.sessionNumber(), memory.address(), LENGTH,
+                                    peer.register(memory)));
+            byte[] atFence;
+            VerbsFaultsTest.run("tc", "qdisc", "add", "dev", "v0", "root", "netem", "loss",
+                    "100%");
+            try {
+                List<CompletionStage<Void>> writes = VerbsFaultsTest.writeAll(theirs, transfer,
+                        LENGTH);
+                result(transfer.fence());
+                assertThat(theirs.leases()).isZero();
+                atFence = memory.toArray(JAVA_BYTE);
+                for (CompletionStage<Void> write : writes) {
+                    assertThat(failure(write)).isEqualTo(Reason.FENCED);
+                }
+            } finally {
+                VerbsFaultsTest.run("tc", "qdisc", "del", "dev", "v0", "root");
+            }
+            bytesArrive(rig.peer("bob"), 7);
+            assertThat(memory.toArray(JAVA_BYTE)).isEqualTo(atFence);
+            peer.drop();
+            assertThat(catchThrowableOfType(SessionEndedException.class, () -> VerbsPeer
+                    .connect(patient.peerConfig(), patient.gateway(), session.id(),
+                            VerbsRig.KEY))
+                    .ended()
+                    .reason()).isEqualTo(EndReason.FENCED);
+            theirs.close();
+        }
+    }
+
+    private Transfer transfer(String principal, VerbsPeer peer, MemorySegment memory, int key) {
+        return rig.fabric()
+                .begin(rig.sessions()
+                        .resolve(principal, peer.sessionNumber(), memory.address(),
+                                memory.byteSize(), key));
+    }
+
     private @Nullable Reason refusalOfATransfer(VerbsPeer peer, MemorySegment memory,
             int key) {
         try {
-            var _ = rig.fabric()
-                    .begin(rig.sessions()
-                            .resolve("ann", peer.sessionNumber(),
-                                    memory.address(), memory.byteSize(), key));
+            var _ = transfer("ann", peer, memory, key);
             return null;
         } catch (TransferException e) {
             return e.reason();
