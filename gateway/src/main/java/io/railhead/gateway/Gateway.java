@@ -15,10 +15,13 @@ import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.channel.ChannelRequests;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
@@ -58,6 +61,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -110,12 +114,13 @@ public final class Gateway implements AutoCloseable {
             credentials.onChange(change -> revoke(change, grants, sessions));
             SessionCallers callers = new SessionCallers();
             Routes routes = new Routes(config.rules(), backends);
+            AccessControl access = new AccessControl(openPolicy(), metrics);
             ReadServices reads = readServices(fabrics, grants, nanoClock);
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
-                    credentials, callers, config.cache().window().bytes()));
+                    credentials, callers, access, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
                     frontDoor(credentials, sessions, endpoints(fabrics, verbs), reads, routes,
-                            callers),
+                            callers, access),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             bound("gateway.listen", config.gateway().listen(),
@@ -147,6 +152,20 @@ public final class Gateway implements AutoCloseable {
     private <T extends AutoCloseable> T opened(T part) {
         started.push(part);
         return part;
+    }
+
+    private @Nullable PolicyFile openPolicy() {
+        Path path = config.gateway().access().policy();
+        if (path == null) {
+            return null;
+        }
+        try {
+            PolicyFile policy = opened(PolicyFile.load(path));
+            policy.watch();
+            return policy;
+        } catch (ConfigException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /** What a default configuration trips over first. */
@@ -225,9 +244,9 @@ public final class Gateway implements AutoCloseable {
     }
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Endpoints endpoints,
-            ReadServices reads, Routes routes, SessionCallers callers) {
-        return new FrontDoor(new Authenticator(credentials), routes,
-                Operations.router(reads, sessions, config.rdma()),
+            ReadServices reads, Routes routes, SessionCallers callers, AccessControl access) {
+        return new FrontDoor(new Authenticator(credentials), access, routes,
+                Operations.router(reads, sessions, config.rdma(), access),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers)),
                 config.gateway().domains(),

@@ -6,6 +6,15 @@ import java.util.Set;
 /** Who a request proved to come from. */
 public sealed interface Authentication {
 
+    /** "" for anonymous. */
+    default String principalName() {
+        return switch (this) {
+            case Anonymous _ -> "";
+            case Signed signed -> signed.principal().name();
+            case Proven(Principal principal, _) -> principal.name();
+        };
+    }
+
     /** It came over a session whose peer proved that it holds the access key. */
     record Proven(Principal principal, AccessKey key) implements Authentication {}
 

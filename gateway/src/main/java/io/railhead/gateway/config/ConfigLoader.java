@@ -2,6 +2,7 @@ package io.railhead.gateway.config;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
@@ -26,8 +27,8 @@ public final class ConfigLoader {
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
             "verify", AuthMode.VERIFY,
-            "pass-through", AuthMode.PASS_THROUGH,
-            "trusted-network", AuthMode.TRUSTED_NETWORK));
+            "pass_through", AuthMode.PASS_THROUGH,
+            "trusted_network", AuthMode.TRUSTED_NETWORK));
 
     private final Path folder;
 
@@ -46,6 +47,10 @@ public final class ConfigLoader {
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
         Rules rules = new RuleLoader(stores.keySet()).load(root);
+        if (gateway.access().policy() == null && rules.firstOfPolicy() >= 0) {
+            throw root.problem("rules[" + rules.firstOfPolicy() + "].authorization",
+                    "policy needs gateway.policy, the file that says who may do what");
+        }
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
                 cache.page());
         Admin admin = admin(root.section("admin"));
@@ -66,15 +71,23 @@ public final class ConfigLoader {
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),
                 eventLoops(section),
-                section.choice("mode", "verify", MODES));
+                access(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
         }
-        if (gateway.mode() != AuthMode.VERIFY) {
-            throw section.problem("mode", "only verify is served as yet; set it to verify");
-        }
         return gateway;
+    }
+
+    private Access access(Section section) throws ConfigException {
+        AuthMode mode = section.choice("authentication", "verify", MODES);
+        if (mode != AuthMode.VERIFY) {
+            throw section.problem("authentication",
+                    "only verify is served as yet; set it to verify");
+        }
+        String policy = section.text("policy");
+        return new Access(mode,
+                policy == null ? null : existing(folder, section, "policy", policy));
     }
 
     /** As the kernel has it: no resolver is asked. */

@@ -28,12 +28,19 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
-            Duration idleTimeout, int eventLoops, AuthMode mode) {
+            Duration idleTimeout, int eventLoops, Access access) {
 
         public Gateway {
             domains = List.copyOf(domains);
         }
     }
+
+    /**
+     * Who may come in.
+     *
+     * @param policy who may do what; null leaves it to the stores
+     */
+    public record Access(AuthMode mode, @Nullable Path policy) {}
 
     /** How callers are known. Only {@link #VERIFY} is served as yet. */
     public enum AuthMode {

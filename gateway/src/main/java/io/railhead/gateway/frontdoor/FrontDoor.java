@@ -5,6 +5,7 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FrontDoor {
     private final Authenticator authenticator;
+    private final AccessControl access;
     private final Routes routes;
     private final Router router;
     private final Map<String, OwnPath> ownPaths;
@@ -34,10 +36,12 @@ public final class FrontDoor {
     private final Metrics metrics;
 
     /** @param ownPaths by what follows the prefix */
-    public FrontDoor(Authenticator authenticator, Routes routes, Router router,
+    public FrontDoor(Authenticator authenticator, AccessControl access, Routes routes,
+            Router router,
             Map<String, OwnPath> ownPaths,
             List<String> domains, InstantSource clock, Metrics metrics) {
         this.authenticator = authenticator;
+        this.access = access;
         this.routes = routes;
         this.router = router;
         this.ownPaths = Map.copyOf(ownPaths);
@@ -68,9 +72,10 @@ public final class FrontDoor {
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         S3Request request = new S3Request(head, address, query, authentication,
-                routes.route(authentication, address));
+                exchange.asker(authentication), routes.route(authentication, address));
         Router.Match match = router.match(request);
         exchange.describe(match.name(), head.rawPath());
+        access.require(request);
         match.operation().handle(exchange, request);
     }
 

@@ -1,6 +1,8 @@
 package io.railhead.gateway.http;
 
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
@@ -11,6 +13,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -70,6 +73,13 @@ public final class Exchange implements Requester {
     @Override
     public Executor executor() {
         return executor;
+    }
+
+    /** Who sent it, and from where, as policies see it. */
+    public Asker asker(Authentication authentication) {
+        SocketAddress peer = request.remoteAddress();
+        return Asker.of(authentication.principalName(), peer == null ? null : peer.hostAddress(),
+                request.isSSL());
     }
 
     public String requestId() {

@@ -4,6 +4,7 @@ import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -30,8 +31,10 @@ final class DeleteObjects implements Operation {
 
     private final Relay relay;
     private final ObjectCache cache;
+    private final AccessControl access;
 
-    DeleteObjects(Relay relay, ObjectCache cache) {
+    DeleteObjects(Relay relay, ObjectCache cache, AccessControl access) {
+        this.access = access;
         this.relay = relay;
         this.cache = cache;
     }
@@ -85,8 +88,10 @@ final class DeleteObjects implements Operation {
         }
         try {
             reader.end(decoded -> append(body, decoded));
-            List<ObjectCache.Write> writes = keys(body.getBytes()).stream()
-                    .map(key -> cache.beginWrite(id(request, key)))
+            List<AccessControl.Deletion> deletions = deletions(body.getBytes());
+            access.requireDeletions(request, deletions);
+            List<ObjectCache.Write> writes = deletions.stream()
+                    .map(deletion -> cache.beginWrite(id(request, deletion.key())))
                     .toList();
             relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(body.getBytes())),
                     outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
@@ -100,20 +105,44 @@ final class DeleteObjects implements Operation {
                 String.valueOf(request.address().bucket()), key, null);
     }
 
-    private static List<String> keys(byte[] document) {
-        List<String> keys = new ArrayList<>();
+    private static List<AccessControl.Deletion> deletions(byte[] document) {
+        List<AccessControl.Deletion> deletions = new ArrayList<>();
         try {
             XMLStreamReader reader = XML.createXMLStreamReader(new ByteArrayInputStream(document));
             while (reader.hasNext()) {
                 if (reader.next() == XMLStreamConstants.START_ELEMENT
-                        && reader.getLocalName().equals("Key")) {
-                    keys.add(reader.getElementText());
+                        && reader.getLocalName().equals("Object")) {
+                    deletions.add(deletion(reader));
                 }
             }
-            return keys;
+            return deletions;
         } catch (XMLStreamException e) {
             throw new S3Exception(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");
         }
+    }
+
+    /** Which of two keys a store would delete nobody knows, so only one is let through. */
+    private static AccessControl.Deletion deletion(XMLStreamReader reader)
+            throws XMLStreamException {
+        String key = null;
+        boolean version = false;
+        while (reader.next() != XMLStreamConstants.END_ELEMENT) {
+            if (reader.isStartElement()) {
+                String name = reader.getLocalName();
+                String text = reader.getElementText();
+                if (name.equals("Key")) {
+                    if (key != null) {
+                        throw new XMLStreamException("two keys");
+                    }
+                    key = text;
+                }
+                version |= name.equals("VersionId");
+            }
+        }
+        if (key == null) {
+            throw new XMLStreamException("no key");
+        }
+        return new AccessControl.Deletion(key, version);
     }
 }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.rdma.dialect.Operation;
@@ -12,7 +13,8 @@ public final class Operations {
 
     private Operations() {}
 
-    public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma) {
+    public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
+            AccessControl access) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
@@ -27,6 +29,7 @@ public final class Operations {
                 new Router.Table(new GetObject(services, admission), new HeadObject(services),
                         new PutObject(services, admission, write, Operation.PUT),
                         new PutObject(services, admission, services.relay(), Operation.PART), write,
-                        new DeleteObjects(services.relay(), services.cache()), services.relay()));
+                        new DeleteObjects(services.relay(), services.cache(), access),
+                        services.relay()));
     }
 }

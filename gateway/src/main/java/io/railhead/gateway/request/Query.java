@@ -73,6 +73,24 @@ public final class Query {
         return null;
     }
 
+    /** The same with a plus sign read as a space, as stores read it. */
+    public @Nullable String getSpaced(String name) {
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                int equals = parameter.raw.indexOf('=');
+                return equals < 0
+                        ? ""
+                        : decode(parameter.raw.substring(equals + 1).replace('+', ' '));
+            }
+        }
+        return null;
+    }
+
+    /** Percent-decoding, where a plus sign stays one. */
+    public static String decode(String raw) {
+        return PercentCodec.decode(raw);
+    }
+
     /** Whether every parameter's name satisfies the test. */
     public boolean allNames(Predicate<String> test) {
         return parameters.stream()

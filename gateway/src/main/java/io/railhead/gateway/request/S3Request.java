@@ -5,13 +5,12 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Target;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /** A verified request: what is asked, who asks, where it goes. Immutable. */
 public record S3Request(RequestHead head, Address address, Query query,
-        Authentication authentication, Route route) {
+        Authentication authentication, Asker asker, Route route) {
 
     public String method() {
         return head.method();
@@ -61,10 +60,6 @@ public record S3Request(RequestHead head, Address address, Query query,
 
     /** "" for anonymous. */
     public String principal() {
-        return switch (authentication) {
-            case Authentication.Anonymous _ -> "";
-            case Authentication.Signed signed -> signed.principal().name();
-            case Authentication.Proven(Principal principal, _) -> principal.name();
-        };
+        return authentication.principalName();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Advertise;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
@@ -52,6 +53,7 @@ class ConfigLoaderTest {
     void credentialsExist() throws IOException {
         Files.writeString(folder.resolve("credentials.yaml"), "");
         Files.writeString(folder.resolve("ca.pem"), "");
+        Files.writeString(folder.resolve("policy.json"), "");
     }
 
     private GatewayConfig load(String yaml) throws Exception {
@@ -80,7 +82,7 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Runtime.getRuntime().availableProcessors(), AuthMode.VERIFY));
+                Runtime.getRuntime().availableProcessors(), new Access(AuthMode.VERIFY, null)));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -89,7 +91,8 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3),
                 null)));
         assertThat(config.rules().all()).containsExactly(new Rule("a", new Freshness.Strong(),
-                Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false));
+                Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
+                false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(true, Path.of("/run/railhead/loopback.sock")),
                 new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
@@ -110,7 +113,8 @@ class ConfigLoaderTest {
                 """
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
-                          idle_timeout: 3s, event_loops: 4, mode: verify}
+                          idle_timeout: 3s, event_loops: 4, authentication: verify,
+                          policy: policy.json}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
                           run: 1MiB, metadata_entries: 5}
                         backends:
@@ -138,7 +142,8 @@ class ConfigLoaderTest {
         assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
-                Duration.ofSeconds(3), 4, AuthMode.VERIFY));
+                Duration.ofSeconds(3), 4,
+                new Access(AuthMode.VERIFY, folder.resolve("policy.json"))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
@@ -148,7 +153,7 @@ class ConfigLoaderTest {
                 Duration.ofHours(1), 4, 5), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
-                ByteCount.parse("1TiB"), true, true));
+                ByteCount.parse("1TiB"), true, true, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(false, folder.resolve("l.sock")),
                 new VerbsConfig(true,
@@ -257,6 +262,8 @@ class ConfigLoaderTest {
             "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive is not served yet",
             "rules: [{cache: reads+writes}]    | rules[0].cache: reads+writes is not served yet",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
+            "rules: [{authorization: policy}] | rules[0].authorization: policy needs gateway.policy",
+            "rules: [{authorization: always}] | rules[0].authorization: 'always' is not one of backend",
             "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",
             "rules: [{}, {}]                   | rules[1]: is never reached",
             "cache: {lock: on, lock: off}      | cache.lock: Duplicate",
@@ -268,9 +275,8 @@ class ConfigLoaderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "{credentials: nowhere.yaml}  | gateway.credentials: no such file: ",
-            "{mode: pass-through}         | gateway.mode: only verify is served as yet",
-            "{mode: trusted-network}      | gateway.mode: only verify is served as yet",
-            "{mode: none}                 | gateway.mode: 'none' is not one of pass-through, trusted",
+            "{authentication: none} | gateway.authentication: 'none' is not one of pass_through, tr",
+            "{policy: nowhere.json} | gateway.policy: no such file",
             "{max_header: 1}              | gateway.max_header: must be 4KiB to 1MiB",
             "{domains: ['.x']}            | gateway.domains: '.x' is not a host name",
             "{domains: [5]}               | gateway.domains: must be a list of texts",
