@@ -36,8 +36,7 @@ public final class Serve {
             GatewayConfig checked = ConfigLoader.load(config);
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
             Gateway.requireSocketFolder(checked.rdma().loopback());
-            try (CredentialStore credentials = CredentialStore
-                    .load(checked.gateway().credentials())) {
+            try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 warnings(checked, credentials)
                         .forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
@@ -70,7 +69,7 @@ public final class Serve {
     public int run(Path config) {
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
-            CredentialStore credentials = CredentialStore.load(loaded.gateway().credentials());
+            CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
             Gateway gateway = Gateway.start(loaded, credentials);
             credentials.watch();

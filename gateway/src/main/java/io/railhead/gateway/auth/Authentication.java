@@ -8,18 +8,28 @@ public sealed interface Authentication {
 
     /** "" for anonymous. */
     default String principalName() {
-        return switch (this) {
-            case Anonymous _ -> "";
-            case Signed signed -> signed.principal().name();
-            case Proven(Principal principal, _) -> principal.name();
-        };
+        return this instanceof Known known ? known.principal().name() : "";
+    }
+
+    /** Some principal's, by one of its keys. */
+    sealed interface Known extends Authentication {
+
+        Principal principal();
+
+        AccessKey key();
     }
 
     /** It came over a session whose peer proved that it holds the access key. */
-    record Proven(Principal principal, AccessKey key) implements Authentication {}
+    record Proven(Principal principal, AccessKey key) implements Known {}
 
     /** Nothing in the request claims an identity: it is forwarded unsigned. */
     record Anonymous() implements Authentication {}
+
+    /**
+     * The network is trusted: nothing of the request proves that its sender owns a session, or the
+     * memory that a token names.
+     */
+    record Named(Principal principal, AccessKey key, PayloadSigning payload) implements Known {}
 
     /**
      * The request's SigV4 signature was verified.
@@ -30,7 +40,7 @@ public sealed interface Authentication {
      */
     record Signed(Principal principal, AccessKey key, SignatureScope scope, String signature,
             Set<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
-            SigningKey signingKey) implements Authentication {
+            SigningKey signingKey) implements Known {
 
         public Signed {
             signedHeaders = Set.copyOf(signedHeaders);

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * regions; it is bound by the signature. See "Authenticating Requests (AWS Signature Version 4)" in
  * the Amazon S3 API reference.
  */
-public final class Authenticator {
+public final class Authenticator implements RequestAuthenticator {
     private static final Duration MAX_SKEW = Duration.ofMinutes(15);
 
     private final CredentialStore credentials;
@@ -27,7 +27,7 @@ public final class Authenticator {
         this.credentials = credentials;
     }
 
-    /** Who sent it; throws {@code S3Exception} with AWS's code if the claim does not hold. */
+    @Override
     public Authentication authenticate(RequestHead head, Instant now) {
         QueryParameters query = QueryParameters.parse(head.rawQuery());
         Claim claim = claim(head, query);

@@ -1,6 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.WatchedFile;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,19 +22,34 @@ public final class CredentialStore implements AutoCloseable {
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
     private volatile Credentials current;
 
-    private CredentialStore(Path path) throws ConfigException {
-        file = new WatchedFile<>("credentials", path, Credentials::parse, this::replace);
+    private CredentialStore(Path path, WatchedFile.Parser<Credentials> parser)
+            throws ConfigException {
+        file = new WatchedFile<>("credentials", path, parser, this::replace);
         current = file.load();
+    }
+
+    /** What the configuration's way of knowing callers needs. Blocks. */
+    public static CredentialStore open(GatewayConfig.Gateway gateway) throws ConfigException {
+        String trusted = gateway.access().trustedPrincipal();
+        return trusted == null
+                ? load(gateway.credentials())
+                : new CredentialStore(gateway.credentials(), (path, content) -> Credentials
+                        .parse(path, content)
+                        .requireOneTenant(path, trusted));
     }
 
     /** Reads the file for the first time. Blocks. */
     public static CredentialStore load(Path file) throws ConfigException {
-        return new CredentialStore(file);
+        return new CredentialStore(file, Credentials::parse);
     }
 
     /** Who has this access key, or null. */
     public @Nullable Identity find(String accessKeyId) {
         return current.find(accessKeyId);
+    }
+
+    public @Nullable Principal findPrincipal(String name) {
+        return current.findPrincipal(name);
     }
 
     /** All of them, in file order. */

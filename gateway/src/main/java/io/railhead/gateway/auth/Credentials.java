@@ -101,6 +101,26 @@ final class Credentials {
         return byAccessKey.get(accessKeyId);
     }
 
+    @Nullable
+    Principal findPrincipal(String name) {
+        return byName.get(name);
+    }
+
+    /** A trusted network cannot tell tenants apart. */
+    Credentials requireOneTenant(Path file, String trusted) throws ConfigException {
+        if (!byName.containsKey(trusted)) {
+            throw new ConfigException("gateway.trusted_network.principal: there is no '" + trusted
+                    + "' in " + file);
+        }
+        List<String> tenants = byName.values().stream().map(Principal::tenant).distinct().toList();
+        if (tenants.size() > 1) {
+            throw new ConfigException(file.getFileName() + ": principals: tenants "
+                    + String.join(", ", tenants) + " cannot be told apart under"
+                    + " gateway.authentication: trusted_network; leave one, or use verify");
+        }
+        return this;
+    }
+
     List<Principal> principals() {
         return List.copyOf(byName.values());
     }

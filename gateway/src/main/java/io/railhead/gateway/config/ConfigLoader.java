@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader},
@@ -81,13 +82,29 @@ public final class ConfigLoader {
 
     private Access access(Section section) throws ConfigException {
         AuthMode mode = section.choice("authentication", "verify", MODES);
-        if (mode != AuthMode.VERIFY) {
+        if (mode == AuthMode.PASS_THROUGH) {
             throw section.problem("authentication",
-                    "only verify is served as yet; set it to verify");
+                    "pass_through is not served yet; set it to verify");
         }
         String policy = section.text("policy");
-        return new Access(mode,
+        return new Access(mode, trustedPrincipal(section, mode),
                 policy == null ? null : existing(folder, section, "policy", policy));
+    }
+
+    private static @Nullable String trustedPrincipal(Section gateway, AuthMode mode)
+            throws ConfigException {
+        Section trusted = gateway.section("trusted_network");
+        String principal = trusted.text("principal");
+        trusted.close();
+        if (mode == AuthMode.TRUSTED_NETWORK && principal == null) {
+            throw trusted.problem("principal",
+                    "is missing; name the principal of credentials.yaml that every client is");
+        }
+        if (mode != AuthMode.TRUSTED_NETWORK && principal != null) {
+            throw trusted.problem("principal",
+                    "has no meaning without gateway.authentication: trusted_network");
+        }
+        return principal;
     }
 
     /** As the kernel has it: no resolver is asked. */

@@ -38,11 +38,13 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * Who may come in.
      *
+     * @param trustedPrincipal who everybody is; null unless the network is trusted
      * @param policy who may do what; null leaves it to the stores
      */
-    public record Access(AuthMode mode, @Nullable Path policy) {}
+    public record Access(AuthMode mode, @Nullable String trustedPrincipal,
+            @Nullable Path policy) {}
 
-    /** How callers are known. Only {@link #VERIFY} is served as yet. */
+    /** How callers are known. {@link #PASS_THROUGH} is not served as yet. */
     public enum AuthMode {
         VERIFY,
         PASS_THROUGH,

@@ -3,7 +3,7 @@ package io.railhead.gateway.frontdoor;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Authenticator;
+import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * up, routed by rule. Event loop only; one instance serves all loops and holds no state of theirs.
  */
 public final class FrontDoor {
-    private final Authenticator authenticator;
+    private final RequestAuthenticator authenticator;
     private final AccessControl access;
     private final Routes routes;
     private final Router router;
@@ -36,8 +36,8 @@ public final class FrontDoor {
     private final Metrics metrics;
 
     /** @param ownPaths by what follows the prefix */
-    public FrontDoor(Authenticator authenticator, AccessControl access, Routes routes,
-            Router router,
+    public FrontDoor(RequestAuthenticator authenticator, AccessControl access,
+            Routes routes, Router router,
             Map<String, OwnPath> ownPaths,
             List<String> domains, InstantSource clock, Metrics metrics) {
         this.authenticator = authenticator;
@@ -84,7 +84,8 @@ public final class FrontDoor {
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
             throw new S3Exception(S3Error.ACCESS_DENIED,
-                    "Requests below " + OwnPath.PREFIX + " must be signed.");
+                    "Requests below " + OwnPath.PREFIX
+                            + " must be signed, and the gateway must verify signatures.");
         }
         OwnPath.require(ownPaths, head.rawPath().substring(OwnPath.PREFIX.length()))
                 .handle(exchange, signed, query(head.rawQuery()));

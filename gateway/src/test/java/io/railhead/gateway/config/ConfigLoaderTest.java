@@ -82,7 +82,7 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Runtime.getRuntime().availableProcessors(), new Access(AuthMode.VERIFY, null)));
+                Runtime.getRuntime().availableProcessors(), new Access(AuthMode.VERIFY, null, null)));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -143,7 +143,7 @@ class ConfigLoaderTest {
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
                 Duration.ofSeconds(3), 4,
-                new Access(AuthMode.VERIFY, folder.resolve("policy.json"))));
+                new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
@@ -276,6 +276,8 @@ class ConfigLoaderTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "{credentials: nowhere.yaml}  | gateway.credentials: no such file: ",
             "{authentication: none} | gateway.authentication: 'none' is not one of pass_through, tr",
+            "{authentication: trusted_network} | gateway.trusted_network.principal: is missing; name",
+            "{trusted_network: {principal: a}} | gateway.trusted_network.principal: has no meaning",
             "{policy: nowhere.json} | gateway.policy: no such file",
             "{max_header: 1}              | gateway.max_header: must be 4KiB to 1MiB",
             "{domains: ['.x']}            | gateway.domains: '.x' is not a host name",
@@ -284,7 +286,7 @@ class ConfigLoaderTest {
     void aBadFrontDoorIsOneLineNamingItsKey(String gateway, String line) throws IOException {
         String yaml = gateway.contains("credentials")
                 ? gateway
-                : gateway.replace("{", "{credentials: credentials.yaml, ");
+                : gateway.replaceFirst("\\{", "{credentials: credentials.yaml, ");
         assertThat(refusal("gateway: " + yaml + "\n" + BACKENDS)).contains(line);
     }
 
