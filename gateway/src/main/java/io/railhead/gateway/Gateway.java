@@ -14,6 +14,7 @@ import io.railhead.gateway.admin.StateCollector;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.auth.PassThrough;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.TrustedNetwork;
@@ -25,6 +26,7 @@ import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.Revalidations;
@@ -248,7 +250,9 @@ public final class Gateway implements AutoCloseable {
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Endpoints endpoints,
             ReadServices reads, Routes routes, SessionCallers callers, AccessControl access) {
         return new FrontDoor(authenticator(credentials), access, routes,
-                Operations.router(reads, sessions, config.rdma(), access),
+                config.gateway().access().mode() == AuthMode.PASS_THROUGH
+                        ? Operations.passingThrough(reads, access)
+                        : Operations.router(reads, sessions, config.rdma(), access),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers)),
                 config.gateway().domains(),
@@ -257,6 +261,11 @@ public final class Gateway implements AutoCloseable {
 
     private RequestAuthenticator authenticator(CredentialStore credentials) {
         String trusted = config.gateway().access().trustedPrincipal();
+        if (config.gateway().access().mode() == AuthMode.PASS_THROUGH) {
+            LOG.info("the stores verify signatures (gateway.authentication: pass_through):"
+                    + " every read is asked of them, and nothing is served by RDMA");
+            return new PassThrough();
+        }
         if (trusted == null) {
             return new Authenticator(credentials);
         }

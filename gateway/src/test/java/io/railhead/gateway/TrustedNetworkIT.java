@@ -69,7 +69,8 @@ class TrustedNetworkIT {
         TestClient client = gateway.client("WHOEVER", "whatever");
         assertThat(client.put("/b/key", OBJECT).statusCode()).isEqualTo(200);
         assertThat(store.object("/b/key")).isEqualTo(OBJECT);
-        String chunked = Integer.toHexString(OBJECT.length) + ";chunk-signature=" + "0".repeat(64) + "\r\n" + new String(OBJECT)
+        String chunked = Integer.toHexString(OBJECT.length) + ";chunk-signature=" + "0".repeat(64)
+                + "\r\n" + new String(OBJECT)
                 + "\r\n0;chunk-signature=" + "0".repeat(64) + "\r\n\r\n";
         HttpResponse<byte[]> answer = client.send(HttpRequest
                 .newBuilder(gateway.endpoint().resolve("/b/chunked"))
@@ -100,11 +101,12 @@ class TrustedNetworkIT {
     @Test
     void severalTenantsAreRefusedAtTheStartAndAtAReload() throws Exception {
         String two = PRINCIPALS + """
-              - name: guest
-                tenant: visitors
-                keys: [{access_key: GUEST, secret_key: guest-secret}]
-            """.indent(0);
-        assertThatThrownBy(() -> gateway(SETTINGS, two)).hasMessageContaining("cannot be told apart");
+                  - name: guest
+                    tenant: visitors
+                    keys: [{access_key: GUEST, secret_key: guest-secret}]
+                """.indent(0);
+        assertThatThrownBy(() -> gateway(SETTINGS, two))
+                .hasMessageContaining("cannot be told apart");
         assertThatThrownBy(() -> gateway(SETTINGS.replace("rack", "nobody"), PRINCIPALS))
                 .hasMessageContaining("there is no 'nobody'");
         Files.writeString(gateway.directory().resolve("credentials.yaml"), two);

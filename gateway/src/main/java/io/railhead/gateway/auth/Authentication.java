@@ -26,6 +26,13 @@ public sealed interface Authentication {
     record Anonymous() implements Authentication {}
 
     /**
+     * Whoever signed it, the store verifies it: the request goes on as it came.
+     *
+     * @param host as the client named the store
+     */
+    record PassedThrough(String host) implements Authentication {}
+
+    /**
      * The network is trusted: nothing of the request proves that its sender owns a session, or the
      * memory that a token names.
      */

@@ -2,6 +2,7 @@ package io.railhead.gateway.auth;
 
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.WatchedFile;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,7 +19,8 @@ import org.slf4j.LoggerFactory;
 public final class CredentialStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialStore.class);
 
-    private final WatchedFile<Credentials> file;
+    /** Null where no secret is held. */
+    private final @Nullable WatchedFile<Credentials> file;
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
     private volatile Credentials current;
 
@@ -28,9 +30,17 @@ public final class CredentialStore implements AutoCloseable {
         current = file.load();
     }
 
+    private CredentialStore() {
+        file = null;
+        current = Credentials.NONE;
+    }
+
     /** What the configuration's way of knowing callers needs. Blocks. */
     public static CredentialStore open(GatewayConfig.Gateway gateway) throws ConfigException {
         String trusted = gateway.access().trustedPrincipal();
+        if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
+            return new CredentialStore();
+        }
         return trusted == null
                 ? load(gateway.credentials())
                 : new CredentialStore(gateway.credentials(), (path, content) -> Credentials
@@ -69,12 +79,16 @@ public final class CredentialStore implements AutoCloseable {
 
     /** Starts looking at the file once a second, on a virtual thread, until closed. */
     public void watch() {
-        file.watch();
+        if (file != null) {
+            file.watch();
+        }
     }
 
     /** Looks at the file now. Blocks. */
     public void reload() {
-        file.reload();
+        if (file != null) {
+            file.reload();
+        }
     }
 
     private void replace(Credentials next) {
@@ -97,12 +111,14 @@ public final class CredentialStore implements AutoCloseable {
 
     /** How often a changed file could not be used. */
     public long reloadFailures() {
-        return file.failures();
+        return file == null ? 0 : file.failures();
     }
 
     /** Stops looking at the file. */
     @Override
     public void close() {
-        file.close();
+        if (file != null) {
+            file.close();
+        }
     }
 }

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One reading of {@code credentials.yaml}. Immutable. */
 final class Credentials {
+    static final Credentials NONE = new Credentials(Map.of(), Map.of());
+
     private final Map<String, Principal> byName;
     private final Map<String, Identity> byAccessKey;
 

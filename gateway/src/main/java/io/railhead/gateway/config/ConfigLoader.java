@@ -64,8 +64,7 @@ public final class ConfigLoader {
                 section.text("name", hostName()),
                 section.value("listen", "0.0.0.0:9000", ListenAddress::parse),
                 section.value("health", "0.0.0.0:9901", ListenAddress::parse),
-                existing(folder, section, "credentials",
-                        section.text("credentials", "/etc/railhead/credentials.yaml")),
+                credentials(section),
                 domains(section),
                 section.duration("drain", "30s"),
                 section.bytes("max_header", "64KiB"),
@@ -82,13 +81,20 @@ public final class ConfigLoader {
 
     private Access access(Section section) throws ConfigException {
         AuthMode mode = section.choice("authentication", "verify", MODES);
-        if (mode == AuthMode.PASS_THROUGH) {
-            throw section.problem("authentication",
-                    "pass_through is not served yet; set it to verify");
-        }
         String policy = section.text("policy");
+        if (mode == AuthMode.PASS_THROUGH && policy != null) {
+            throw section.problem("policy", "cannot be held under gateway.authentication:"
+                    + " pass_through, where only the stores know who asks");
+        }
         return new Access(mode, trustedPrincipal(section, mode),
                 policy == null ? null : existing(folder, section, "policy", policy));
+    }
+
+    private Path credentials(Section section) throws ConfigException {
+        String name = section.text("credentials", "/etc/railhead/credentials.yaml");
+        return section.choice("authentication", "verify", MODES) == AuthMode.PASS_THROUGH
+                ? folder.resolve(name)
+                : existing(folder, section, "credentials", name);
     }
 
     private static @Nullable String trustedPrincipal(Section gateway, AuthMode mode)

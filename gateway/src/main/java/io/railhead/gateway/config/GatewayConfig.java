@@ -23,6 +23,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * The front door.
      *
      * @param name of this gateway, where several are listed
+     * @param credentials need not be there under {@link AuthMode#PASS_THROUGH}
      * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
      * @param eventLoops never 0: the machine's cores are already filled in
      */
@@ -44,7 +45,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Access(AuthMode mode, @Nullable String trustedPrincipal,
             @Nullable Path policy) {}
 
-    /** How callers are known. {@link #PASS_THROUGH} is not served as yet. */
+    /** How callers are known. */
     public enum AuthMode {
         VERIFY,
         PASS_THROUGH,

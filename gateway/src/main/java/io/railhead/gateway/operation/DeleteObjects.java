@@ -56,11 +56,17 @@ final class DeleteObjects implements Operation {
             throw new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED, "Your request was too big.");
         }
         Buffer body = Buffer.buffer();
+        Buffer raw = request.isPassedThrough() ? Buffer.buffer() : body;
         exchange.request()
                 .exceptionHandler(cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
                         "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
-        exchange.request().handler(piece -> accept(exchange, reader, piece, body));
-        exchange.request().endHandler(ignored -> complete(exchange, request, reader, body));
+        exchange.request().handler(piece -> {
+            if (request.isPassedThrough()) {
+                raw.appendBuffer(piece);
+            }
+            accept(exchange, reader, piece, body);
+        });
+        exchange.request().endHandler(ignored -> complete(exchange, request, reader, body, raw));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
         }
@@ -82,7 +88,9 @@ final class DeleteObjects implements Operation {
         body.appendBytes(bytes);
     }
 
-    private void complete(Exchange exchange, S3Request request, BodyReader reader, Buffer body) {
+    /** @param raw as it came where the client's own signature covers that; else {@code body} */
+    private void complete(Exchange exchange, S3Request request, BodyReader reader, Buffer body,
+            Buffer raw) {
         if (exchange.isAnswered() || exchange.isOver()) {
             return;
         }
@@ -93,7 +101,7 @@ final class DeleteObjects implements Operation {
             List<ObjectCache.Write> writes = deletions.stream()
                     .map(deletion -> cache.beginWrite(id(request, deletion.key())))
                     .toList();
-            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(body.getBytes())),
+            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
                     outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
         } catch (S3Exception e) {
             exchange.fail(e);

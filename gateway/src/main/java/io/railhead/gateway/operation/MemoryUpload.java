@@ -125,7 +125,7 @@ public final class MemoryUpload {
             case Authentication.Signed signed ->
                 new Authentication.Proven(signed.principal(), signed.key());
             case Authentication.Proven(Principal _, AccessKey _) -> request.authentication();
-            case Authentication.Anonymous _,Authentication.Named _ ->
+            case Authentication.Anonymous _,Authentication.Named _,Authentication.PassedThrough _ ->
                 throw new IllegalStateException("memory is offered only by who is known");
         };
     }

@@ -46,6 +46,8 @@ public final class ObjectReads {
 
     public static Grant grant(S3Request request, ObjectId id) {
         return switch (request.authentication()) {
+            case Authentication.PassedThrough _ ->
+                throw new IllegalStateException("the store is asked each time");
             case Authentication.Anonymous _ -> new Grant("", "", "", Grant.Action.READ, id);
             case Authentication.Known known -> grant(known.principal(), known.key(), id);
         };

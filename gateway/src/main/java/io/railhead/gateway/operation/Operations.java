@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.config.GatewayConfig;
@@ -12,6 +13,19 @@ import java.time.Clock;
 public final class Operations {
 
     private Operations() {}
+
+    /** For clients whose signature only the store can verify. */
+    public static Router passingThrough(ReadServices services, AccessControl access) {
+        Metrics metrics = services.metrics();
+        io.railhead.gateway.operation.Operation relay = new NoTokens(services.relay(), metrics);
+        io.railhead.gateway.operation.Operation write = new NoTokens(
+                new ObjectWrite(services.relay(), services.cache()),
+                metrics);
+        io.railhead.gateway.operation.Operation delete = new DeleteObjects(services.relay(),
+                services.cache(), access);
+        return new Router(new Router.Table(new NoTokens(new PassedGet(services), metrics), relay,
+                write, relay, write, new NoTokens(delete, metrics), relay));
+    }
 
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
             AccessControl access) {

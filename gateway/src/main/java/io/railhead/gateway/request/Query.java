@@ -97,6 +97,11 @@ public final class Query {
                 .allMatch(parameter -> test.test(parameter.name) || isSigning(parameter.name));
     }
 
+    /** Whether it carries a signature of its own. */
+    public boolean isPresigned() {
+        return parameters.stream().anyMatch(parameter -> isSigning(parameter.name));
+    }
+
     /** As sent, less the parameters of a presigned URL; null if nothing is left. */
     public @Nullable String rawWithoutSigning() {
         List<String> kept = parameters.stream()

@@ -28,6 +28,10 @@ public final class Routes {
                 Rule rule = rules.match("", address.bucket(), address.key());
                 yield new Route(backend(rule), new Caller.Anonymous(), ANONYMOUS, rule);
             }
+            case Authentication.PassedThrough(String host) -> {
+                Rule rule = rules.match("", address.bucket(), address.key());
+                yield new Route(backend(rule), new Caller.ClientSigned(host), "", rule);
+            }
             case Authentication.Known known -> route(known.principal(), known.key(), address);
         };
     }

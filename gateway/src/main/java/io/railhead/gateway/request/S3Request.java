@@ -28,8 +28,17 @@ public record S3Request(RequestHead head, Address address, Query query,
         return address.bucket() != null && !address.rawKey().isEmpty();
     }
 
+    /** What is asked of the store; as it came where the client's own signature must hold. */
     public Target target() {
+        if (isPassedThrough()) {
+            return new Target(null, head.rawPath().substring(1), head.rawQuery());
+        }
         return new Target(address.bucket(), address.rawKey(), query.rawWithoutSigning());
+    }
+
+    /** Whether the store, and not the gateway, knows who asks. */
+    public boolean isPassedThrough() {
+        return authentication instanceof Authentication.PassedThrough;
     }
 
     /**

@@ -82,7 +82,8 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Runtime.getRuntime().availableProcessors(), new Access(AuthMode.VERIFY, null, null)));
+                Runtime.getRuntime().availableProcessors(),
+                new Access(AuthMode.VERIFY, null, null)));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -277,6 +278,7 @@ class ConfigLoaderTest {
             "{credentials: nowhere.yaml}  | gateway.credentials: no such file: ",
             "{authentication: none} | gateway.authentication: 'none' is not one of pass_through, tr",
             "{authentication: trusted_network} | gateway.trusted_network.principal: is missing; name",
+            "{authentication: pass_through, policy: policy.json} | gateway.policy: cannot be held",
             "{trusted_network: {principal: a}} | gateway.trusted_network.principal: has no meaning",
             "{policy: nowhere.json} | gateway.policy: no such file",
             "{max_header: 1}              | gateway.max_header: must be 4KiB to 1MiB",
