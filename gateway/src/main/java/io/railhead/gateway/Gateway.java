@@ -17,6 +17,8 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.PassThrough;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestAuthenticator;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.auth.SigV2;
 import io.railhead.gateway.auth.TrustedNetwork;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Grants;
@@ -38,6 +40,7 @@ import io.railhead.gateway.frontdoor.SessionOpening;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
@@ -267,11 +270,19 @@ public final class Gateway implements AutoCloseable {
             return new PassThrough();
         }
         if (trusted == null) {
-            return new Authenticator(credentials);
+            return new Authenticator(credentials,
+                    config.gateway().access().sigV2()
+                            ? new SigV2(credentials, this::bucketInHost)
+                            : null);
         }
         LOG.warn("NO CLIENT IS AUTHENTICATED (gateway.authentication: trusted_network): whoever"
                 + " reaches {} acts as principal {}", config.gateway().listen(), trusted);
         return new TrustedNetwork(credentials, trusted);
+    }
+
+    private @Nullable String bucketInHost(RequestHead head) {
+        String host = head.headers().get("host");
+        return host == null ? null : Address.bucketOf(host, config.gateway().domains());
     }
 
     private static void revoke(CredentialChange change, Grants grants, Sessions sessions) {

@@ -33,8 +33,8 @@ public sealed interface Authentication {
     record PassedThrough(String host) implements Authentication {}
 
     /**
-     * The network is trusted: nothing of the request proves that its sender owns a session, or the
-     * memory that a token names.
+     * Signed with SigV2, or the network is trusted: nothing of the request proves that its sender
+     * owns a session, or the memory that a token names.
      */
     record Named(Principal principal, AccessKey key, PayloadSigning payload) implements Known {}
 

@@ -87,7 +87,8 @@ public final class ConfigLoader {
                     + " pass_through, where only the stores know who asks");
         }
         return new Access(mode, trustedPrincipal(section, mode),
-                policy == null ? null : existing(folder, section, "policy", policy));
+                policy == null ? null : existing(folder, section, "policy", policy),
+                section.flag("sigv2", false));
     }
 
     private Path credentials(Section section) throws ConfigException {

@@ -41,9 +41,10 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      *
      * @param trustedPrincipal who everybody is; null unless the network is trusted
      * @param policy who may do what; null leaves it to the stores
+     * @param sigV2 whether signatures of version 2 are verified, or refused
      */
     public record Access(AuthMode mode, @Nullable String trustedPrincipal,
-            @Nullable Path policy) {}
+            @Nullable Path policy, boolean sigV2) {}
 
     /** How callers are known. */
     public enum AuthMode {

@@ -15,10 +15,14 @@ public final class Query {
             "x-amz-expires", "x-amz-signedheaders", "x-amz-signature", "x-amz-security-token",
             "x-amz-content-sha256");
 
+    private static final Set<String> SIGNING_V2 = Set.of("AWSAccessKeyId", "Signature", "Expires");
+
     private final List<Parameter> parameters;
+    private final boolean signedV2;
 
     private Query(List<Parameter> parameters) {
         this.parameters = parameters;
+        this.signedV2 = has("AWSAccessKeyId") && has("Signature");
     }
 
     /** @param raw as sent, without percent-decoding; {@code name} and {@code value} are decoded */
@@ -111,7 +115,8 @@ public final class Query {
         return kept.isEmpty() ? null : String.join("&", kept);
     }
 
-    private static boolean isSigning(String name) {
-        return SIGNING.contains(name.toLowerCase(Locale.ROOT));
+    private boolean isSigning(String name) {
+        return SIGNING.contains(name.toLowerCase(Locale.ROOT))
+                || (signedV2 && SIGNING_V2.contains(name));
     }
 }

@@ -83,7 +83,7 @@ class ConfigLoaderTest {
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
                 Runtime.getRuntime().availableProcessors(),
-                new Access(AuthMode.VERIFY, null, null)));
+                new Access(AuthMode.VERIFY, null, null, false)));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -115,7 +115,7 @@ class ConfigLoaderTest {
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
                           idle_timeout: 3s, event_loops: 4, authentication: verify,
-                          policy: policy.json}
+                          policy: policy.json, sigv2: true}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
                           run: 1MiB, metadata_entries: 5}
                         backends:
@@ -144,7 +144,7 @@ class ConfigLoaderTest {
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
                 Duration.ofSeconds(3), 4,
-                new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"))));
+                new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true)));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
