@@ -17,6 +17,10 @@ public record BackendRequest(String method, Target target, Headers headers, Payl
         Caller caller,
         @Nullable Duration timeout) {
 
+    public BackendRequest withCaller(Caller other) {
+        return new BackendRequest(method, target, headers, payload, other, timeout);
+    }
+
     /** Sending it twice changes nothing more than once: GET and HEAD. */
     public boolean isIdempotent() {
         return payload instanceof Payload.Empty && (method.equals("GET") || method.equals("HEAD"));

@@ -16,6 +16,9 @@ public sealed interface Caller {
      */
     record ClientSigned(String host) implements Caller {}
 
+    /** Signed with what the SDK's default provider chain gives at that moment. */
+    record DefaultChain() implements Caller {}
+
     /** Signed with SigV4. Never logged: {@link #toString} shows the access key only. */
     record Credential(String accessKey, String secretKey,
             @Nullable String sessionToken) implements Caller {

@@ -126,6 +126,8 @@ final class Wire {
                 yield out.build();
             }
             case Caller.ClientSigned _ -> out.build();
+            case Caller.DefaultChain _ ->
+                throw new IllegalStateException("the chain is asked before a request is written");
             case Caller.Credential credential -> signer.sign(out.build(), hash, credential);
         };
     }

@@ -93,9 +93,21 @@ final class Credentials {
             return null;
         }
         BackendCredential credential = new BackendCredential(backend.text("account"),
-                accessKey(backend));
+                isProvided(backend) ? null : accessKey(backend));
         backend.close();
         return credential;
+    }
+
+    private static boolean isProvided(Section backend) throws ConfigException {
+        String provider = backend.text("provider");
+        if (provider != null && !provider.equals("default")) {
+            throw backend.problem("provider", "'" + provider
+                    + "' is not known; leave it out, or use default for the SDK's provider chain");
+        }
+        if (provider != null && backend.has("access_key")) {
+            throw backend.problem("provider", "stands instead of access_key and secret_key");
+        }
+        return provider != null;
     }
 
     @Nullable
@@ -148,7 +160,9 @@ final class Credentials {
         for (Principal principal : byName.values()) {
             BackendCredential backend = principal.backend();
             if (backend != null) {
-                users.computeIfAbsent(backend.key().id(), k -> new LinkedHashSet<>())
+                AccessKey key = backend.key();
+                users.computeIfAbsent(key == null ? "of the default chain" : key.id(),
+                        k -> new LinkedHashSet<>())
                         .add(principal.name());
             } else {
                 principal.keys()
