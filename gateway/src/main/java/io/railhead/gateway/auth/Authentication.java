@@ -52,5 +52,11 @@ public sealed interface Authentication {
         public Signed {
             signedHeaders = Set.copyOf(signedHeaders);
         }
+
+        /** Without the signature, which is good for another request until it is too old. */
+        @Override
+        public String toString() {
+            return "Signed[" + principal.name() + ", " + scope + "]";
+        }
     }
 }
