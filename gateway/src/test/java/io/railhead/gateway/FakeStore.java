@@ -152,13 +152,13 @@ final class FakeStore implements AutoCloseable {
             answer(exchange, 412, "<Error><Code>PreconditionFailed</Code></Error>".getBytes());
             return;
         }
+        if (fault.test(exchange, object)) {
+            return;
+        }
         String ifNoneMatch = exchange.getRequestHeaders().getFirst("If-None-Match");
         if (ifNoneMatch != null && ifNoneMatch.equals(etag(object))) {
             exchange.getResponseHeaders().set("ETag", etag(object));
             exchange.sendResponseHeaders(304, -1);
-            return;
-        }
-        if (fault.test(exchange, object)) {
             return;
         }
         exchange.getResponseHeaders().set("ETag", etag(object));

@@ -97,6 +97,14 @@ class PolicyIT {
     }
 
     @Test
+    void aKeyThatAStoreCouldResolveToAnotherIsDenied() {
+        store.put("/b/secret/key", OBJECT);
+        assertDenied(alice().get("/b/x/../secret/key"));
+        assertDenied(alice().get("/b/%2e%2e/b/secret/key"));
+        assertThat(alice().get("/b/x..y").statusCode()).isEqualTo(404);
+    }
+
+    @Test
     void aCopyMustBeAllowedToReadItsSource() {
         store.put("/b/secret/key", OBJECT);
         assertDenied(bob().put("/b/mine", new byte[0], "x-amz-copy-source", "/b/secret/key"));

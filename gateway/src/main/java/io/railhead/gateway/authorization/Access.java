@@ -13,6 +13,16 @@ import org.jspecify.annotations.Nullable;
 public record Access(S3Action action, String bucket, @Nullable String key, @Nullable String prefix,
         @Nullable String delimiter) {
 
+    /**
+     * Whether a store, or what stands before it, could take the key for another's: some resolve dot
+     * segments as in a path.
+     */
+    boolean isAmbiguous() {
+        return key != null && (key.equals(".") || key.equals("..") || key.startsWith("./")
+                || key.startsWith("../") || key.endsWith("/.") || key.endsWith("/..")
+                || key.contains("/./") || key.contains("/../"));
+    }
+
     static Access toObject(S3Action action, String bucket, String key) {
         return new Access(action, bucket, key, null, null);
     }

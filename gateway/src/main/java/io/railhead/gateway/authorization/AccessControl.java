@@ -56,6 +56,10 @@ public final class AccessControl {
     }
 
     private void require(Policy current, Asker asker, Access access) {
+        if (access.isAmbiguous()) {
+            throw denied("unknown", "The gateway has a policy, and a key with a segment of dots"
+                    + " could mean another's to the store.");
+        }
         if (!current.allows(asker, access)) {
             throw denied(access.action().policyName(), "The gateway's policy does not allow "
                     + access.action().policyName() + " on this resource.");
@@ -74,6 +78,7 @@ public final class AccessControl {
 
     /** Whether a plain GET is allowed; allocates nothing. */
     public boolean allows(Asker asker, Access reading) {
-        return policy == null || policy.current().allows(asker, reading);
+        return policy == null
+                || (!reading.isAmbiguous() && policy.current().allows(asker, reading));
     }
 }

@@ -23,7 +23,8 @@ final class RequestedAccess {
     private static final Set<String> BUCKET_PARAMETERS = Set.of("x-id", "list-type", "prefix",
             "delimiter", "marker", "max-keys", "encoding-type", "start-after", "continuation-token",
             "fetch-owner", "key-marker", "version-id-marker", "upload-id-marker", "max-uploads",
-            "allow-unordered", "id", "max-buckets", "bucket-region", "delete", "uploads",
+            "allow-unordered", "metadata", "id", "max-buckets", "bucket-region", "delete",
+            "uploads",
             "versions");
 
     private final S3Request request;

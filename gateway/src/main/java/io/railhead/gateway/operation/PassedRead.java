@@ -118,7 +118,9 @@ final class PassedRead {
 
     private void answered(BackendResponse answer, @Nullable ReadPlan held,
             ObjectHeaders.Moment sent) {
-        services.metrics().revalidations.labels(Integer.toString(answer.status())).inc();
+        if (held != null) {
+            services.metrics().revalidations.labels(outcome(answer.status())).inc();
+        }
         if (answer.status() == 304 && held != null) {
             BodyDrain.discard(answer.body());
             serve(held);
@@ -131,6 +133,14 @@ final class PassedRead {
             services.metrics().cacheResults.labels("refused").inc();
             Relay.pass(exchange, request.method(), answer);
         }
+    }
+
+    private static String outcome(int status) {
+        return switch (status) {
+            case 304 -> "found";
+            case 200, 206 -> "changed";
+            default -> "refused";
+        };
     }
 
     private void keep(BackendResponse answer, ObjectHeaders.Moment sent) {
