@@ -219,7 +219,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         proven = true;
         peers.leftUnproven();
         peers.counts().sessionOpened();
-        link.within(rail.enter(session().principal()));
+        link.within(port.budgets().enter(session().principal()));
         log.info("verbs session {} open: principal {}", session().number(),
                 session().principal());
         say(new Welcome(session().serverProof(handshake.clientNonce(), handshake.serverNonce()),
@@ -574,7 +574,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
 
     private void leavePeers() {
         if (proven) {
-            rail.exit(session().principal());
+            port.budgets().exit(session().principal());
             peers.counts().sessionEnded();
         } else {
             peers.leftUnproven();
