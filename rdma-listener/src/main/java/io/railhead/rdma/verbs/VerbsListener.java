@@ -16,7 +16,6 @@ import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.verbs.VerbsConnection.Handshake;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -176,7 +175,7 @@ final class VerbsListener implements CmLoop.Listener {
     private void accept(RdmaCmId id, Link link, Handshake handshake, int reads) {
         try {
             id.accept(verbs.connParam(new ConnectionParameters(
-                    VerbsConnection.challenge(handshake), 0, reads, config.retryCount(),
+                    handshake.challenge(), 0, reads, config.retryCount(),
                     config.rnrRetry(), link.queuePair().getQp_num())));
         } catch (IOException e) {
             log.info("verbs connection not made: {}", e.toString());
