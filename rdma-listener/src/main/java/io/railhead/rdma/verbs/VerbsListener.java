@@ -121,7 +121,14 @@ final class VerbsListener implements CmLoop.Listener {
             reject(id, Refusal.UNKNOWN_SESSION);
             return;
         }
-        IbvQpAttr route = states.route(id);
+        IbvQpAttr route;
+        try {
+            route = states.route(id);
+        } catch (IOException e) {
+            log.warn("no route for a connection: {}", e.toString());
+            reject(id, Refusal.BUSY);
+            return;
+        }
         String objection = routes.findObjection(port.adapter().device(), route.getAh_attr());
         if (objection != null) {
             log.error("verbs: {}", objection);

@@ -17,6 +17,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,7 +86,7 @@ final class SharedBudgetTest {
             if (random.nextBoolean() && !own.isEmpty()) {
                 principals.get(who).giveBack(own.remove());
             } else {
-                long bytes = 1 + random.nextInt(40);
+                long bytes = 1L + random.nextInt(40);
                 boolean room = sum(own) + bytes <= PRINCIPAL
                         && sum(taken.get(0)) + sum(taken.get(1)) + bytes <= PORT;
                 assertThat(principals.get(who).tryTake(bytes, who)).as("seed %d", seed)
@@ -142,7 +143,7 @@ final class SharedBudgetTest {
                 }
                 budget.giveBack(PORT);
                 while (done.get() >= 0 && done.get() < round) {
-                    Thread.yield();
+                    LockSupport.parkNanos(1_000);
                 }
             }
             return done.get();
@@ -150,7 +151,7 @@ final class SharedBudgetTest {
         Callable<Integer> sleeper = () -> {
             for (int round = 1; round <= HANDOVERS; round++) {
                 while (taken.get() < round) {
-                    Thread.yield();
+                    LockSupport.parkNanos(1_000);
                 }
                 while (!budget.tryTake(PORT, 1)) {
                     if (!awake.tryAcquire(20, TimeUnit.SECONDS)) {
@@ -194,7 +195,7 @@ final class SharedBudgetTest {
             int who = poller % 2;
             Deque<Long> own = new ArrayDeque<>();
             for (int round = 0; round < ROUNDS; round++) {
-                long bytes = 1 + random.nextInt(60);
+                long bytes = 1L + random.nextInt(60);
                 while (!principals[who].tryTake(bytes, poller)) {
                     if (!own.isEmpty()) {
                         giveBack(who, own.remove());
