@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.Caller;
+import io.railhead.backend.testing.MinioProcess;
 import io.railhead.backend.testing.S3ProxyProcess;
 import io.railhead.rdma.dialect.Token;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -241,10 +243,22 @@ class PassThroughIT {
     }
 
     @Test
-    void aStoreThatVerifiesIsAskedUnderTheClientsOwnSignature() {
-        try (S3ProxyProcess real = new S3ProxyProcess(Path.of("target/s3proxy/s3proxy.jar"));
-                TestGateway before = gateway(real.endpoint())) {
-            Caller.Credential known = real.credential();
+    void s3proxyIsAskedUnderTheClientsOwnSignature() {
+        try (S3ProxyProcess real = new S3ProxyProcess(Path.of("target/s3proxy/s3proxy.jar"))) {
+            assertAskedUnderTheClientsSignature(real.endpoint(), real.credential());
+        }
+    }
+
+    @Test
+    @EnabledIfEnvironmentVariable(named = "MINIO_BIN", matches = ".+")
+    void minioIsAskedUnderTheClientsOwnSignature() {
+        try (MinioProcess real = new MinioProcess(Path.of(System.getenv("MINIO_BIN")))) {
+            assertAskedUnderTheClientsSignature(real.endpoint(), real.credential());
+        }
+    }
+
+    private static void assertAskedUnderTheClientsSignature(URI real, Caller.Credential known) {
+        try (TestGateway before = gateway(real)) {
             TestClient client = before.client(known.accessKey(), known.secretKey());
             assertThat(client.put("/bucket", new byte[0]).statusCode()).isEqualTo(200);
             assertThat(client.put("/bucket/a%20b%3D/%C3%A4", OBJECT).statusCode()).isEqualTo(200);
@@ -255,6 +269,8 @@ class PassThroughIT {
             assertRange(client.get("/bucket/a%20b%3D/%C3%A4", "Range", "bytes=5-99"), 5, 100);
             TestClient forger = before.client(known.accessKey(), "not-the-secret");
             assertThat(forger.get("/bucket/a%20b%3D/%C3%A4").statusCode()).isEqualTo(403);
+            assertThat(client.anonymous("GET", "/bucket/a%20b%3D/%C3%A4").statusCode())
+                    .isEqualTo(403);
             assertThat(client.get("/bucket?list-type=2&prefix=a%20b").statusCode())
                     .isEqualTo(200);
             byte[] document = "<Delete><Object><Key>a b=/ä</Key></Object></Delete>"

@@ -52,6 +52,10 @@ public final class FrontDoor {
 
     public void handle(HttpServerRequest http, Context context) {
         http.pause();
+        if (Exchange.isBehindTheEnd(http)) {
+            http.connection().close();
+            return;
+        }
         Exchange exchange = new Exchange(http, context, metrics, RequestIds.next());
         try {
             FramingCheck.require(exchange);
