@@ -16,6 +16,7 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 class RedactionTest {
     private final Authenticator authenticator = new Authenticator(TestCredentials.store());
 
+    @SuppressWarnings("NullAway")
     private String printed(RequestHead head) {
         Authentication who = authenticator.authenticate(head, SdkRequests.NOW);
         return new S3Request(head, Address.of(head.rawPath(), null, List.of()),

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,7 +48,7 @@ class SigV2Test {
                 """);
     }
 
-    private static String bucketInHost(RequestHead head) {
+    private static @Nullable String bucketInHost(RequestHead head) {
         String host = String.valueOf(head.headers().get("host"));
         return host.endsWith(".s3.amazonaws.com")
                 ? host.substring(0, host.length() - ".s3.amazonaws.com".length())
