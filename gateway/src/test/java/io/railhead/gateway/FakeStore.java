@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -37,6 +38,7 @@ final class FakeStore implements AutoCloseable {
     private final Set<String> denied = ConcurrentHashMap.newKeySet();
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<URI> targets = new CopyOnWriteArrayList<>();
+    private final AtomicLong answers = new AtomicLong();
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
     FakeStore() {
@@ -108,6 +110,8 @@ final class FakeStore implements AutoCloseable {
             String path = exchange.getRequestURI().getRawPath();
             String range = exchange.getRequestHeaders().getFirst("Range");
             targets.add(exchange.getRequestURI());
+            exchange.getResponseHeaders()
+                    .set("x-amz-request-id", "%016X".formatted(answers.incrementAndGet()));
             requests.add(
                     exchange.getRequestMethod() + " " + path + " " + (range == null ? "-" : range));
             if (isDenied(exchange)) {

@@ -121,6 +121,7 @@ public final class Exchange implements Requester {
         answered = true;
         response.setStatusCode(status);
         response.putHeader("x-amz-request-id", requestId);
+        response.putHeader("x-railhead-request-id", requestId);
         response.putHeader("date", HttpDate.now());
         return response;
     }

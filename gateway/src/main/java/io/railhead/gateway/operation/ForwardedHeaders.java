@@ -23,7 +23,7 @@ final class ForwardedHeaders {
             "x-scal-rdma", "x-amz-meta-rdma-token");
     private static final Set<String> NOT_TO_CLIENT = Set.of("connection", "keep-alive",
             "transfer-encoding", "server",
-            "proxy-connection", "x-amz-request-id", "te", "trailer", "upgrade", "date");
+            "proxy-connection", "x-railhead-request-id", "te", "trailer", "upgrade", "date");
 
     private ForwardedHeaders() {}
 
@@ -60,8 +60,12 @@ final class ForwardedHeaders {
                 || lower.startsWith("x-railhead-");
     }
 
-    /** aws-chunked is this hop's framing, not the object's encoding. */
+    /** aws-chunked is this hop's framing, not the object's encoding; the rest stays as it came. */
     private static void addContentEncoding(Headers.Builder forwarded, String value) {
+        if (!value.toLowerCase(Locale.ROOT).contains("aws-chunked")) {
+            forwarded.add("Content-Encoding", value);
+            return;
+        }
         StringBuilder kept = new StringBuilder();
         for (String coding : value.split(",", -1)) {
             if (!coding.strip().equalsIgnoreCase("aws-chunked") && !coding.isBlank()) {
@@ -73,12 +77,12 @@ final class ForwardedHeaders {
         }
     }
 
-    /** The backend's request id stays visible beside ours. */
+    /** The request id is the backend's, as in its error documents; ours has a header of its own. */
     static void toClient(Headers answer, HttpServerResponse response) {
         answer.forEach((name, value) -> {
             String lower = name.toLowerCase(Locale.ROOT);
             if (lower.equals("x-amz-request-id")) {
-                response.putHeader("x-railhead-backend-request-id", value);
+                response.putHeader(name, value);
             } else if (!NOT_TO_CLIENT.contains(lower)) {
                 response.headers().add(name, value);
             }

@@ -1,0 +1,70 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a client sees through the gateway is what it sees without. */
+class FidelityIT {
+    private static final byte[] BODY = "hello, railhead".getBytes(StandardCharsets.US_ASCII);
+
+    private FakeStore store;
+    private TestGateway gateway;
+    private TestClient client;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """);
+        client = gateway.client("AK", "SK");
+    }
+
+    @AfterEach
+    void stop() {
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    /** What the store heard of the next PUT. */
+    private AtomicReference<String> heard(String header) {
+        AtomicReference<String> heard = new AtomicReference<>();
+        store.fault((exchange, bytes) -> {
+            heard.set(exchange.getRequestHeaders().getFirst(header));
+            return false;
+        });
+        return heard;
+    }
+
+    @Test
+    void aRelayedAnswerKeepsTheStoresRequestId() {
+        HttpResponse<byte[]> answer = client.delete("/b/key");
+        assertThat(answer.headers().allValues("x-amz-request-id"))
+                .containsExactly("%016X".formatted(store.requests().size()));
+        assertThat(answer.headers().firstValue("x-railhead-request-id"))
+                .hasValueSatisfying(ours -> assertThat(ours).matches("[0-9A-F]{16}"));
+    }
+
+    @Test
+    void aContentEncodingArrivesAsItWasSent() {
+        AtomicReference<String> heard = heard("Content-Encoding");
+        client.put("/b/key", BODY, "Content-Encoding", "deflate, gzip");
+        assertThat(heard.get()).isEqualTo("deflate, gzip");
+    }
+}
