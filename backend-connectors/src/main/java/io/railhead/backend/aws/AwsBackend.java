@@ -31,6 +31,7 @@ public final class AwsBackend implements Backend {
     private final Sending.Route route;
     private final ProvidedCredential provided;
     private volatile Capabilities capabilities = Capabilities.ASSUMED;
+    private volatile boolean probedByWriting;
 
     public AwsBackend(BackendConfig config) {
         this(config, Tuning.DEFAULT, Clock.systemUTC());
@@ -71,6 +72,7 @@ public final class AwsBackend implements Backend {
             try {
                 Capabilities seen = bucket == null ? probe.reading() : probe.writing(bucket);
                 capabilities = seen;
+                probedByWriting = bucket != null;
                 result.complete(seen);
             } catch (RuntimeException e) {
                 result.completeExceptionally(Failures.translate(e));
@@ -89,7 +91,19 @@ public final class AwsBackend implements Backend {
         Wire.TrailerUse trailers = capabilities.trailers()
                 ? Wire.TrailerUse.SEND
                 : Wire.TrailerUse.DROP;
-        return send(request, trailers);
+        CompletionStage<BackendResponse> answer = send(request, trailers);
+        return trailers == Wire.TrailerUse.SEND || probedByWriting
+                ? answer
+                : answer.whenComplete((response, failure) -> learn(response));
+    }
+
+    /** Stores took up trailers together with these headers, which older ones never answer with. */
+    private void learn(@Nullable BackendResponse response) {
+        if (response != null && response.status() < 300
+                && (response.headers().contains("x-amz-checksum-algorithm")
+                        || CapabilityProbe.hasChecksum(response.headers()))) {
+            capabilities = capabilities.withTrailers();
+        }
     }
 
     private CompletionStage<BackendResponse> send(BackendRequest request,

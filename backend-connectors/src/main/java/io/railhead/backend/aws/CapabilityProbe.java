@@ -34,6 +34,8 @@ final class CapabilityProbe {
     private static final Logger LOG = LoggerFactory.getLogger(CapabilityProbe.class);
     private static final byte[] CONTENT = "What can this store do?\n"
             .getBytes(StandardCharsets.US_ASCII);
+    private static final List<String> CHECKSUMS = List.of("crc32", "crc32c", "crc64nvme", "sha1",
+            "sha256");
     private static final String NO_SUCH_ETAG = "\"00000000000000000000000000000000\"";
     private static final int MAX_LISTING_BYTES = 1024 * 1024;
     private static final int MAX_BUCKETS = 5;
@@ -136,9 +138,8 @@ final class CapabilityProbe {
         return isRefused(head) ? Capabilities.ASSUMED.conditionalHead() : head.status() == 304;
     }
 
-    private static boolean hasChecksum(Headers headers) {
-        return List.of("crc32", "crc32c", "crc64nvme", "sha1", "sha256")
-                .stream()
+    static boolean hasChecksum(Headers headers) {
+        return CHECKSUMS.stream()
                 .anyMatch(algorithm -> headers.contains("x-amz-checksum-" + algorithm));
     }
 

@@ -25,6 +25,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** That a store which verifies what arrived comes to the same signature. */
 class SignaturesTest {
@@ -143,6 +145,21 @@ class SignaturesTest {
         for (String name : new String[]{"x-amz-trailer", "x-amz-decoded-content-length",
                 "Content-Encoding", "x-amz-sdk-checksum-algorithm"}) {
             assertThat(request.header(name)).as(name).isNull();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x-amz-checksum-algorithm: CRC32", "x-amz-checksum-sha256: AAAA"})
+    void trailersAreSentOnceAnAnswerHasShownAChecksum(String line) {
+        Script shown = Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + line,
+                new byte[0]);
+        try (ScriptedStore store = new ScriptedStore(shown);
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            Calls calls = calls(backend);
+            calls.call("POST", "k", "uploads", Headers.NONE, "");
+            calls.send(put(calls, "UNSIGNED-PAYLOAD", Map.of("x-amz-checksum-crc32", SUM)));
+            assertThat(store.received().getLast().header("x-amz-trailer"))
+                    .isEqualTo("x-amz-checksum-crc32");
         }
     }
 
