@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,6 +60,18 @@ class FidelityIT {
                 .containsExactly("%016X".formatted(store.requests().size()));
         assertThat(answer.headers().firstValue("x-railhead-request-id"))
                 .hasValueSatisfying(ours -> assertThat(ours).matches("[0-9A-F]{16}"));
+    }
+
+    @Test
+    void aReadThatNamesAnEncryptionIsTheStoresToJudge() {
+        store.put("/b/key", BODY);
+        client.get("/b/key");
+        client.get("/b/key");
+        for (HttpResponse<byte[]> answer : List.of(
+                client.get("/b/key", "x-amz-server-side-encryption", "aws:kms"),
+                client.get("/b/key", "x-amz-server-side-encryption-aws-kms-key-id", "k"))) {
+            assertThat(answer.headers().firstValue("x-cache")).contains("BYPASS");
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ public final class ObjectReads {
     /** Headers whose meaning only the backend can judge, or whose answers are not for others. */
     private static final List<String> ONLY_BACKEND = List.of("if-none-match", "if-modified-since",
             "if-unmodified-since", "if-range", "x-amz-server-side-encryption-customer-algorithm",
+            "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");
 
     private ObjectReads() {}
