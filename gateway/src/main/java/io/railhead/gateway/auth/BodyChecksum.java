@@ -53,7 +53,7 @@ enum BodyChecksum {
         return this == MD5 ? "content-md5" : PREFIX + name().toLowerCase(Locale.ROOT);
     }
 
-    /** The declared value, or S3's refusal of it. */
+    /** The declared value; one that cannot be any body's does not match this one either. */
     byte[] parse(String base64) {
         try {
             byte[] value = Base64.getDecoder().decode(base64.strip());
@@ -69,7 +69,7 @@ enum BodyChecksum {
     private S3Exception invalid() {
         return this == MD5
                 ? new S3Exception(S3Error.INVALID_DIGEST)
-                : new S3Exception(S3Error.INVALID_REQUEST,
+                : new S3Exception(S3Error.BAD_DIGEST,
                         "Value for " + header() + " header is invalid.");
     }
 
