@@ -75,6 +75,17 @@ class FidelityIT {
     }
 
     @Test
+    void aPreflightOfAPresignedUrlReachesTheStore() {
+        store.put("/b/key", BODY);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("OPTIONS /b/key?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=00 HTTP/1.1"
+                    + "\r\nHost: h\r\nOrigin: http://o\r\n\r\n");
+            assertThat(raw.receive().status()).isEqualTo(200);
+        }
+        assertThat(store.count("OPTIONS /b/key")).isOne();
+    }
+
+    @Test
     void aContentEncodingArrivesAsItWasSent() {
         AtomicReference<String> heard = heard("Content-Encoding");
         client.put("/b/key", BODY, "Content-Encoding", "deflate, gzip");
