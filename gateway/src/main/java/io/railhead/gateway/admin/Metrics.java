@@ -23,6 +23,8 @@ public final class Metrics {
             "Questions to the backend before a hit.", "result");
     public final Counter staleServed = counter("railhead_stale_served_total",
             "Reads answered although the backend did not, by rule.", "backend");
+    public final Counter uploadsKept = counter("railhead_uploads_kept_total",
+            "Uploads that a rule wants kept, by what became of that.", "outcome");
     public final Counter deliveredBytes = counter("railhead_delivered_bytes_total",
             "Object bytes delivered.",
             "transport");

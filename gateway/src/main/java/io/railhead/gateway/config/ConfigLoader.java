@@ -45,7 +45,7 @@ public final class ConfigLoader {
         Gateway gateway = gateway(root.section("gateway"));
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
-        Rules rules = new RuleLoader(stores.keySet()).load(root);
+        Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
                 cache.page());
         Admin admin = admin(root.section("admin"));
@@ -66,7 +66,8 @@ public final class ConfigLoader {
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),
                 eventLoops(section),
-                section.choice("mode", "verify", MODES));
+                section.choice("mode", "verify", MODES),
+                section.flag("sole", false));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());

@@ -25,10 +25,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param name of this gateway, where several are listed
      * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
      * @param eventLoops never 0: the machine's cores are already filled in
+     * @param sole whether no other gateway, and nobody past this one, writes to what exclusive
+     *            rules match
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
-            Duration idleTimeout, int eventLoops, AuthMode mode) {
+            Duration idleTimeout, int eventLoops, AuthMode mode, boolean sole) {
 
         public Gateway {
             domains = List.copyOf(domains);

@@ -13,9 +13,12 @@ final class RuleLoader {
     private static final Map<String, CacheMode> CACHE_MODES = cacheModes();
 
     private final Set<String> stores;
+    private final boolean sole;
 
-    RuleLoader(Set<String> stores) {
+    /** @param sole whether every write goes through this one gateway, as its owner says */
+    RuleLoader(Set<String> stores, boolean sole) {
         this.stores = stores;
+        this.sole = sole;
     }
 
     private static Map<String, Freshness> words() {
@@ -73,9 +76,6 @@ final class RuleLoader {
                 section.flag("shared", false),
                 section.flag("stale_if_error", false));
         authorization.close();
-        if (rule.cache() == CacheMode.READS_AND_WRITES) {
-            throw section.problem("cache", "reads+writes is not served yet; use reads");
-        }
         return rule;
     }
 
@@ -98,7 +98,7 @@ final class RuleLoader {
         return name;
     }
 
-    private static Freshness freshness(Section section) throws ConfigException {
+    private Freshness freshness(Section section) throws ConfigException {
         if (!section.isSection("freshness")) {
             return section.choice("freshness", "strong", WORDS);
         }
@@ -111,8 +111,9 @@ final class RuleLoader {
                 ? new Freshness.Bounded(modes.timeout("bounded", ""))
                 : new Freshness.Exclusive(modes.timeout("exclusive", ""));
         modes.close();
-        if (freshness instanceof Freshness.Exclusive) {
-            throw section.problem("freshness", "exclusive is not served yet; use bounded");
+        if (freshness instanceof Freshness.Exclusive && !sole) {
+            throw section.problem("freshness", "exclusive needs gateway.sole: true, which says that"
+                    + " no other gateway and nobody past this one writes there; or use bounded");
         }
         return freshness;
     }

@@ -18,6 +18,7 @@ import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
+import org.jspecify.annotations.Nullable;
 
 /**
  * DeleteObjects: the one control request whose body must be understood, because it names the
@@ -85,8 +86,8 @@ final class DeleteObjects implements Operation {
         }
         try {
             reader.end(decoded -> append(body, decoded));
-            List<ObjectCache.Write> writes = keys(body.getBytes()).stream()
-                    .map(key -> cache.beginWrite(id(request, key)))
+            List<ObjectCache.Write> writes = named(request, body.getBytes()).stream()
+                    .map(cache::beginWrite)
                     .toList();
             relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(body.getBytes())),
                     outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
@@ -95,25 +96,38 @@ final class DeleteObjects implements Operation {
         }
     }
 
-    private static ObjectId id(S3Request request, String key) {
-        return new ObjectId(request.route().backend().name(), request.route().namespace(),
-                String.valueOf(request.address().bucket()), key, null);
-    }
-
-    private static List<String> keys(byte[] document) {
-        List<String> keys = new ArrayList<>();
+    /** Each object named, once with its version where one is named. */
+    private static List<ObjectId> named(S3Request request, byte[] document) {
+        List<ObjectId> named = new ArrayList<>();
         try {
             XMLStreamReader reader = XML.createXMLStreamReader(new ByteArrayInputStream(document));
+            String key = "";
+            String versionId = null;
             while (reader.hasNext()) {
-                if (reader.next() == XMLStreamConstants.START_ELEMENT
-                        && reader.getLocalName().equals("Key")) {
-                    keys.add(reader.getElementText());
+                int event = reader.next();
+                if (event == XMLStreamConstants.START_ELEMENT) {
+                    switch (reader.getLocalName()) {
+                        case "Key" -> key = reader.getElementText();
+                        case "VersionId" -> versionId = reader.getElementText();
+                        default -> {
+                            // Says nothing of which object.
+                        }
+                    }
+                } else if (event == XMLStreamConstants.END_ELEMENT
+                        && reader.getLocalName().equals("Object")) {
+                    named.add(id(request, key, versionId));
+                    versionId = null;
                 }
             }
-            return keys;
+            return named;
         } catch (XMLStreamException e) {
             throw new S3Exception(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");
         }
+    }
+
+    private static ObjectId id(S3Request request, String key, @Nullable String versionId) {
+        return new ObjectId(request.route().backend().name(), request.route().namespace(),
+                String.valueOf(request.address().bucket()), key, versionId);
     }
 }

@@ -25,8 +25,10 @@ public final class Operations {
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         return new Router(
                 new Router.Table(new GetObject(services, admission), new HeadObject(services),
-                        new PutObject(services, admission, write, Operation.PUT),
+                        new PutObject(services, admission, new ObjectUpload(services),
+                                Operation.PUT),
                         new PutObject(services, admission, services.relay(), Operation.PART), write,
-                        new DeleteObjects(services.relay(), services.cache()), services.relay()));
+                        new DeleteObjects(services.relay(), services.cache()),
+                        new BucketWrite(services.relay(), services.cache()), services.relay()));
     }
 }

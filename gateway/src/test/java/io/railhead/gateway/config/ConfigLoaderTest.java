@@ -80,7 +80,7 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Runtime.getRuntime().availableProcessors(), AuthMode.VERIFY));
+                Runtime.getRuntime().availableProcessors(), AuthMode.VERIFY, false));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -110,7 +110,7 @@ class ConfigLoaderTest {
                 """
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
-                          idle_timeout: 3s, event_loops: 4, mode: verify}
+                          idle_timeout: 3s, event_loops: 4, mode: verify, sole: true}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
                           run: 1MiB, metadata_entries: 5}
                         backends:
@@ -138,7 +138,7 @@ class ConfigLoaderTest {
         assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
-                Duration.ofSeconds(3), 4, AuthMode.VERIFY));
+                Duration.ofSeconds(3), 4, AuthMode.VERIFY, true));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
@@ -254,8 +254,7 @@ class ConfigLoaderTest {
             "rules: [{freshness: fresh}]       | rules[0].freshness: 'fresh' is not one of strong",
             "rules: [{freshness: {bounded: 5}}]     | rules[0].freshness.bounded: '5' is not a dur",
             "rules: [{freshness: {}}]          | rules[0].freshness: must be strong, immutable,",
-            "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive is not served yet",
-            "rules: [{cache: reads+writes}]    | rules[0].cache: reads+writes is not served yet",
+            "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive needs gateway.sole: true",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
             "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",
             "rules: [{}, {}]                   | rules[1]: is never reached",
