@@ -22,12 +22,16 @@ import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.events.EventEndpoint;
+import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.Endpoint;
 import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
+import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
@@ -75,6 +79,7 @@ public final class Gateway implements AutoCloseable {
     private final GatewayConfig config;
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final Metrics metrics = new Metrics();
+    private final ReloadedFiles files = new ReloadedFiles(metrics);
     private final Map<String, Backend> backends = new LinkedHashMap<>();
     private final Vertx vertx;
     private final HttpServer health;
@@ -86,6 +91,7 @@ public final class Gateway implements AutoCloseable {
     private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock) {
         this.config = config;
         try {
+            Cleartext.require(config, credentials.principals());
             vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
                     .setEventLoopPoolSize(config.gateway().eventLoops()));
             started.push(() -> await(vertx.close()));
@@ -118,6 +124,7 @@ public final class Gateway implements AutoCloseable {
                             callers),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
+            files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             bound("gateway.listen", config.gateway().listen(),
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
@@ -229,9 +236,22 @@ public final class Gateway implements AutoCloseable {
         return new FrontDoor(new Authenticator(credentials), routes,
                 Operations.router(reads, sessions, config.rdma()),
                 Map.of("endpoints", endpoints, "sessions",
-                        new SessionOpening(sessions, endpoints, callers)),
+                        new SessionOpening(sessions, endpoints, callers,
+                                () -> Cleartext.reasonAgainst(config, credentials.principals()))),
+                unsignedPaths(),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
+    }
+
+    private Map<String, UnsignedPath> unsignedPaths() {
+        GatewayConfig.Events events = config.gateway().events();
+        if (events == null) {
+            return Map.of();
+        }
+        EventToken token = new EventToken();
+        opened(files.openToken(events, token));
+        return Map.of("events",
+                new EventEndpoint(token, cache, List.copyOf(backends.keySet()), metrics));
     }
 
     private static void revoke(CredentialChange change, Grants grants, Sessions sessions) {
@@ -316,7 +336,7 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private static <T> T await(Future<T> future) {
+    static <T> T await(Future<T> future) {
         return await(future, STEP);
     }
 

@@ -5,6 +5,7 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -35,6 +36,8 @@ public final class Serve {
             Gateway.requireSocketFolder(checked.rdma().loopback());
             try (CredentialStore credentials = CredentialStore
                     .load(checked.gateway().credentials())) {
+                Cleartext.require(checked, credentials.principals());
+                ReloadedFiles.requireUsable(checked.gateway());
                 credentials.warnings().forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
                         + credentials.principals().size() + " principal(s)");
@@ -61,7 +64,7 @@ public final class Serve {
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
             out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":"
-                    + gateway.port()
+                    + gateway.port() + (loaded.gateway().tls() == null ? "" : " over TLS")
                     + ", health and metrics on " + loaded.gateway().health().host() + ":"
                     + gateway.healthPort());
             new CountDownLatch(1).await();

@@ -5,9 +5,11 @@ import static java.util.Objects.requireNonNullElse;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
+import io.railhead.gateway.config.GatewayConfig.Events;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
+import io.railhead.gateway.config.GatewayConfig.Tls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader},
@@ -67,7 +70,10 @@ public final class ConfigLoader {
                 section.timeout("idle_timeout", "60s"),
                 eventLoops(section),
                 section.choice("mode", "verify", MODES),
-                section.flag("sole", false));
+                section.flag("sole", false),
+                section.flag("allow_cleartext", false),
+                tls(section),
+                events(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
@@ -76,6 +82,35 @@ public final class ConfigLoader {
             throw section.problem("mode", "only verify is served as yet; set it to verify");
         }
         return gateway;
+    }
+
+    private @Nullable Tls tls(Section gateway) throws ConfigException {
+        if (!gateway.has("tls")) {
+            return null;
+        }
+        Section section = gateway.section("tls");
+        Tls tls = new Tls(
+                existing(folder, section, "certificate", section.requireText("certificate")),
+                existing(folder, section, "key", section.requireText("key")),
+                section.has("client_ca")
+                        ? existing(folder, section, "client_ca", section.requireText("client_ca"))
+                        : null);
+        section.close();
+        return tls;
+    }
+
+    private @Nullable Events events(Section gateway) throws ConfigException {
+        Section section = gateway.section("events");
+        boolean enabled = section.flag("enabled", false);
+        String file = section.text("token_file");
+        section.close();
+        if (!enabled) {
+            return null;
+        }
+        if (file == null) {
+            throw section.problem("token_file", "is missing; events need a token");
+        }
+        return new Events(existing(folder, section, "token_file", file));
     }
 
     /** As the kernel has it: no resolver is asked. */

@@ -80,7 +80,8 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Runtime.getRuntime().availableProcessors(), AuthMode.VERIFY, false));
+                Runtime.getRuntime().availableProcessors(), AuthMode.VERIFY, false, false,
+                null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -110,7 +111,9 @@ class ConfigLoaderTest {
                 """
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
-                          idle_timeout: 3s, event_loops: 4, mode: verify, sole: true}
+                          idle_timeout: 3s, event_loops: 4, mode: verify, sole: true,
+                          allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
+                          client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
                           run: 1MiB, metadata_entries: 5}
                         backends:
@@ -138,7 +141,10 @@ class ConfigLoaderTest {
         assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
-                Duration.ofSeconds(3), 4, AuthMode.VERIFY, true));
+                Duration.ofSeconds(3), 4, AuthMode.VERIFY, true, true,
+                new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
+                        folder.resolve("ca.pem")),
+                new GatewayConfig.Events(folder.resolve("ca.pem"))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
