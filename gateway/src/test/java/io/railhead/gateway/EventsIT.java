@@ -25,7 +25,9 @@ class EventsIT {
     @TempDir
     Path folder;
 
-    private final HttpClient http = HttpClient.newHttpClient();
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .build();
     private FakeStore store;
     private TestGateway gateway;
     private TestClient client;

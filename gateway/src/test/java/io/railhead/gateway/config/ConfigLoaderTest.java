@@ -351,4 +351,32 @@ class ConfigLoaderTest {
         assertThat(catchThrowableOfType(ConfigException.class, () -> ConfigLoader.load(missing)))
                 .hasMessage(missing + ": no such file");
     }
+
+    private String gatewayRefusal(String settings) throws IOException {
+        return refusal("gateway: {credentials: credentials.yaml, " + settings + "}\n" + BACKENDS);
+    }
+
+    @Test
+    void filesOfTheFrontDoorMustBeNamedAndThere() throws Exception {
+        assertThat(gatewayRefusal("events: {enabled: true}"))
+                .contains("gateway.events.token_file: is missing");
+        assertThat(gatewayRefusal("events: {enabled: true, token_file: none}"))
+                .contains("gateway.events.token_file: no such file");
+        assertThat(gatewayRefusal("tls: {certificate: ca.pem}"))
+                .contains("gateway.tls.key: is missing");
+        assertThat(gatewayRefusal("tls: {certificate: none, key: ca.pem}"))
+                .contains("gateway.tls.certificate: no such file");
+        assertThat(gatewayRefusal("tls: {certificate: ca.pem, key: ca.pem, client_ca: none}"))
+                .contains("gateway.tls.client_ca: no such file");
+    }
+
+    @Test
+    void exclusiveIsServedByWhoIsSole() throws Exception {
+        GatewayConfig config = load("gateway: {credentials: credentials.yaml, sole: true}\n"
+                + BACKENDS + "rules: [{freshness: {exclusive: 1h}, cache: reads+writes}]\n");
+        assertThat(config.rules().all().getFirst().freshness())
+                .isEqualTo(new Freshness.Exclusive(Duration.ofHours(1)));
+        assertThat(config.rules().all().getFirst().cache())
+                .isEqualTo(CacheMode.READS_AND_WRITES);
+    }
 }
