@@ -8,13 +8,18 @@ import org.jspecify.annotations.Nullable;
  * One request as it should reach the store; signing, Host and framing headers are the backend's to
  * add.
  *
- * @param headers everything else, hop-by-hop and signing headers removed
+ * @param headers everything else, hop-by-hop and signing headers removed; but of a
+ *            {@link Caller.ClientSigned} the signing headers stay
  * @param timeout to the answer's headers, or null for the backend's own; a stalled body has the
  *            backend's idle timeout
  */
 public record BackendRequest(String method, Target target, Headers headers, Payload payload,
         Caller caller,
         @Nullable Duration timeout) {
+
+    public BackendRequest withCaller(Caller other) {
+        return new BackendRequest(method, target, headers, payload, other, timeout);
+    }
 
     /** Sending it twice changes nothing more than once: GET and HEAD. */
     public boolean isIdempotent() {

@@ -9,4 +9,11 @@ import org.jspecify.annotations.Nullable;
  * @param rawKey the key's percent-encoded path without the leading slash; "" for the bucket itself
  * @param rawQuery without the question mark, signing parameters removed; null if there is none
  */
-public record Target(@Nullable String bucket, String rawKey, @Nullable String rawQuery) {}
+public record Target(@Nullable String bucket, String rawKey, @Nullable String rawQuery) {
+
+    /** Without what signed it. */
+    @Override
+    public String toString() {
+        return "Target[" + bucket + ", " + rawKey + ", " + RedactedQuery.of(rawQuery) + "]";
+    }
+}

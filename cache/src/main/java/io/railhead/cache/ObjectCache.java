@@ -302,6 +302,16 @@ public final class ObjectCache implements AutoCloseable {
         return count;
     }
 
+    /** Whether all pages of bytes {@code [from, to)} are held now: a hint, nothing is leased. */
+    public boolean holds(ObjectVersion version, long from, long to) {
+        for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
+            if (index.get(new PageKey(version, page)) == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
         long pageIndex = from / memory.pageBytes();
         Page page = index.get(new PageKey(version, pageIndex));

@@ -14,12 +14,21 @@ import io.railhead.gateway.admin.StateCollector;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.auth.PassThrough;
 import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.auth.RequestAuthenticator;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.auth.SigV2;
+import io.railhead.gateway.auth.TrustedNetwork;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.channel.ChannelRequests;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
@@ -35,6 +44,7 @@ import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
@@ -62,6 +72,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -116,12 +127,13 @@ public final class Gateway implements AutoCloseable {
             credentials.onChange(change -> revoke(change, grants, sessions));
             SessionCallers callers = new SessionCallers();
             Routes routes = new Routes(config.rules(), backends);
+            AccessControl access = new AccessControl(openPolicy(), metrics);
             ReadServices reads = readServices(fabrics, grants, nanoClock);
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
-                    credentials, callers, config.cache().window().bytes()));
+                    credentials, callers, access, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
                     frontDoor(credentials, sessions, endpoints(fabrics, verbs), reads, routes,
-                            callers),
+                            callers, access),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
@@ -154,6 +166,20 @@ public final class Gateway implements AutoCloseable {
     private <T extends AutoCloseable> T opened(T part) {
         started.push(part);
         return part;
+    }
+
+    private @Nullable PolicyFile openPolicy() {
+        Path path = config.gateway().access().policy();
+        if (path == null) {
+            return null;
+        }
+        try {
+            PolicyFile policy = opened(PolicyFile.load(path));
+            policy.watch();
+            return policy;
+        } catch (ConfigException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /** What a default configuration trips over first. */
@@ -232,9 +258,11 @@ public final class Gateway implements AutoCloseable {
     }
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Endpoints endpoints,
-            ReadServices reads, Routes routes, SessionCallers callers) {
-        return new FrontDoor(new Authenticator(credentials), routes,
-                Operations.router(reads, sessions, config.rdma()),
+            ReadServices reads, Routes routes, SessionCallers callers, AccessControl access) {
+        return new FrontDoor(authenticator(credentials), access, routes,
+                config.gateway().access().mode() == AuthMode.PASS_THROUGH
+                        ? Operations.passingThrough(reads, access)
+                        : Operations.router(reads, sessions, config.rdma(), access),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,
                                 () -> Cleartext.reasonAgainst(config, credentials.principals()))),
@@ -252,6 +280,29 @@ public final class Gateway implements AutoCloseable {
         opened(files.openToken(events, token));
         return Map.of("events",
                 new EventEndpoint(token, cache, List.copyOf(backends.keySet()), metrics));
+    }
+
+    private RequestAuthenticator authenticator(CredentialStore credentials) {
+        String trusted = config.gateway().access().trustedPrincipal();
+        if (config.gateway().access().mode() == AuthMode.PASS_THROUGH) {
+            LOG.info("the stores verify signatures (gateway.authentication: pass_through):"
+                    + " every read is asked of them, and nothing is served by RDMA");
+            return new PassThrough();
+        }
+        if (trusted == null) {
+            return new Authenticator(credentials,
+                    config.gateway().access().sigV2()
+                            ? new SigV2(credentials, this::bucketInHost)
+                            : null);
+        }
+        LOG.warn("NO CLIENT IS AUTHENTICATED (gateway.authentication: trusted_network): whoever"
+                + " reaches {} acts as principal {}", config.gateway().listen(), trusted);
+        return new TrustedNetwork(credentials, trusted);
+    }
+
+    private @Nullable String bucketInHost(RequestHead head) {
+        String host = head.headers().get("host");
+        return host == null ? null : Address.bucketOf(host, config.gateway().domains());
     }
 
     private static void revoke(CredentialChange change, Grants grants, Sessions sessions) {

@@ -2,6 +2,8 @@ package io.railhead.gateway;
 
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
@@ -9,6 +11,7 @@ import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,11 +37,11 @@ public final class Serve {
             GatewayConfig checked = ConfigLoader.load(config);
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
             Gateway.requireSocketFolder(checked.rdma().loopback());
-            try (CredentialStore credentials = CredentialStore
-                    .load(checked.gateway().credentials())) {
+            try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 Cleartext.require(checked, credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());
-                credentials.warnings().forEach(warning -> out.println("warning: " + warning));
+                warnings(checked, credentials)
+                        .forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
                         + credentials.principals().size() + " principal(s)");
                 new RdmaOutlook(checked.rdma()).lines(RdmaDevices.read()).forEach(out::println);
@@ -50,6 +53,18 @@ public final class Serve {
         }
     }
 
+    /** A policy tells principals apart that share one backend credential. */
+    private static List<String> warnings(GatewayConfig config, CredentialStore credentials)
+            throws ConfigException {
+        Path policy = config.gateway().access().policy();
+        if (policy == null) {
+            return credentials.warnings();
+        }
+        try (PolicyFile file = PolicyFile.load(policy)) {
+            return file.warnings(credentials.principals().stream().map(Principal::name).toList());
+        }
+    }
+
     /**
      * Serves until SIGTERM or SIGINT, then drains. Returns only if it could not start: a stop ends
      * the process with status 0, or 1 if something could not be stopped.
@@ -57,8 +72,8 @@ public final class Serve {
     public int run(Path config) {
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
-            CredentialStore credentials = CredentialStore.load(loaded.gateway().credentials());
-            credentials.warnings().forEach(warning -> LOG.warn("{}", warning));
+            CredentialStore credentials = CredentialStore.open(loaded.gateway());
+            warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
             Gateway gateway = Gateway.start(loaded, credentials);
             credentials.watch();
             Runtime.getRuntime()

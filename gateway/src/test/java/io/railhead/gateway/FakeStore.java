@@ -187,6 +187,12 @@ final class FakeStore implements AutoCloseable {
         if (fault.test(exchange, object)) {
             return;
         }
+        String ifNoneMatch = exchange.getRequestHeaders().getFirst("If-None-Match");
+        if (ifNoneMatch != null && ifNoneMatch.equals(etag(object))) {
+            exchange.getResponseHeaders().set("ETag", etag(object));
+            exchange.sendResponseHeaders(304, -1);
+            return;
+        }
         exchange.getResponseHeaders().set("ETag", etag(object));
         exchange.getResponseHeaders().set("Last-Modified", "Fri, 20 Nov 2026 00:00:00 GMT");
         metadata.forEach(exchange.getResponseHeaders()::set);

@@ -88,6 +88,19 @@ class HttpFramingIT {
         assertNothingForwarded();
     }
 
+    @Test
+    void nothingBehindAnAmbiguousHeadIsEverServed() {
+        for (int i = 0; i < 200; i++) {
+            try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+                raw.send(
+                        "POST /b/key HTTP/1.1\r\nHost: h\r\n Content-Length: 0\r\n\r\n" + SMUGGLED);
+                assertThat(raw.receive().status()).isEqualTo(400);
+                assertThat(raw.isClosedByPeer()).isTrue();
+            }
+        }
+        assertNothingForwarded();
+    }
+
     private void assertNothingForwarded() {
         assertThat(store.requests()).noneMatch(request -> request.contains(" /b/"));
     }

@@ -2,6 +2,9 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpExchange;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.time.Duration;
@@ -131,6 +134,34 @@ class PrincipalsIT {
         assertThat(alice().anonymous("GET", "/b/public").body()).isEqualTo(OBJECT);
         one.deny("");
         assertError(alice().anonymous("GET", "/b/public"), 403, "AccessDenied");
+    }
+
+    @Test
+    void aPublicObjectIsHeldForAnonymousReadersAndAPrivateOneIsNot() {
+        one.put("/remembered/public", OBJECT);
+        one.put("/remembered/private", OBJECT);
+        one.fault((exchange, object) -> isPrivateWithoutSignature(exchange));
+        for (int round = 0; round < 2; round++) {
+            assertThat(alice().anonymous("GET", "/remembered/public").body()).isEqualTo(OBJECT);
+            assertThat(alice().get("/remembered/private").body()).isEqualTo(OBJECT);
+            assertThat(alice().anonymous("GET", "/remembered/private").statusCode())
+                    .isEqualTo(403);
+        }
+        assertThat(one.count("GET /remembered/public")).isEqualTo(1);
+        assertThat(one.count("HEAD")).isZero();
+    }
+
+    private static boolean isPrivateWithoutSignature(HttpExchange exchange) {
+        boolean refused = exchange.getRequestURI().getPath().endsWith("private")
+                && !exchange.getRequestHeaders().containsKey("Authorization");
+        if (refused) {
+            try {
+                exchange.sendResponseHeaders(403, -1);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return refused;
     }
 
     @Test

@@ -48,7 +48,7 @@ final class TestGateway implements AutoCloseable {
             Path config = Files.writeString(directory.resolve("railhead.yaml"),
                     DEFAULTS.replace("  SETTINGS\n", settings)
                             .replace("SOCKET", socket().toString()) + yaml);
-            credentials = CredentialStore.load(ConfigLoader.load(config).gateway().credentials());
+            credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
             gateway = Gateway.start(ConfigLoader.load(config), credentials, nanoClock);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

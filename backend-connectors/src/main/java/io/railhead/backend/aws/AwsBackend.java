@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 
 /**
  * The one implementation of {@link Backend}. It uses the SDK's asynchronous HTTP client and signer
@@ -28,6 +29,7 @@ public final class AwsBackend implements Backend {
     private final Transport transport;
     private final Endpoints endpoints;
     private final Sending.Route route;
+    private final ProvidedCredential provided;
     private volatile Capabilities capabilities = Capabilities.ASSUMED;
 
     public AwsBackend(BackendConfig config) {
@@ -35,6 +37,13 @@ public final class AwsBackend implements Backend {
     }
 
     AwsBackend(BackendConfig config, Tuning tuning, Clock clock) {
+        this(config, tuning, clock,
+                new ProvidedCredential(DefaultCredentialsProvider.builder().build(),
+                        System::nanoTime));
+    }
+
+    AwsBackend(BackendConfig config, Tuning tuning, Clock clock, ProvidedCredential provided) {
+        this.provided = provided;
         this.config = config;
         transport = new Transport(config);
         endpoints = new Endpoints(config.endpoints(), tuning, transport.timer(), this::answers);
@@ -57,7 +66,7 @@ public final class AwsBackend implements Backend {
     public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
         CompletableFuture<Capabilities> result = new CompletableFuture<>();
         CapabilityProbe probe = new CapabilityProbe(
-                request -> new Sending(route, request, Wire.TrailerUse.SEND).start(), caller);
+                request -> send(request, Wire.TrailerUse.SEND), caller);
         Thread.ofVirtual().name("backend-" + config.name() + "-probe").start(() -> {
             try {
                 Capabilities seen = bucket == null ? probe.reading() : probe.writing(bucket);
@@ -80,7 +89,16 @@ public final class AwsBackend implements Backend {
         Wire.TrailerUse trailers = capabilities.trailers()
                 ? Wire.TrailerUse.SEND
                 : Wire.TrailerUse.DROP;
-        return new Sending(route, request, trailers).start();
+        return send(request, trailers);
+    }
+
+    private CompletionStage<BackendResponse> send(BackendRequest request,
+            Wire.TrailerUse trailers) {
+        return request.caller() instanceof Caller.DefaultChain
+                ? provided.now()
+                        .thenCompose(credential -> new Sending(route,
+                                request.withCaller(credential), trailers).start())
+                : new Sending(route, request, trailers).start();
     }
 
     @Override
@@ -92,6 +110,7 @@ public final class AwsBackend implements Backend {
     @Override
     public void close() {
         transport.close();
+        provided.close();
     }
 
     /** Any answer but a server error will do, also a refusal: this asks about the endpoint. */

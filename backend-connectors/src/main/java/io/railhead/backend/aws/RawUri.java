@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * clients send this spelling to begin with.
  */
 final class RawUri {
+    /** RFC 3986's {@code path-absolute}. */
+    private static final Pattern SENDABLE = Pattern
+            .compile("/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*");
     private static final String HEX = "0123456789ABCDEF";
 
     private RawUri() {}
@@ -33,6 +37,11 @@ final class RawUri {
             }
         }
         return path.toString();
+    }
+
+    /** The path as it came, where that can be said in HTTP; else its canonical spelling. */
+    static String unchangedPath(String raw) {
+        return SENDABLE.matcher(raw).matches() ? raw : canonicalPath(raw);
     }
 
     /**

@@ -26,6 +26,9 @@ final class Wire {
     private static final Set<String> OURS = Set.of("host", "content-length", "transfer-encoding",
             "connection", "expect", "authorization", "x-amz-date", "x-amz-content-sha256",
             "x-amz-security-token", "x-amz-trailer", "x-amz-decoded-content-length");
+    /** Of one hop, whoever signed. */
+    private static final Set<String> FRAMING = Set.of("host", "content-length",
+            "transfer-encoding", "connection", "expect");
     private static final String UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
     private static final String NO_BYTES_SHA256 = sha256(ByteBuffer.allocate(0));
     /** From here on a refusal is worth waiting for before the body is sent. */
@@ -59,8 +62,9 @@ final class Wire {
      */
     Message write(BackendRequest request, URI endpoint, TrailerUse trailers) {
         SdkHttpRequest.Builder out = SdkHttpRequest.builder().method(method(request.method()));
-        address(out, request.target(), endpoint);
-        copyHeaders(out, request.headers());
+        address(out, request.target(), endpoint, request.caller());
+        copyHeaders(out, request.headers(),
+                request.caller() instanceof Caller.ClientSigned ? FRAMING : OURS);
         return switch (request.payload()) {
             case Payload.Empty() -> {
                 if (request.method().equals("PUT") || request.method().equals("POST")) {
@@ -121,6 +125,9 @@ final class Wire {
                 }
                 yield out.build();
             }
+            case Caller.ClientSigned _ -> out.build();
+            case Caller.DefaultChain _ ->
+                throw new IllegalStateException("the chain is asked before a request is written");
             case Caller.Credential credential -> signer.sign(out.build(), hash, credential);
         };
     }
@@ -129,7 +136,8 @@ final class Wire {
      * The connection goes to the endpoint as configured also when the bucket is in the host name:
      * that name has to be understood by the store, not to resolve here.
      */
-    private void address(SdkHttpRequest.Builder out, Target target, URI endpoint) {
+    private void address(SdkHttpRequest.Builder out, Target target, URI endpoint,
+            Caller caller) {
         String bucket = target.bucket();
         boolean bucketInHost = bucket != null && !config.pathStyle();
         String path = bucket == null || bucketInHost
@@ -139,8 +147,13 @@ final class Wire {
                 ? endpoint.getHost()
                 : endpoint.getHost() + ":" + endpoint.getPort();
         out.protocol(endpoint.getScheme()).host(endpoint.getHost()).port(endpoint.getPort());
-        out.encodedPath(RawUri.canonicalPath(path));
-        out.putHeader("Host", bucketInHost ? bucket + "." + authority : authority);
+        if (caller instanceof Caller.ClientSigned(String host)) {
+            out.encodedPath(RawUri.unchangedPath(path));
+            out.putHeader("Host", host);
+        } else {
+            out.encodedPath(RawUri.canonicalPath(path));
+            out.putHeader("Host", bucketInHost ? bucket + "." + authority : authority);
+        }
         for (Map.Entry<String, List<@Nullable String>> parameter : RawUri
                 .parameters(target.rawQuery())
                 .entrySet()) {
@@ -155,9 +168,10 @@ final class Wire {
         values.forEach(value -> out.appendRawQueryParameter(name, value));
     }
 
-    private static void copyHeaders(SdkHttpRequest.Builder out, Headers headers) {
+    private static void copyHeaders(SdkHttpRequest.Builder out, Headers headers,
+            Set<String> ours) {
         headers.forEach((name, value) -> {
-            if (!OURS.contains(name.toLowerCase(Locale.ROOT))) {
+            if (!ours.contains(name.toLowerCase(Locale.ROOT))) {
                 out.appendHeader(name, value);
             }
         });

@@ -8,7 +8,7 @@ import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.CacheResult;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
-import io.railhead.rdma.loopback.RefusedException;
+import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.SessionKey;
 import io.railhead.rdma.verbs.VerbsPeer;
 import io.railhead.rdma.verbs.VerbsPeerConfig;

@@ -1,7 +1,7 @@
 package io.railhead.client;
 
-import io.railhead.rdma.loopback.RefusedException;
 import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.RefusedException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;

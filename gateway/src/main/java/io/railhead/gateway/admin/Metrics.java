@@ -17,6 +17,8 @@ public final class Metrics {
             "Object reads by what the cache did for them.", "result");
     public final Counter errors = counter("railhead_errors_total",
             "Errors of the gateway's own making.", "code");
+    public final Counter policyDenied = counter("railhead_policy_denied_total",
+            "Requests that the policy file does not allow.", "action");
     public final Counter cutBodies = counter("railhead_cut_bodies_total",
             "Bodies that could not be finished and were cut.", "reason");
     public final Counter revalidations = counter("railhead_revalidations_total",

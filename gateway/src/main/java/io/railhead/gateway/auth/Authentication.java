@@ -6,11 +6,37 @@ import java.util.Set;
 /** Who a request proved to come from. */
 public sealed interface Authentication {
 
+    /** "" for anonymous. */
+    default String principalName() {
+        return this instanceof Known known ? known.principal().name() : "";
+    }
+
+    /** Some principal's, by one of its keys. */
+    sealed interface Known extends Authentication {
+
+        Principal principal();
+
+        AccessKey key();
+    }
+
     /** It came over a session whose peer proved that it holds the access key. */
-    record Proven(Principal principal, AccessKey key) implements Authentication {}
+    record Proven(Principal principal, AccessKey key) implements Known {}
 
     /** Nothing in the request claims an identity: it is forwarded unsigned. */
     record Anonymous() implements Authentication {}
+
+    /**
+     * Whoever signed it, the store verifies it: the request goes on as it came.
+     *
+     * @param host as the client named the store
+     */
+    record PassedThrough(String host) implements Authentication {}
+
+    /**
+     * Signed with SigV2, or the network is trusted: nothing of the request proves that its sender
+     * owns a session, or the memory that a token names.
+     */
+    record Named(Principal principal, AccessKey key, PayloadSigning payload) implements Known {}
 
     /**
      * The request's SigV4 signature was verified.
@@ -21,10 +47,16 @@ public sealed interface Authentication {
      */
     record Signed(Principal principal, AccessKey key, SignatureScope scope, String signature,
             Set<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
-            SigningKey signingKey) implements Authentication {
+            SigningKey signingKey) implements Known {
 
         public Signed {
             signedHeaders = Set.copyOf(signedHeaders);
+        }
+
+        /** Without the signature, which is good for another request until it is too old. */
+        @Override
+        public String toString() {
+            return "Signed[" + principal.name() + ", " + scope + "]";
         }
     }
 }

@@ -17,20 +17,36 @@ import org.jspecify.annotations.Nullable;
  * regions; it is bound by the signature. See "Authenticating Requests (AWS Signature Version 4)" in
  * the Amazon S3 API reference.
  */
-public final class Authenticator {
+public final class Authenticator implements RequestAuthenticator {
     private static final Duration MAX_SKEW = Duration.ofMinutes(15);
 
     private final CredentialStore credentials;
     private final SigningKeys signingKeys = new SigningKeys();
+    private final @Nullable SigV2 sigV2;
 
     public Authenticator(CredentialStore credentials) {
-        this.credentials = credentials;
+        this(credentials, null);
     }
 
-    /** Who sent it; throws {@code S3Exception} with AWS's code if the claim does not hold. */
+    /** @param sigV2 null: its signatures are refused */
+    public Authenticator(CredentialStore credentials, @Nullable SigV2 sigV2) {
+        this.credentials = credentials;
+        this.sigV2 = sigV2;
+    }
+
+    @Override
     public Authentication authenticate(RequestHead head, Instant now) {
         QueryParameters query = QueryParameters.parse(head.rawQuery());
-        Claim claim = claim(head, query);
+        String authorization = authorization(head);
+        boolean olderByQuery = query.contains(SigV2.SIGNATURE) && query.contains(SigV2.KEY);
+        requireOneMechanism(query, authorization, olderByQuery);
+        if (olderByQuery || (authorization != null && authorization.startsWith("AWS "))) {
+            if (sigV2 == null) {
+                throw unsupportedMechanism();
+            }
+            return sigV2.authenticate(head, query, authorization, now);
+        }
+        Claim claim = claim(head, query, authorization);
         if (claim == null) {
             return new Authentication.Anonymous();
         }
@@ -47,24 +63,28 @@ public final class Authenticator {
                 claim.signedAt(), claim.payload(), key);
     }
 
-    private static @Nullable Claim claim(RequestHead head, QueryParameters query) {
-        String authorization = authorization(head);
-        boolean inQuery = query.contains(PresignedQuery.ALGORITHM)
-                || query.contains(PresignedQuery.SIGNATURE);
-        boolean sigV2 = query.contains("Signature") && query.contains("AWSAccessKeyId");
-        if (authorization != null && (inQuery || sigV2)) {
+    private static void requireOneMechanism(QueryParameters query, @Nullable String authorization,
+            boolean olderByQuery) {
+        if ((authorization != null && (isInQuery(query) || olderByQuery))
+                || (isInQuery(query) && olderByQuery)) {
             throw new S3Exception(S3Error.INVALID_ARGUMENT,
                     "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter,"
                             + " Signature query string parameter or the Authorization header"
                             + " should be specified");
         }
-        if (sigV2) {
-            throw unsupportedMechanism();
-        }
+    }
+
+    private static boolean isInQuery(QueryParameters query) {
+        return query.contains(PresignedQuery.ALGORITHM)
+                || query.contains(PresignedQuery.SIGNATURE);
+    }
+
+    private static @Nullable Claim claim(RequestHead head, QueryParameters query,
+            @Nullable String authorization) {
         if (authorization != null) {
             return AuthorizationHeader.parse(authorization, head.headers());
         }
-        return inQuery ? PresignedQuery.parse(query, head.headers()) : null;
+        return isInQuery(query) ? PresignedQuery.parse(query, head.headers()) : null;
     }
 
     private static @Nullable String authorization(RequestHead head) {
@@ -81,7 +101,7 @@ public final class Authenticator {
         return found[0];
     }
 
-    private static void requireToken(AccessKey key, @Nullable String given) {
+    static void requireToken(AccessKey key, @Nullable String given) {
         Secret token = key.sessionToken();
         if (token == null ? given != null : given == null || !token.matches(given)) {
             throw new S3Exception(S3Error.INVALID_TOKEN);

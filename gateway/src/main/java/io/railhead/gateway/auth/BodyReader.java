@@ -61,11 +61,20 @@ public final class BodyReader {
         return new BodyReader(who, headers, new BodyChecks());
     }
 
+    /** A body that is not ours to unframe or verify: only its length is held. */
+    public static BodyReader untouched(Headers headers) {
+        String length = headers.get("content-length");
+        return new BodyReader(new Authentication.Anonymous(), length == null
+                ? Headers.NONE
+                : Headers.builder().add("content-length", length).build(), new BodyChecks());
+    }
+
     private static PayloadSigning payload(Authentication who, Headers headers) {
         return switch (who) {
             case Authentication.Signed signed -> signed.payload();
+            case Authentication.Named named -> named.payload();
             case Authentication.Proven _ -> new PayloadSigning.Unsigned();
-            case Authentication.Anonymous() -> {
+            case Authentication.Anonymous _,Authentication.PassedThrough _ -> {
                 String value = headers.get("x-amz-content-sha256");
                 yield value == null ? new PayloadSigning.Unsigned() : PayloadSigning.parse(value);
             }
@@ -79,13 +88,20 @@ public final class BodyReader {
             case PayloadSigning.UnsignedChunks() -> new AwsChunked(null,
                     Trailers.unsigned(trailerNames));
             case PayloadSigning.SignedChunks(boolean trailer) -> {
-                if (!(who instanceof Authentication.Signed seed)) {
-                    throw new S3Exception(S3Error.INVALID_REQUEST,
-                            "Signed chunks need a signed request.");
-                }
-                yield new AwsChunked(new ChunkSignatures(seed),
+                yield new AwsChunked(chunkSignatures(who),
                         trailer ? Trailers.signed(trailerNames) : null);
             }
+        };
+    }
+
+    /** Null where nobody's signature is asked for. */
+    private static @Nullable ChunkSignatures chunkSignatures(Authentication who) {
+        return switch (who) {
+            case Authentication.Signed seed -> new ChunkSignatures(seed);
+            case Authentication.Named _,Authentication.PassedThrough _ -> null;
+            case Authentication.Proven _,Authentication.Anonymous _ ->
+                throw new S3Exception(S3Error.INVALID_REQUEST,
+                        "Signed chunks need a signed request.");
         };
     }
 

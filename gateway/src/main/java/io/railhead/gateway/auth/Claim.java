@@ -19,6 +19,12 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
     static final String ALGORITHM = "AWS4-HMAC-SHA256";
     private static final int MAX_SIGNED_HEADERS = 100;
 
+    /** Without the signature and the token. */
+    @Override
+    public String toString() {
+        return "Claim[" + accessKeyId + ", " + scope + "]";
+    }
+
     /** The parts of {@code access-key/date/region/service/aws4_request}. */
     record Credential(String accessKeyId, SignatureScope scope) {
 

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One reading of {@code credentials.yaml}. Immutable. */
 final class Credentials {
+    static final Credentials NONE = new Credentials(Map.of(), Map.of());
+
     private final Map<String, Principal> byName;
     private final Map<String, Identity> byAccessKey;
 
@@ -91,14 +93,46 @@ final class Credentials {
             return null;
         }
         BackendCredential credential = new BackendCredential(backend.text("account"),
-                accessKey(backend));
+                isProvided(backend) ? null : accessKey(backend));
         backend.close();
         return credential;
+    }
+
+    private static boolean isProvided(Section backend) throws ConfigException {
+        String provider = backend.text("provider");
+        if (provider != null && !provider.equals("default")) {
+            throw backend.problem("provider", "'" + provider
+                    + "' is not known; leave it out, or use default for the SDK's provider chain");
+        }
+        if (provider != null && backend.has("access_key")) {
+            throw backend.problem("provider", "stands instead of access_key and secret_key");
+        }
+        return provider != null;
     }
 
     @Nullable
     Identity find(String accessKeyId) {
         return byAccessKey.get(accessKeyId);
+    }
+
+    @Nullable
+    Principal findPrincipal(String name) {
+        return byName.get(name);
+    }
+
+    /** A trusted network cannot tell tenants apart. */
+    Credentials requireOneTenant(Path file, String trusted) throws ConfigException {
+        if (!byName.containsKey(trusted)) {
+            throw new ConfigException("gateway.trusted_network.principal: there is no '" + trusted
+                    + "' in " + file);
+        }
+        List<String> tenants = byName.values().stream().map(Principal::tenant).distinct().toList();
+        if (tenants.size() > 1) {
+            throw new ConfigException(file.getFileName() + ": principals: tenants "
+                    + String.join(", ", tenants) + " cannot be told apart under"
+                    + " gateway.authentication: trusted_network; leave one, or use verify");
+        }
+        return this;
     }
 
     List<Principal> principals() {
@@ -126,7 +160,9 @@ final class Credentials {
         for (Principal principal : byName.values()) {
             BackendCredential backend = principal.backend();
             if (backend != null) {
-                users.computeIfAbsent(backend.key().id(), k -> new LinkedHashSet<>())
+                AccessKey key = backend.key();
+                users.computeIfAbsent(key == null ? "of the default chain" : key.id(),
+                        k -> new LinkedHashSet<>())
                         .add(principal.name());
             } else {
                 principal.keys()

@@ -23,8 +23,11 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
     }
 
     /** In whose name its requests are sent on: its own pair keeps its identity at the store. */
-    public Caller.Credential backendCredential(AccessKey used) {
+    public Caller backendCredential(AccessKey used) {
         AccessKey key = backend == null ? used : backend.key();
+        if (key == null) {
+            return new Caller.DefaultChain();
+        }
         Secret token = key.sessionToken();
         return new Caller.Credential(key.id(), key.secret().reveal(),
                 token == null ? null : token.reveal());
@@ -32,10 +35,6 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
 
     /** Whose bucket names it speaks of: equal bucket names of two namespaces never meet. */
     public String namespace(AccessKey used) {
-        if (backend == null) {
-            return used.id();
-        }
-        String account = backend.account();
-        return account == null ? backend.key().id() : account;
+        return backend == null ? used.id() : backend.namespace();
     }
 }

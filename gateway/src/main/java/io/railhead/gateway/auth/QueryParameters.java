@@ -5,6 +5,7 @@ import io.railhead.gateway.s3.S3Exception;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A query, its names and values in SigV4's spelling, in the order of arrival. */
@@ -70,6 +71,14 @@ final class QueryParameters {
             }
         }
         return found;
+    }
+
+    /** Every parameter, name and value decoded, each char one byte; a plus sign stays one. */
+    void forEach(BiConsumer<String, String> visitor) {
+        for (Parameter parameter : parameters) {
+            visitor.accept(UriEncoding.decodeQueryPart(parameter.name),
+                    UriEncoding.decodeQueryPart(parameter.raw.replace("+", "%2B")));
+        }
     }
 
     /** Sorted by name, then value, but for the signature itself. */

@@ -1,6 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
+import io.railhead.backend.RedactedQuery;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,4 +12,12 @@ import org.jspecify.annotations.Nullable;
  * @param headers with {@code Host}, also where the protocol has an authority instead
  */
 public record RequestHead(String method, String rawPath, @Nullable String rawQuery,
-        Headers headers) {}
+        Headers headers) {
+
+    /** Without what signed it. */
+    @Override
+    public String toString() {
+        return "RequestHead[" + method + ' ' + rawPath + '?' + RedactedQuery.of(rawQuery) + ' '
+                + headers + "]";
+    }
+}

@@ -2,6 +2,7 @@ package io.railhead.gateway.authorization;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.gateway.config.Rule;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
@@ -21,7 +22,15 @@ public final class Grants {
         this.nanoClock = nanoClock;
     }
 
-    public boolean isGranted(Grant grant, Duration remember) {
+    /**
+     * Whether nobody need be asked: the policy file decides, which has allowed the request already,
+     * or the backend's yes is still remembered.
+     */
+    public boolean isGranted(Grant grant, Rule rule) {
+        if (rule.policyDecides()) {
+            return true;
+        }
+        Duration remember = rule.rememberAuthorization();
         if (remember.isZero()) {
             return false;
         }

@@ -1,7 +1,6 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.gateway.admin.Metrics;
-import io.railhead.gateway.auth.Identity;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
@@ -62,7 +61,7 @@ public final class ChannelRequests implements RequestHandler {
 
     /** A channel's first request: channels share the event loops in turn. */
     private @Nullable PeerRequests meet(RequestChannel channel, ChannelServices with) {
-        Identity caller = with.callers().find(channel.session());
+        SessionCallers.Caller caller = with.callers().find(channel.session());
         if (caller == null) {
             return null;
         }

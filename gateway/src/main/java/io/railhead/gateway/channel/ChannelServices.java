@@ -1,6 +1,7 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.request.Routes;
 
@@ -11,4 +12,4 @@ import io.railhead.gateway.request.Routes;
  * @param windowBytes the most that one request may hold leased
  */
 public record ChannelServices(ReadServices reads, Routes routes, CredentialStore credentials,
-        SessionCallers callers, long windowBytes) {}
+        SessionCallers callers, AccessControl access, long windowBytes) {}

@@ -75,7 +75,7 @@ final class Hits {
         ObjectMetadata held = cache.find(known.id());
         boolean servable = held != null
                 && held.version().sizeBytes() <= known.rule().maxObject().bytes()
-                && grants.isGranted(known.grant(), known.rule().rememberAuthorization())
+                && grants.isGranted(known.grant(), known.rule())
                 && FreshnessCheck.isFresh(known.rule().freshness(), held,
                         nanoClock.getAsLong(), cache.isSettled(held));
         return servable ? held : null;

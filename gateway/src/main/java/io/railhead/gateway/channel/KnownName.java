@@ -6,12 +6,15 @@ import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Identity;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.authorization.Access;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.Route;
 import io.railhead.gateway.request.Routes;
@@ -27,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 final class KnownName {
     private final ObjectName name;
     private final Authentication caller;
+    private final Asker asker;
+    private final Access reading;
     private final Address address;
     private final Route route;
     private final ObjectId id;
@@ -35,8 +40,10 @@ final class KnownName {
     private @Nullable ObjectMetadata dated;
     private long lastModifiedMillis;
 
-    KnownName(ObjectName name, Identity caller, Routes routes) {
+    KnownName(ObjectName name, Identity caller, Asker asker, Routes routes) {
         this.name = name;
+        this.asker = asker;
+        this.reading = AccessControl.reading(name.bucket(), name.key());
         this.caller = new Authentication.Proven(caller.principal(), caller.key());
         this.address = Address.ofObject(name.bucket(), name.key());
         this.route = routes.route(this.caller, address);
@@ -53,7 +60,12 @@ final class KnownName {
         RequestHead head = new RequestHead(method,
                 "/" + address.bucket() + "/" + address.rawKey(), parameters.rawWithoutSigning(),
                 headers);
-        return new S3Request(head, address, parameters, caller, route);
+        return new S3Request(head, address, parameters, caller, asker, route);
+    }
+
+    /** What a plain GET of it asks the policy. */
+    Access reading() {
+        return reading;
     }
 
     ObjectName name() {

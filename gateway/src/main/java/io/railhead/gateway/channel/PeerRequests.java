@@ -8,6 +8,7 @@ import io.railhead.gateway.operation.MemoryUpload;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -45,14 +46,17 @@ final class PeerRequests {
     private final Hits hits;
     private final @Nullable KnownName[] names = new @Nullable KnownName[REMEMBERED];
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
+    private final Asker asker;
     private Identity caller;
 
     /** @param context the event loop of what is no hit */
-    PeerRequests(ChannelServices services, RequestChannel channel, Identity caller,
+    PeerRequests(ChannelServices services, RequestChannel channel,
+            SessionCallers.Caller caller,
             Context context, ChannelCounts counts) {
         this.services = services;
         this.channel = channel;
-        this.caller = caller;
+        this.caller = caller.identity();
+        this.asker = caller.asker();
         this.context = context;
         this.counts = counts;
         this.hits = new Hits(services.reads().cache(), services.reads().grants(),
@@ -96,6 +100,7 @@ final class PeerRequests {
             return;
         }
         boolean served = request.operation() == RequestOperation.GET
+                && services.access().allows(asker, known.reading())
                 && hits.tryServe(request, known, window, channel);
         if (!served) {
             start(request, known, window);
@@ -137,7 +142,7 @@ final class PeerRequests {
         if (!BUCKET.matcher(request.bucket()).matches()) {
             return null;
         }
-        KnownName met = new KnownName(request.name(), caller, services.routes());
+        KnownName met = new KnownName(request.name(), caller, asker, services.routes());
         names[at] = met;
         return met;
     }
@@ -171,17 +176,23 @@ final class PeerRequests {
             return;
         }
         switch (request.operation()) {
-            case GET -> get(exchange, known.request("GET", version(request), reading(request)),
+            case GET -> get(exchange,
+                    allowed(known.request("GET", version(request), reading(request))),
                     requireWindow(window));
             case HEAD -> new ChannelHead(services.reads(), exchange,
-                    known.request("HEAD", version(request), reading(request))).start();
-            case PUT -> put(exchange, known.request("PUT", Map.of(), writing(request)),
+                    allowed(known.request("HEAD", version(request), reading(request)))).start();
+            case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
                     Operation.PUT, requireWindow(window));
-            case UPLOAD_PART -> put(exchange, known.request("PUT",
+            case UPLOAD_PART -> put(exchange, allowed(known.request("PUT",
                     Map.of("partNumber", Integer.toUnsignedString(request.partNumber()),
                             "uploadId", request.uploadId()),
-                    writing(request)), Operation.PART, requireWindow(window));
+                    writing(request))), Operation.PART, requireWindow(window));
         }
+    }
+
+    private S3Request allowed(S3Request request) {
+        services.access().require(request);
+        return request;
     }
 
     private void get(ChannelExchange exchange, S3Request request, RemoteBuffer window) {

@@ -2,6 +2,7 @@ package io.railhead.gateway.config;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
@@ -29,8 +30,8 @@ public final class ConfigLoader {
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
             "verify", AuthMode.VERIFY,
-            "pass-through", AuthMode.PASS_THROUGH,
-            "trusted-network", AuthMode.TRUSTED_NETWORK));
+            "pass_through", AuthMode.PASS_THROUGH,
+            "trusted_network", AuthMode.TRUSTED_NETWORK));
 
     private final Path folder;
 
@@ -49,6 +50,10 @@ public final class ConfigLoader {
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
         Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
+        if (gateway.access().policy() == null && rules.firstOfPolicy() >= 0) {
+            throw root.problem("rules[" + rules.firstOfPolicy() + "].authorization",
+                    "policy needs gateway.policy, the file that says who may do what");
+        }
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
                 cache.page());
         Admin admin = admin(root.section("admin"));
@@ -61,15 +66,14 @@ public final class ConfigLoader {
                 section.text("name", hostName()),
                 section.value("listen", "0.0.0.0:9000", ListenAddress::parse),
                 section.value("health", "0.0.0.0:9901", ListenAddress::parse),
-                existing(folder, section, "credentials",
-                        section.text("credentials", "/etc/railhead/credentials.yaml")),
+                credentials(section),
                 domains(section),
                 section.duration("drain", "30s"),
                 section.bytes("max_header", "64KiB"),
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),
                 eventLoops(section),
-                section.choice("mode", "verify", MODES),
+                access(section),
                 section.flag("sole", false),
                 section.flag("allow_cleartext", false),
                 tls(section),
@@ -77,9 +81,6 @@ public final class ConfigLoader {
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
-        }
-        if (gateway.mode() != AuthMode.VERIFY) {
-            throw section.problem("mode", "only verify is served as yet; set it to verify");
         }
         return gateway;
     }
@@ -111,6 +112,41 @@ public final class ConfigLoader {
             throw section.problem("token_file", "is missing; events need a token");
         }
         return new Events(existing(folder, section, "token_file", file));
+    }
+
+    private Access access(Section section) throws ConfigException {
+        AuthMode mode = section.choice("authentication", "verify", MODES);
+        String policy = section.text("policy");
+        if (mode == AuthMode.PASS_THROUGH && policy != null) {
+            throw section.problem("policy", "cannot be held under gateway.authentication:"
+                    + " pass_through, where only the stores know who asks");
+        }
+        return new Access(mode, trustedPrincipal(section, mode),
+                policy == null ? null : existing(folder, section, "policy", policy),
+                section.flag("sigv2", false));
+    }
+
+    private Path credentials(Section section) throws ConfigException {
+        String name = section.text("credentials", "/etc/railhead/credentials.yaml");
+        return section.choice("authentication", "verify", MODES) == AuthMode.PASS_THROUGH
+                ? folder.resolve(name)
+                : existing(folder, section, "credentials", name);
+    }
+
+    private static @Nullable String trustedPrincipal(Section gateway, AuthMode mode)
+            throws ConfigException {
+        Section trusted = gateway.section("trusted_network");
+        String principal = trusted.text("principal");
+        trusted.close();
+        if (mode == AuthMode.TRUSTED_NETWORK && principal == null) {
+            throw trusted.problem("principal",
+                    "is missing; name the principal of credentials.yaml that every client is");
+        }
+        if (mode != AuthMode.TRUSTED_NETWORK && principal != null) {
+            throw trusted.problem("principal",
+                    "has no meaning without gateway.authentication: trusted_network");
+        }
+        return principal;
     }
 
     /** As the kernel has it: no resolver is asked. */

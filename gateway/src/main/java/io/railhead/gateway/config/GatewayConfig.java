@@ -23,6 +23,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * The front door.
      *
      * @param name of this gateway, where several are listed
+     * @param credentials need not be there under {@link AuthMode#PASS_THROUGH}
      * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
      * @param eventLoops never 0: the machine's cores are already filled in
      * @param allowCleartext whether several tenants may use RDMA without TLS
@@ -33,9 +34,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
-            Duration idleTimeout, int eventLoops, AuthMode mode, boolean sole,
-            boolean allowCleartext,
-            @Nullable Tls tls, @Nullable Events events) {
+            Duration idleTimeout, int eventLoops, Access access, boolean sole,
+            boolean allowCleartext, @Nullable Tls tls, @Nullable Events events) {
 
         public Gateway {
             domains = List.copyOf(domains);
@@ -53,7 +53,17 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /** Notifications of stores. */
     public record Events(Path tokenFile) {}
 
-    /** How callers are known. Only {@link #VERIFY} is served as yet. */
+    /**
+     * Who may come in.
+     *
+     * @param trustedPrincipal who everybody is; null unless the network is trusted
+     * @param policy who may do what; null leaves it to the stores
+     * @param sigV2 whether signatures of version 2 are verified, or refused
+     */
+    public record Access(AuthMode mode, @Nullable String trustedPrincipal,
+            @Nullable Path policy, boolean sigV2) {}
+
+    /** How callers are known. */
     public enum AuthMode {
         VERIFY,
         PASS_THROUGH,

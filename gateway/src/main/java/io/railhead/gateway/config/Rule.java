@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param maxObject larger objects are not cached
  * @param shared whether one namespace holds for all principals
  * @param staleIfError whether a hit that cannot be revalidated may be served
+ * @param policyDecides whether the policy file alone says who may read a hit
  */
 public record Rule(String backend, Freshness freshness, Duration rememberAuthorization,
         CacheMode cache, boolean rdma, ByteCount maxObject, boolean shared,
-        boolean staleIfError) {}
+        boolean staleIfError, boolean policyDecides) {}

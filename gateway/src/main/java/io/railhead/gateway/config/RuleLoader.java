@@ -5,12 +5,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code rules:}, and adds the one that matches everything. */
 final class RuleLoader {
     private static final Map<String, Freshness> WORDS = words();
     private static final Map<String, CacheMode> CACHE_MODES = cacheModes();
+
+    private static final Map<String, Boolean> AUTHORITIES = new TreeMap<>(
+            Map.of("backend", false, "policy", true));
 
     private final Set<String> stores;
     private final boolean sole;
@@ -65,7 +69,12 @@ final class RuleLoader {
     }
 
     private Rule rule(Section section) throws ConfigException {
-        Section authorization = section.section("authorization");
+        boolean byWord = section.has("authorization") && !section.isSection("authorization");
+        boolean policyDecides = byWord
+                && section.choice("authorization", "backend", AUTHORITIES);
+        Section authorization = byWord
+                ? Section.root("", null)
+                : section.section("authorization");
         Rule rule = new Rule(
                 backend(section, section.text("backend")),
                 freshness(section),
@@ -74,7 +83,8 @@ final class RuleLoader {
                 section.flag("rdma", true),
                 section.value("max_object", "unlimited", RuleLoader::maxObject),
                 section.flag("shared", false),
-                section.flag("stale_if_error", false));
+                section.flag("stale_if_error", false),
+                policyDecides);
         authorization.close();
         return rule;
     }

@@ -32,6 +32,16 @@ public final class Rules {
         throw new IllegalStateException("the last rule matches everything");
     }
 
+    /** The number of the first rule that leaves who may read a hit to the policy; -1 for none. */
+    int firstOfPolicy() {
+        for (int i = 0; i < entries.length; i++) {
+            if (entries[i].rule.policyDecides()) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
     /** In order, the default last. */
     public List<Rule> all() {
         return Stream.of(entries).map(Entry::rule).toList();

@@ -76,6 +76,39 @@ public final class Section {
         return found;
     }
 
+    /** The text below a key, or its list of texts, as policies write them; never empty. */
+    public List<String> textOrTexts(String key) throws ConfigException {
+        JsonNode value = take(key);
+        List<String> found = new ArrayList<>();
+        if (value != null && !value.isArray()) {
+            found.add(text(key, value));
+        } else {
+            for (JsonNode element : elements(key)) {
+                found.add(text(key, element));
+            }
+        }
+        if (found.isEmpty()) {
+            throw problem(key, "is missing");
+        }
+        return found;
+    }
+
+    private String text(String key, JsonNode value) throws ConfigException {
+        if (!value.isTextual() && !value.isBoolean()) {
+            throw problem(key, "must be a text or a list of texts");
+        }
+        return value.asText();
+    }
+
+    /** Every key that is there, in file order. */
+    public List<String> keys() {
+        List<String> keys = new ArrayList<>();
+        if (node != null) {
+            node.fieldNames().forEachRemaining(keys::add);
+        }
+        return keys;
+    }
+
     private Iterable<JsonNode> elements(String key) throws ConfigException {
         JsonNode list = take(key);
         if (list == null || isNothing(list)) {
@@ -92,7 +125,7 @@ public final class Section {
     }
 
     /** Whether the value is a mapping and not a scalar. */
-    boolean isSection(String key) {
+    public boolean isSection(String key) {
         return node != null && node.path(key).isObject();
     }
 

@@ -3,8 +3,9 @@ package io.railhead.gateway.frontdoor;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Authenticator;
+import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * up, routed by rule. Event loop only; one instance serves all loops and holds no state of theirs.
  */
 public final class FrontDoor {
-    private final Authenticator authenticator;
+    private final RequestAuthenticator authenticator;
+    private final AccessControl access;
     private final Routes routes;
     private final Router router;
     private final Map<String, OwnPath> ownPaths;
@@ -35,10 +37,12 @@ public final class FrontDoor {
     private final Metrics metrics;
 
     /** @param ownPaths by what follows the prefix, as {@code unsignedPaths} are */
-    public FrontDoor(Authenticator authenticator, Routes routes, Router router,
+    public FrontDoor(RequestAuthenticator authenticator, AccessControl access,
+            Routes routes, Router router,
             Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
             List<String> domains, InstantSource clock, Metrics metrics) {
         this.authenticator = authenticator;
+        this.access = access;
         this.routes = routes;
         this.router = router;
         this.ownPaths = Map.copyOf(ownPaths);
@@ -50,6 +54,10 @@ public final class FrontDoor {
 
     public void handle(HttpServerRequest http, Context context) {
         http.pause();
+        if (Exchange.isBehindTheEnd(http)) {
+            http.connection().close();
+            return;
+        }
         Exchange exchange = new Exchange(http, context, metrics, RequestIds.next());
         try {
             FramingCheck.require(exchange);
@@ -70,9 +78,10 @@ public final class FrontDoor {
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         S3Request request = new S3Request(head, address, query, authentication,
-                routes.route(authentication, address));
+                exchange.asker(authentication), routes.route(authentication, address));
         Router.Match match = router.match(request);
         exchange.describe(match.name(), head.rawPath());
+        access.require(request);
         match.operation().handle(exchange, request);
     }
 
@@ -87,7 +96,8 @@ public final class FrontDoor {
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
             throw new S3Exception(S3Error.ACCESS_DENIED,
-                    "Requests below " + OwnPath.PREFIX + " must be signed.");
+                    "Requests below " + OwnPath.PREFIX
+                            + " must be signed, and the gateway must verify signatures.");
         }
         OwnPath.require(ownPaths, name)
                 .handle(exchange, signed, query(head.rawQuery()));

@@ -73,7 +73,8 @@ public final class SessionOpening implements OwnPath {
         if (session == null) {
             throw new S3Exception(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
         }
-        callers.opened(session, new Identity(caller.principal(), caller.key()));
+        callers.opened(session, new SessionCallers.Caller(
+                new Identity(caller.principal(), caller.key()), exchange.asker(caller)));
         OwnPath.answer(exchange, endpoint.toJson().put("session", session.id()));
     }
 }

@@ -1,6 +1,10 @@
 package io.railhead.gateway.http;
 
+import io.netty.util.Attribute;
+import io.netty.util.AttributeKey;
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
@@ -11,6 +15,8 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.impl.HttpServerConnection;
+import io.vertx.core.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -24,6 +30,7 @@ import org.slf4j.LoggerFactory;
 public final class Exchange implements Requester {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
+    private static final AttributeKey<Boolean> ENDING = AttributeKey.valueOf("railhead-ending");
     private static final String HOST_ID = "railhead";
     private static final long MAX_DRAINED_BYTES = 16 << 20;
 
@@ -70,6 +77,13 @@ public final class Exchange implements Requester {
     @Override
     public Executor executor() {
         return executor;
+    }
+
+    /** Who sent it, and from where, as policies see it. */
+    public Asker asker(Authentication authentication) {
+        SocketAddress peer = request.remoteAddress();
+        return Asker.of(authentication.principalName(), peer == null ? null : peer.hostAddress(),
+                request.isSSL());
     }
 
     public String requestId() {
@@ -172,10 +186,25 @@ public final class Exchange implements Requester {
         return new S3Exception(S3Error.INTERNAL_ERROR);
     }
 
-    /** Lets the connection end with this answer: where its next request begins is in doubt. */
+    /**
+     * Lets the connection end with this answer: where its next request begins is in doubt, so what
+     * has come behind it already is no request.
+     */
     public void closeAfterwards() {
         closing = true;
+        ending(request).set(true);
         response.putHeader("connection", "close");
+    }
+
+    /** Whether it came behind one that ends their connection. */
+    public static boolean isBehindTheEnd(HttpServerRequest request) {
+        return Boolean.TRUE.equals(ending(request).get());
+    }
+
+    private static Attribute<Boolean> ending(HttpServerRequest request) {
+        return ((HttpServerConnection) request.connection()).channelHandlerContext()
+                .channel()
+                .attr(ENDING);
     }
 
     /** Ends the connection in mid-body: a body that cannot be finished must not look finished. */

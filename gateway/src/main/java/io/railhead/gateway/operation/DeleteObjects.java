@@ -4,6 +4,7 @@ import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -18,7 +19,6 @@ import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
-import org.jspecify.annotations.Nullable;
 
 /**
  * DeleteObjects: the one control request whose body must be understood, because it names the
@@ -31,8 +31,10 @@ final class DeleteObjects implements Operation {
 
     private final Relay relay;
     private final ObjectCache cache;
+    private final AccessControl access;
 
-    DeleteObjects(Relay relay, ObjectCache cache) {
+    DeleteObjects(Relay relay, ObjectCache cache, AccessControl access) {
+        this.access = access;
         this.relay = relay;
         this.cache = cache;
     }
@@ -54,11 +56,17 @@ final class DeleteObjects implements Operation {
             throw new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED, "Your request was too big.");
         }
         Buffer body = Buffer.buffer();
+        Buffer raw = request.isPassedThrough() ? Buffer.buffer() : body;
         exchange.request()
                 .exceptionHandler(cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
                         "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
-        exchange.request().handler(piece -> accept(exchange, reader, piece, body));
-        exchange.request().endHandler(ignored -> complete(exchange, request, reader, body));
+        exchange.request().handler(piece -> {
+            if (request.isPassedThrough()) {
+                raw.appendBuffer(piece);
+            }
+            accept(exchange, reader, piece, body);
+        });
+        exchange.request().endHandler(ignored -> complete(exchange, request, reader, body, raw));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
         }
@@ -80,54 +88,70 @@ final class DeleteObjects implements Operation {
         body.appendBytes(bytes);
     }
 
-    private void complete(Exchange exchange, S3Request request, BodyReader reader, Buffer body) {
+    /** @param raw as it came where the client's own signature covers that; else {@code body} */
+    private void complete(Exchange exchange, S3Request request, BodyReader reader, Buffer body,
+            Buffer raw) {
         if (exchange.isAnswered() || exchange.isOver()) {
             return;
         }
         try {
             reader.end(decoded -> append(body, decoded));
-            List<ObjectCache.Write> writes = named(request, body.getBytes()).stream()
-                    .map(cache::beginWrite)
+            List<AccessControl.Deletion> deletions = deletions(body.getBytes());
+            access.requireDeletions(request, deletions);
+            List<ObjectCache.Write> writes = deletions.stream()
+                    .map(deletion -> cache.beginWrite(id(request, deletion)))
                     .toList();
-            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(body.getBytes())),
+            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
                     outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
         } catch (S3Exception e) {
             exchange.fail(e);
         }
     }
 
-    /** Each object named, once with its version where one is named. */
-    private static List<ObjectId> named(S3Request request, byte[] document) {
-        List<ObjectId> named = new ArrayList<>();
+    private static ObjectId id(S3Request request, AccessControl.Deletion named) {
+        return new ObjectId(request.route().backend().name(), request.route().namespace(),
+                String.valueOf(request.address().bucket()), named.key(),
+                named.versionId());
+    }
+
+    private static List<AccessControl.Deletion> deletions(byte[] document) {
+        List<AccessControl.Deletion> deletions = new ArrayList<>();
         try {
             XMLStreamReader reader = XML.createXMLStreamReader(new ByteArrayInputStream(document));
-            String key = "";
-            String versionId = null;
             while (reader.hasNext()) {
-                int event = reader.next();
-                if (event == XMLStreamConstants.START_ELEMENT) {
-                    switch (reader.getLocalName()) {
-                        case "Key" -> key = reader.getElementText();
-                        case "VersionId" -> versionId = reader.getElementText();
-                        default -> {
-                            // Says nothing of which object.
-                        }
-                    }
-                } else if (event == XMLStreamConstants.END_ELEMENT
+                if (reader.next() == XMLStreamConstants.START_ELEMENT
                         && reader.getLocalName().equals("Object")) {
-                    named.add(id(request, key, versionId));
-                    versionId = null;
+                    deletions.add(deletion(reader));
                 }
             }
-            return named;
+            return deletions;
         } catch (XMLStreamException e) {
             throw new S3Exception(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");
         }
     }
 
-    private static ObjectId id(S3Request request, String key, @Nullable String versionId) {
-        return new ObjectId(request.route().backend().name(), request.route().namespace(),
-                String.valueOf(request.address().bucket()), key, versionId);
+    /** Which of two keys a store would delete nobody knows, so only one is let through. */
+    private static AccessControl.Deletion deletion(XMLStreamReader reader)
+            throws XMLStreamException {
+        String key = null;
+        String versionId = null;
+        while (reader.next() != XMLStreamConstants.END_ELEMENT) {
+            if (reader.isStartElement()) {
+                String name = reader.getLocalName();
+                String text = reader.getElementText();
+                if (name.equals("Key")) {
+                    if (key != null) {
+                        throw new XMLStreamException("two keys");
+                    }
+                    key = text;
+                }
+                versionId = name.equals("VersionId") ? text : versionId;
+            }
+        }
+        if (key == null) {
+            throw new XMLStreamException("no key");
+        }
+        return new AccessControl.Deletion(key, versionId);
     }
 }

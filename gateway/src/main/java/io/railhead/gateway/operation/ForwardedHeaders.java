@@ -15,6 +15,9 @@ final class ForwardedHeaders {
             "x-amz-decoded-content-length", "x-amz-trailer", "accept-encoding",
             "amz-sdk-invocation-id",
             "amz-sdk-request");
+    private static final Set<String> OF_ONE_HOP = Set.of("host", "content-length",
+            "transfer-encoding", "expect", "connection", "keep-alive", "proxy-authorization",
+            "proxy-connection", "te", "trailer", "upgrade");
     private static final Set<String> RDMA = Set.of("x-amz-rdma-token", "x-amz-rdma-agent",
             "x-rdma-info",
             "x-scal-rdma", "x-amz-meta-rdma-token");
@@ -34,6 +37,17 @@ final class ForwardedHeaders {
             if (lower.equals("content-encoding")) {
                 addContentEncoding(forwarded, value);
             } else {
+                forwarded.add(name, value);
+            }
+        });
+        return forwarded.build();
+    }
+
+    /** All but what belongs to one hop: the client's signature covers what it likes. */
+    static Headers untouched(Headers received) {
+        Headers.Builder forwarded = Headers.builder();
+        received.forEach((name, value) -> {
+            if (!OF_ONE_HOP.contains(name.toLowerCase(Locale.ROOT))) {
                 forwarded.add(name, value);
             }
         });

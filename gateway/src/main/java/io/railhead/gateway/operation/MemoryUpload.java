@@ -129,7 +129,7 @@ public final class MemoryUpload {
             case Authentication.Signed signed ->
                 new Authentication.Proven(signed.principal(), signed.key());
             case Authentication.Proven(Principal _, AccessKey _) -> request.authentication();
-            case Authentication.Anonymous _ ->
+            case Authentication.Anonymous _,Authentication.Named _,Authentication.PassedThrough _ ->
                 throw new IllegalStateException("memory is offered only by who is known");
         };
     }

@@ -59,7 +59,7 @@ public final class ObjectHead {
 
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
         return ObjectHeaders.isComplete(held)
-                && services.grants().isGranted(grant, rule.rememberAuthorization())
+                && services.grants().isGranted(grant, rule)
                 && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
                         services.cache().isSettled(held));
     }

@@ -78,7 +78,7 @@ public final class ObjectRead {
     }
 
     private boolean isGranted() {
-        return services.grants().isGranted(scope.grant(), scope.rule().rememberAuthorization());
+        return services.grants().isGranted(scope.grant(), scope.rule());
     }
 
     private void discover() {

@@ -46,11 +46,10 @@ public final class ObjectReads {
 
     public static Grant grant(S3Request request, ObjectId id) {
         return switch (request.authentication()) {
+            case Authentication.PassedThrough _ ->
+                throw new IllegalStateException("the store is asked each time");
             case Authentication.Anonymous _ -> new Grant("", "", "", Grant.Action.READ, id);
-            case Authentication.Signed signed ->
-                grant(signed.principal(), signed.key(), id);
-            case Authentication.Proven(Principal principal, AccessKey key) ->
-                grant(principal, key, id);
+            case Authentication.Known known -> grant(known.principal(), known.key(), id);
         };
     }
 

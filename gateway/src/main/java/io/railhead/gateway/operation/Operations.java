@@ -1,5 +1,7 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.rdma.dialect.Operation;
@@ -12,7 +14,22 @@ public final class Operations {
 
     private Operations() {}
 
-    public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma) {
+    /** For clients whose signature only the store can verify. */
+    public static Router passingThrough(ReadServices services, AccessControl access) {
+        Metrics metrics = services.metrics();
+        io.railhead.gateway.operation.Operation relay = new NoTokens(services.relay(), metrics);
+        io.railhead.gateway.operation.Operation write = new NoTokens(
+                new ObjectWrite(services.relay(), services.cache()),
+                metrics);
+        io.railhead.gateway.operation.Operation delete = new DeleteObjects(services.relay(),
+                services.cache(), access);
+        return new Router(new Router.Table(new NoTokens(new PassedGet(services), metrics), relay,
+                write, relay, write, new NoTokens(delete, metrics),
+                new BucketWrite(services.relay(), services.cache()), relay));
+    }
+
+    public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
+            AccessControl access) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
@@ -28,7 +45,7 @@ public final class Operations {
                         new PutObject(services, admission, new ObjectUpload(services),
                                 Operation.PUT),
                         new PutObject(services, admission, services.relay(), Operation.PART), write,
-                        new DeleteObjects(services.relay(), services.cache()),
+                        new DeleteObjects(services.relay(), services.cache(), access),
                         new BucketWrite(services.relay(), services.cache()), services.relay()));
     }
 }

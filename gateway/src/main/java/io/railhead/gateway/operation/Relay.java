@@ -93,6 +93,9 @@ public final class Relay implements Operation {
 
     /** The checksums of a completion speak of the object, not of the document that completes it. */
     private static BodyReader reader(S3Request request) {
+        if (request.isPassedThrough()) {
+            return BodyReader.untouched(request.headers());
+        }
         boolean completes = request.method().equals("POST") && request.query().has("uploadId");
         return completes
                 ? BodyReader.openWithoutChecksums(request.authentication(), request.headers())
@@ -109,7 +112,9 @@ public final class Relay implements Operation {
     private void send(Exchange exchange, S3Request request, Payload payload,
             @Nullable RequestBody body,
             Consumer<Outcome> onOutcome) {
-        Headers headers = ForwardedHeaders.toBackend(request.headers());
+        Headers headers = request.isPassedThrough()
+                ? ForwardedHeaders.untouched(request.headers())
+                : ForwardedHeaders.toBackend(request.headers());
         BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers,
                 payload,
                 request.caller(), null);

@@ -71,6 +71,9 @@ final class TokenAdmission {
 
     private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
             Recognition.Accepted accepted) {
+        if (request.authentication() instanceof Authentication.Named) {
+            return decline(accepted.dialect().decline(operation, putDecline), "authentication");
+        }
         S3Exception unsigned = checkSignature(request, accepted);
         if (unsigned != null) {
             return refuse(unsigned.error().code(), unsigned);

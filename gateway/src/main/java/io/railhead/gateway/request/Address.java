@@ -37,7 +37,8 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         return new Address(bucket, PercentCodec.encode(key, true), key);
     }
 
-    private static @Nullable String bucketOf(String host, List<String> domains) {
+    /** The bucket that a Host header names below one of {@code domains}; null if it names none. */
+    public static @Nullable String bucketOf(String host, List<String> domains) {
         int colon = host.lastIndexOf(':');
         String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host)
                 .toLowerCase(Locale.ROOT);

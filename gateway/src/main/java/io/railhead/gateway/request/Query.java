@@ -15,10 +15,14 @@ public final class Query {
             "x-amz-expires", "x-amz-signedheaders", "x-amz-signature", "x-amz-security-token",
             "x-amz-content-sha256");
 
+    private static final Set<String> SIGNING_V2 = Set.of("AWSAccessKeyId", "Signature", "Expires");
+
     private final List<Parameter> parameters;
+    private final boolean signedV2;
 
     private Query(List<Parameter> parameters) {
         this.parameters = parameters;
+        this.signedV2 = has("AWSAccessKeyId") && has("Signature");
     }
 
     /** @param raw as sent, without percent-decoding; {@code name} and {@code value} are decoded */
@@ -73,10 +77,33 @@ public final class Query {
         return null;
     }
 
+    /** The same with a plus sign read as a space, as stores read it. */
+    public @Nullable String getSpaced(String name) {
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                int equals = parameter.raw.indexOf('=');
+                return equals < 0
+                        ? ""
+                        : decode(parameter.raw.substring(equals + 1).replace('+', ' '));
+            }
+        }
+        return null;
+    }
+
+    /** Percent-decoding, where a plus sign stays one. */
+    public static String decode(String raw) {
+        return PercentCodec.decode(raw);
+    }
+
     /** Whether every parameter's name satisfies the test. */
     public boolean allNames(Predicate<String> test) {
         return parameters.stream()
                 .allMatch(parameter -> test.test(parameter.name) || isSigning(parameter.name));
+    }
+
+    /** Whether it carries a signature of its own. */
+    public boolean isPresigned() {
+        return parameters.stream().anyMatch(parameter -> isSigning(parameter.name));
     }
 
     /** As sent, less the parameters of a presigned URL; null if nothing is left. */
@@ -88,7 +115,8 @@ public final class Query {
         return kept.isEmpty() ? null : String.join("&", kept);
     }
 
-    private static boolean isSigning(String name) {
-        return SIGNING.contains(name.toLowerCase(Locale.ROOT));
+    private boolean isSigning(String name) {
+        return SIGNING.contains(name.toLowerCase(Locale.ROOT))
+                || (signedV2 && SIGNING_V2.contains(name));
     }
 }

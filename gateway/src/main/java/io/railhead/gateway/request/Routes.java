@@ -28,10 +28,11 @@ public final class Routes {
                 Rule rule = rules.match("", address.bucket(), address.key());
                 yield new Route(backend(rule), new Caller.Anonymous(), ANONYMOUS, rule);
             }
-            case Authentication.Signed signed ->
-                route(signed.principal(), signed.key(), address);
-            case Authentication.Proven(Principal principal, AccessKey key) ->
-                route(principal, key, address);
+            case Authentication.PassedThrough(String host) -> {
+                Rule rule = rules.match("", address.bucket(), address.key());
+                yield new Route(backend(rule), new Caller.ClientSigned(host), "", rule);
+            }
+            case Authentication.Known known -> route(known.principal(), known.key(), address);
         };
     }
 

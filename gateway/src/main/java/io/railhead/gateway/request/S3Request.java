@@ -5,13 +5,12 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Target;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /** A verified request: what is asked, who asks, where it goes. Immutable. */
 public record S3Request(RequestHead head, Address address, Query query,
-        Authentication authentication, Route route) {
+        Authentication authentication, Asker asker, Route route) {
 
     public String method() {
         return head.method();
@@ -29,8 +28,17 @@ public record S3Request(RequestHead head, Address address, Query query,
         return address.bucket() != null && !address.rawKey().isEmpty();
     }
 
+    /** What is asked of the store; as it came where the client's own signature must hold. */
     public Target target() {
+        if (isPassedThrough()) {
+            return new Target(null, head.rawPath().substring(1), head.rawQuery());
+        }
         return new Target(address.bucket(), address.rawKey(), query.rawWithoutSigning());
+    }
+
+    /** Whether the store, and not the gateway, knows who asks. */
+    public boolean isPassedThrough() {
+        return authentication instanceof Authentication.PassedThrough;
     }
 
     /**
@@ -61,10 +69,6 @@ public record S3Request(RequestHead head, Address address, Query query,
 
     /** "" for anonymous. */
     public String principal() {
-        return switch (authentication) {
-            case Authentication.Anonymous _ -> "";
-            case Authentication.Signed signed -> signed.principal().name();
-            case Authentication.Proven(Principal principal, _) -> principal.name();
-        };
+        return authentication.principalName();
     }
 }

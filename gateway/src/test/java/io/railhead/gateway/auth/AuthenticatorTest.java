@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,6 +73,21 @@ class AuthenticatorTest {
         String authorization = requireNonNull(head.headers().get("Authorization"));
         assertThat(authorization).containsPattern(from);
         return setting(head, "Authorization", authorization.replaceFirst(from, to));
+    }
+
+    @Test
+    void noMoreHeadersThanARequestNeedsAreSignedOrSent() {
+        String many = IntStream.range(0, 100)
+                .mapToObj(i -> "h" + i)
+                .collect(Collectors.joining(";"));
+        assertThat(error(editing(GET, "SignedHeaders=", "SignedHeaders=" + many + ";")))
+                .isEqualTo(S3Error.AUTHORIZATION_HEADER_MALFORMED);
+        Headers.Builder fields = GET.headers().toBuilder();
+        IntStream.range(0, 200).forEach(i -> fields.add("h" + i, ""));
+        assertThat(error(with(GET, fields.build())))
+                .isEqualTo(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
+        assertThat(error(adding(GET, "h", "x".repeat(64 << 10))))
+                .isEqualTo(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
     }
 
     @ParameterizedTest
@@ -342,8 +359,9 @@ class AuthenticatorTest {
 
     @Test
     void noSecretIsEverPrinted() {
-        assertThat(authenticator.authenticate(GET, NOW).toString())
-                .doesNotContain(TestCredentials.SECRET_KEY)
-                .contains("SigningKey[****]");
+        Authentication.Signed signed = (Authentication.Signed) authenticator.authenticate(GET, NOW);
+        assertThat(signed.toString()).doesNotContain(TestCredentials.SECRET_KEY)
+                .doesNotContain(signed.signature());
+        assertThat(signed.signingKey().toString()).isEqualTo("SigningKey[****]");
     }
 }

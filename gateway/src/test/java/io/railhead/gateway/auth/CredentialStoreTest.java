@@ -110,6 +110,8 @@ class CredentialStoreTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "{keys: []}                           | principals[0].name: is missing",
+            "{name: a, keys: [{access_key: K, secret_key: s}], backend_credential: {provider: x}} | provider: 'x' is not known",
+            "{name: a, keys: [{access_key: K, secret_key: s}], backend_credential: {provider: default, access_key: k}} | provider: stands instead of",
             "{name: a}                            | principals[0].keys: needs at least one",
             "{name: a, keys: [{access_key: K}]}   | principals[0].keys[0].secret_key: is missing",
             "{name: a, keys: [{access_key: 5, secret_key: s}]} | keys[0].access_key: must be text; put",

@@ -21,6 +21,7 @@ import io.railhead.gateway.auth.Secret;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
@@ -105,7 +106,7 @@ class HitsTest {
     private KnownName known(String bucket, String key) throws Exception {
         wrap(Request.get(1, bucket, key, 7, 0, 1 << 20));
         return new KnownName(view.name(), new Identity(PRINCIPAL, PRINCIPAL.keys().getFirst()),
-                routes);
+                Asker.of(PRINCIPAL.name(), null, false), routes);
     }
 
     private KnownName held(String bucket, int size) throws Exception {

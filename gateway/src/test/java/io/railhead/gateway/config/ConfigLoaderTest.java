@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Advertise;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
@@ -52,6 +53,7 @@ class ConfigLoaderTest {
     void credentialsExist() throws IOException {
         Files.writeString(folder.resolve("credentials.yaml"), "");
         Files.writeString(folder.resolve("ca.pem"), "");
+        Files.writeString(folder.resolve("policy.json"), "");
     }
 
     private GatewayConfig load(String yaml) throws Exception {
@@ -80,8 +82,8 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Runtime.getRuntime().availableProcessors(), AuthMode.VERIFY, false, false,
-                null, null));
+                Runtime.getRuntime().availableProcessors(),
+                new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -90,7 +92,8 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3),
                 null)));
         assertThat(config.rules().all()).containsExactly(new Rule("a", new Freshness.Strong(),
-                Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false));
+                Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
+                false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(true, Path.of("/run/railhead/loopback.sock")),
                 new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
@@ -111,7 +114,8 @@ class ConfigLoaderTest {
                 """
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
-                          idle_timeout: 3s, event_loops: 4, mode: verify, sole: true,
+                          idle_timeout: 3s, event_loops: 4, authentication: verify,
+                          policy: policy.json, sigv2: true, sole: true,
                           allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
@@ -141,7 +145,8 @@ class ConfigLoaderTest {
         assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
-                Duration.ofSeconds(3), 4, AuthMode.VERIFY, true, true,
+                Duration.ofSeconds(3), 4,
+                new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
                 new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
                         folder.resolve("ca.pem")),
                 new GatewayConfig.Events(folder.resolve("ca.pem"))));
@@ -154,7 +159,7 @@ class ConfigLoaderTest {
                 Duration.ofHours(1), 4, 5), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
-                ByteCount.parse("1TiB"), true, true));
+                ByteCount.parse("1TiB"), true, true, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(false, folder.resolve("l.sock")),
                 new VerbsConfig(true,
@@ -237,7 +242,7 @@ class ConfigLoaderTest {
             "rdma: {verbs: {gid_index: first}} | rdma.verbs.gid_index: must be auto or an index",
             "rdma: {verbs: {mtu: 1500}}        | rdma.verbs.mtu: must be auto, 256, 512, 1024, 2048, 4096",
             "rdma: {verbs: {traffic_class: 256}}   | rdma.verbs.traffic_class: must be 0 to 255: 256",
-            "rdma: {verbs: {service_level: 16}}    | rdma.verbs.service_level: must be 0 to 15: 16",
+            "rdma: {verbs: {service_level: 16}}    | rdma.verbs.service_level: must be auto or 0 to 15: 16",
             "rdma: {verbs: {ack_timeout: 0}}   | rdma.verbs.ack_timeout: 0 waits for ever",
             "rdma: {verbs: {ack_timeout: 32}}  | rdma.verbs.ack_timeout: must be 1 to 31: 32",
             "rdma: {verbs: {retry_count: 7}}   | rdma.verbs.retry_count: 7 retries for ever",
@@ -246,8 +251,8 @@ class ConfigLoaderTest {
             "rdma: {verbs: {rnr_retry: 4}}     | rdma.verbs.rnr_retry: must be 0 to 3: 4",
             "rdma: {verbs: {min_rnr_timer: 0}} | rdma.verbs.min_rnr_timer: 0 stands for 655 ms",
             "rdma: {verbs: {read_depth: 0}}    | rdma.verbs.read_depth: must be 1 to 255: 0",
-            "rdma: {verbs: {send_queue_depth: 8}}  | rdma.verbs.send_queue_depth: must be 16 to 32768",
-            "rdma: {verbs: {queue_pairs_per_session: 17}} | rdma.verbs.queue_pairs_per_session: must be",
+            "rdma: {verbs: {send_queue_depth: 8}}  | rdma.verbs.send_queue_depth: must be 64 to 32768",
+            "rdma: {verbs: {queue_pairs_per_session: 17}} | rdma.verbs.queue_pairs_per_session: unknown key",
             "rdma: {verbs: {pollers: 0}}       | rdma.verbs.pollers: must be 1 to 64: 0",
             "rdma: {verbs: {spin: 11ms}}       | rdma.verbs.spin: must be at most 10ms",
             "rdma: {verbs: {max_outstanding_per_queue_pair: 1KiB}} | must hold at least one cache.page",
@@ -262,6 +267,8 @@ class ConfigLoaderTest {
             "rules: [{freshness: {}}]          | rules[0].freshness: must be strong, immutable,",
             "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive needs gateway.sole: true",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
+            "rules: [{authorization: policy}] | rules[0].authorization: policy needs gateway.policy",
+            "rules: [{authorization: always}] | rules[0].authorization: 'always' is not one of backend",
             "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",
             "rules: [{}, {}]                   | rules[1]: is never reached",
             "cache: {lock: on, lock: off}      | cache.lock: Duplicate",
@@ -273,9 +280,11 @@ class ConfigLoaderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "{credentials: nowhere.yaml}  | gateway.credentials: no such file: ",
-            "{mode: pass-through}         | gateway.mode: only verify is served as yet",
-            "{mode: trusted-network}      | gateway.mode: only verify is served as yet",
-            "{mode: none}                 | gateway.mode: 'none' is not one of pass-through, trusted",
+            "{authentication: none} | gateway.authentication: 'none' is not one of pass_through, tr",
+            "{authentication: trusted_network} | gateway.trusted_network.principal: is missing; name",
+            "{authentication: pass_through, policy: policy.json} | gateway.policy: cannot be held",
+            "{trusted_network: {principal: a}} | gateway.trusted_network.principal: has no meaning",
+            "{policy: nowhere.json} | gateway.policy: no such file",
             "{max_header: 1}              | gateway.max_header: must be 4KiB to 1MiB",
             "{domains: ['.x']}            | gateway.domains: '.x' is not a host name",
             "{domains: [5]}               | gateway.domains: must be a list of texts",
@@ -283,7 +292,7 @@ class ConfigLoaderTest {
     void aBadFrontDoorIsOneLineNamingItsKey(String gateway, String line) throws IOException {
         String yaml = gateway.contains("credentials")
                 ? gateway
-                : gateway.replace("{", "{credentials: credentials.yaml, ");
+                : gateway.replaceFirst("\\{", "{credentials: credentials.yaml, ");
         assertThat(refusal("gateway: " + yaml + "\n" + BACKENDS)).contains(line);
     }
 

@@ -3,64 +3,18 @@ package io.railhead.os.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import com.ibm.disni.verbs.IbvQP;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-
 /**
- * A chain of send work requests in native memory, filled in place and posted with one call:
- * {@code clear}, then for each request {@code add} and what it needs, then {@code post}. Nothing is
- * allocated after construction. One thread at a time uses it; once {@code post} returned, it may be
- * filled again, for any queue pair of any device.
- *
- * <pre>
- *   request 0 .. n-1   struct ibv_send_wr (128 bytes each), next -> the following one
- *   entry lists        n × entriesPerRequest × struct ibv_sge (16 bytes)
- *   bad_wr             pointer
- * </pre>
+ * A chain of sends, writes and reads: {@code clear}, then for each request {@code add} and what it
+ * needs, then {@code post}.
  */
-public final class PreparedSends implements AutoCloseable {
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment memory;
-    private final long entriesOffset;
-    private final long badOffset;
-    private final int capacity;
-    private final int entriesPerRequest;
-    private int size;
-    /** Entries of the last request. */
-    private int entries;
-    /** Where the last request begins. */
-    private long request;
-    private int refusal;
+public final class PreparedSends extends PreparedRequests {
 
     PreparedSends(int requests, int entriesPerRequest) {
-        capacity = WorkRequests.requirePositive("requests", requests);
-        this.entriesPerRequest = WorkRequests.requirePositive("entriesPerRequest",
-                entriesPerRequest);
-        entriesOffset = capacity * Layout.SendWr.SIZE;
-        badOffset = entriesOffset + (long) capacity * entriesPerRequest * Layout.Sge.SIZE;
-        memory = arena.allocate(badOffset + Long.BYTES, Long.BYTES);
-        for (int i = 0; i < capacity; i++) {
-            memory.set(JAVA_LONG, i * Layout.SendWr.SIZE + Layout.SendWr.SG_LIST,
-                    memory.address() + entriesOffset(i));
-        }
-    }
-
-    public int capacity() {
-        return capacity;
-    }
-
-    public int entriesPerRequest() {
-        return entriesPerRequest;
-    }
-
-    /** Requests added since the last {@link #clear}. */
-    public int size() {
-        return size;
+        super(Layout.SendWr.SIZE, requests, entriesPerRequest);
     }
 
     public PreparedSends clear() {
-        size = 0;
+        empty();
         return this;
     }
 
@@ -71,19 +25,7 @@ public final class PreparedSends implements AutoCloseable {
      * @param flags {@code IbvSendWR.IBV_SEND_*}; without SIGNALED a success reports nothing
      */
     public PreparedSends add(long workRequestId, int opcode, int flags) {
-        if (size == capacity) {
-            throw new IllegalStateException("the chain is full: " + capacity);
-        }
-        long next = size * Layout.SendWr.SIZE;
-        if (size > 0) {
-            memory.set(JAVA_LONG, request + Layout.SendWr.NEXT, memory.address() + next);
-        }
-        request = next;
-        size++;
-        entries = 0;
-        memory.set(JAVA_LONG, request + Layout.SendWr.WR_ID, workRequestId);
-        memory.set(JAVA_LONG, request + Layout.SendWr.NEXT, 0L);
-        memory.set(JAVA_INT, request + Layout.SendWr.NUM_SGE, 0);
+        append(workRequestId);
         memory.set(JAVA_INT, request + Layout.SendWr.OPCODE, opcode);
         memory.set(JAVA_INT, request + Layout.SendWr.SEND_FLAGS, flags);
         return this;
@@ -110,48 +52,13 @@ public final class PreparedSends implements AutoCloseable {
 
     /** Appends local memory to the last request; an inlined one is read by {@code post}. */
     public PreparedSends entry(long address, int bytes, int lkey) {
-        if (size == 0 || entries == entriesPerRequest) {
-            throw new IllegalStateException("no room for an entry: " + entriesPerRequest);
-        }
-        WorkRequests.entry(memory, entriesOffset(size - 1) + entries * Layout.Sge.SIZE, address,
-                bytes, lkey);
-        entries++;
-        memory.set(JAVA_INT, request + Layout.SendWr.NUM_SGE, entries);
+        appendEntry(address, bytes, lkey);
         return this;
     }
 
-    /**
-     * Posts the chain. The queue pair's owner alone may call it, and never on an event loop:
-     * soft-RoCE moves the bytes inside the call.
-     *
-     * @return how many requests were accepted, from the first on; fewer than {@link #size} when the
-     *         library refused one, see {@link #refusal}
-     */
-    public int post(IbvQP queuePair) {
-        if (size == 0) {
-            return 0;
-        }
-        refusal = Foreign.queuePair(queuePair)
-                .postSend(memory.address(), memory.address() + badOffset);
-        return refusal == 0
-                ? size
-                : (int) ((memory.get(JAVA_LONG, badOffset) - memory.address())
-                        / Layout.SendWr.SIZE);
-    }
-
-    /** The errno with which the last {@link #post} ended, 0 when it took everything. */
-    public int refusal() {
-        return refusal;
-    }
-
-    /** Frees the chain; posted requests are not affected, the library has copied them. */
     @Override
-    public void close() {
-        arena.close();
-    }
-
-    long entriesOffset(int index) {
-        return entriesOffset + (long) index * entriesPerRequest * Layout.Sge.SIZE;
+    int post(Foreign.QueuePair queuePair, long requests, long bad) {
+        return queuePair.postSend(requests, bad);
     }
 
     long getLong(long offset) {

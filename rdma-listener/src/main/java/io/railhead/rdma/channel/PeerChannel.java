@@ -37,6 +37,8 @@ import org.slf4j.LoggerFactory;
  * <p> Who reads: a thread in {@link #call} reads for itself, and for others on the way, so that no
  * thread has to wake another; where one is at it already, or nobody waits in a call, the channel's
  * own thread reads, and sleeps where nothing is outstanding. It also keeps the session alive.
+ *
+ * <p> A long class: who reads, and what ends, is one protocol over the same few fields.
  */
 public final class PeerChannel implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PeerChannel.class);

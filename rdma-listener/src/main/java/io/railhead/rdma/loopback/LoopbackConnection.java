@@ -58,6 +58,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p> Once a session has ended, the socket is closed last, when no copy touches the peer's memory:
  * the peer may take the close as the return of its buffers.
+ *
+ * <p> A long class: it is the protocol, one message a method.
  */
 final class LoopbackConnection extends MessageHandler {
     private static final Logger log = LoggerFactory.getLogger(LoopbackConnection.class);

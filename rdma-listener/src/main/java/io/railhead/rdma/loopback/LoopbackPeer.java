@@ -10,7 +10,6 @@ import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Ping;
 import io.railhead.rdma.session.Message.Pong;
 import io.railhead.rdma.session.Message.Proof;
-import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Message.SendDescriptor;
@@ -18,6 +17,7 @@ import io.railhead.rdma.session.Message.Welcome;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -117,7 +117,7 @@ public final class LoopbackPeer implements AutoCloseable {
                     socket.awaitMessage(left);
                 }
             }
-            return require(heard.remove(), type);
+            return heard.remove().require(type);
         }
     }
 
@@ -159,9 +159,10 @@ public final class LoopbackPeer implements AutoCloseable {
             if (!(answer instanceof SendDescriptor)) {
                 channel.resume();
             }
-            var _ = require(answer, SendDescriptor.class);
-            return require(channel.resume(() -> socket.send(descriptor), timeoutNanos),
-                    Registered.class).key();
+            var _ = answer.require(SendDescriptor.class);
+            return channel.resume(() -> socket.send(descriptor), timeoutNanos)
+                    .require(Registered.class)
+                    .key();
         } catch (MessageException e) {
             channel.close();
             throw e;
@@ -212,23 +213,12 @@ public final class LoopbackPeer implements AutoCloseable {
     private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
         turn.lock();
         try {
-            return require(channel.ask(question, timeoutNanos), answerType);
+            return channel.ask(question, timeoutNanos).require(answerType);
         } catch (MessageException e) {
             channel.close();
             throw e;
         } finally {
             turn.unlock();
         }
-    }
-
-    private static <M extends Message> M require(Message answer, Class<M> type)
-            throws IOException {
-        if (type.isInstance(answer)) {
-            return type.cast(answer);
-        }
-        if (answer instanceof Refused(var reason)) {
-            throw new RefusedException(reason);
-        }
-        throw new MessageException(answer + " does not answer this");
     }
 }

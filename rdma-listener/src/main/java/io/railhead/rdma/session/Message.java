@@ -1,5 +1,7 @@
 package io.railhead.rdma.session;
 
+import java.io.IOException;
+
 /**
  * What is said on a channel besides requests and answers, which are the package {@code channel}'s.
  * A session begins with
@@ -30,6 +32,22 @@ package io.railhead.rdma.session;
  * of order closes the connection, and with it the session.
  */
 public sealed interface Message {
+
+    /**
+     * This message, as the answer that is wanted.
+     *
+     * @throws RefusedException if it is REFUSED
+     * @throws MessageException if it is anything else
+     */
+    default <M extends Message> M require(Class<M> type) throws IOException {
+        if (type.isInstance(this)) {
+            return type.cast(this);
+        }
+        if (this instanceof Refused(var reason)) {
+            throw new RefusedException(reason);
+        }
+        throw new MessageException(this + " does not answer this");
+    }
 
     /** Names the session that the HTTP open answered, 32 hex digits. */
     record Hello(String sessionId, Octets nonce) implements Message {}

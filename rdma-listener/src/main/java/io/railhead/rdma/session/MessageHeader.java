@@ -69,6 +69,25 @@ public final class MessageHeader {
         return type;
     }
 
+    /**
+     * Checks that the bytes up to the buffer's limit are one message, no less and no more.
+     *
+     * @return the message's type
+     */
+    public static int requireWhole(ByteBuffer message) throws MessageException {
+        int bytes = message.limit();
+        if (bytes < BYTES) {
+            throw new MessageException("a message must have a header: " + bytes + " bytes");
+        }
+        int type = requireType(message, 0);
+        int claimed = BYTES + payloadBytes(message, 0);
+        if (claimed != bytes) {
+            throw new MessageException("a message must be as long as its header says, " + claimed
+                    + ": " + bytes);
+        }
+        return type;
+    }
+
     private static void requireLength(int type, int length) throws MessageException {
         if (LENGTHS[type] == VARIABLE) {
             if (length < 8 || length > MAX_MESSAGE_BYTES - BYTES || length % 8 != 0) {

@@ -3,28 +3,37 @@ package io.railhead.rdma.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that may be outstanding at a time, within another budget: a queue pair's within its
- * principal's within its port's. What does not fit waits; what is larger than a limit goes alone.
- * One poller only.
+ * Bytes of one queue pair that may be outstanding at a time, within its principal's and its port's.
+ * What does not fit waits; what is larger than a limit goes alone. Its poller only.
  */
 final class Budget {
     private final long limitBytes;
-    private final @Nullable Budget within;
+    private final @Nullable SharedBudget within;
+    private final int poller;
     private long taken;
 
-    Budget(long limitBytes, @Nullable Budget within) {
+    /** Of a queue pair whose principal is not known yet. */
+    Budget(long limitBytes) {
+        this(limitBytes, null, 0);
+    }
+
+    /**
+     * @param poller as the shared budget's waker knows it
+     */
+    Budget(long limitBytes, @Nullable SharedBudget within, int poller) {
         if (limitBytes < 1) {
             throw new IllegalArgumentException("limitBytes must be > 0: " + limitBytes);
         }
         this.limitBytes = limitBytes;
         this.within = within;
+        this.poller = poller;
     }
 
     boolean tryTake(long bytes) {
         if (taken != 0 && bytes > limitBytes - taken) {
             return false;
         }
-        if (within != null && !within.tryTake(bytes)) {
+        if (within != null && !within.tryTake(bytes, poller)) {
             return false;
         }
         taken += bytes;

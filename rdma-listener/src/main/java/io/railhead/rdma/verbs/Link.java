@@ -91,7 +91,7 @@ final class Link {
         QueuePairConfig config = rail.config();
         sends = new SendQueue(config.sendDepth(), config.signalEvery());
         receive = rail.receives();
-        budget = new Budget(rail.outstanding().perQueuePair(), null);
+        budget = rail.budget();
         spare = receives;
         freeBuffers = new int[memory.count() - receives - 1];
         for (int i = 0; i < freeBuffers.length; i++) {
@@ -164,8 +164,8 @@ final class Link {
     }
 
     /** From now on its bytes count against the principal's, too. Before any are posted. */
-    void within(Budget principal) {
-        budget = new Budget(rail.outstanding().perQueuePair(), principal);
+    void within(SharedBudget principal) {
+        budget = rail.budget(principal);
     }
 
     /** A buffer for a message to be sent, or -1 if all are in use. */

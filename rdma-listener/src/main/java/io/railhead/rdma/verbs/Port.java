@@ -21,14 +21,20 @@ final class Port {
     private final Adapter adapter;
     private final int number;
     private final List<Rail> rails;
+    private final PortBudgets budgets;
     private volatile Health health = Health.USABLE;
     private boolean isDeviceLost;
 
-    Port(InetSocketAddress address, RdmaCmId listener, Adapter adapter, List<Rail> rails) {
+    /**
+     * @param budgets of the device's port, which several addresses may share
+     */
+    Port(InetSocketAddress address, RdmaCmId listener, Adapter adapter, List<Rail> rails,
+            PortBudgets budgets) {
         this.address = address;
         this.listener = listener;
         this.adapter = adapter;
         this.number = listener.getPort_num();
+        this.budgets = budgets;
         this.rails = List.copyOf(rails);
     }
 
@@ -42,6 +48,10 @@ final class Port {
 
     Adapter adapter() {
         return adapter;
+    }
+
+    PortBudgets budgets() {
+        return budgets;
     }
 
     Health health() {

@@ -14,8 +14,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongConsumer;
@@ -39,6 +37,7 @@ final class Rail implements Completions, AutoCloseable {
     private static final int EVENTS_A_BATCH = 64;
     private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private final int number;
     private final Adapter adapter;
     private final QueuePairConfig config;
     private final OutstandingBytes outstanding;
@@ -55,21 +54,21 @@ final class Rail implements Completions, AutoCloseable {
     private final AtomicReferenceArray<@Nullable Link> links = new AtomicReferenceArray<>(SLOTS);
     /** Links with something that waits, each once; some may be blocked. */
     private final Deque<Link> ready = new ArrayDeque<>();
-    private final Budget port;
-    private final Map<String, Budget> principals = new HashMap<>();
-    private final Map<String, Integer> linksOf = new HashMap<>();
     private int completionsFree;
     private int linkCount;
     private int nextSlot;
     private int generation;
     private int unacknowledged;
 
-    Rail(String name, Adapter adapter, QueuePairConfig config, Polling polling,
+    /**
+     * @param number among its device's, from 0
+     */
+    Rail(int number, Adapter adapter, QueuePairConfig config, Polling polling,
             OutstandingBytes outstanding, LongConsumer spun) throws IOException {
+        this.number = number;
         this.adapter = adapter;
         this.config = config;
         this.outstanding = outstanding;
-        this.port = new Budget(outstanding.perPort(), null);
         completionsFree = Math.min(polling.completions(), adapter.limits().completions());
         undo.add(wake::close);
         try {
@@ -91,7 +90,8 @@ final class Rail implements Completions, AutoCloseable {
             undo.run(e);
             throw e;
         }
-        poller = new Poller(name, this, new AdaptiveSpin(polling.spin().toNanos()),
+        poller = new Poller("verbs-poller-" + adapter.device() + "-" + number, this,
+                new AdaptiveSpin(polling.spin().toNanos()),
                 System::nanoTime, spun);
     }
 
@@ -107,9 +107,26 @@ final class Rail implements Completions, AutoCloseable {
         return config;
     }
 
-    OutstandingBytes outstanding() {
-        return outstanding;
+    /** What bounds the bytes of one of its links whose principal is not known yet. */
+    Budget budget() {
+        return new Budget(outstanding.perQueuePair());
     }
+
+    /** What bounds the bytes of one of its links, within its principal's. */
+    Budget budget(SharedBudget principal) {
+        return new Budget(outstanding.perQueuePair(), principal, number);
+    }
+
+    /** Has links that wait for a budget try once more. Any thread. */
+    void tryAgain() {
+        // On its own thread it is about to.
+        if (!poller.isCurrentThread()) {
+            poller.execute(Rail::nothing);
+        }
+    }
+
+    /** A message that only wakes: each turn of a poller gives links that wait a turn of theirs. */
+    private static void nothing() {}
 
     Poller poller() {
         return poller;
@@ -158,20 +175,6 @@ final class Rail implements Completions, AutoCloseable {
 
     synchronized int links() {
         return linkCount;
-    }
-
-    /** One more link of the principal: what bounds its bytes on this poller. Poller only. */
-    Budget enter(String principal) {
-        linksOf.merge(principal, 1, Integer::sum);
-        return principals.computeIfAbsent(principal,
-                _ -> new Budget(outstanding.perPrincipal(), port));
-    }
-
-    /** One link fewer of the principal. Poller only. */
-    void exit(String principal) {
-        if (linksOf.computeIfPresent(principal, (_, n) -> n == 1 ? null : n - 1) == null) {
-            principals.remove(principal);
-        }
     }
 
     /** The link may have something to post. Poller only. */

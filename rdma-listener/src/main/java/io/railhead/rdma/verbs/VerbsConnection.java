@@ -28,16 +28,13 @@ import io.railhead.rdma.session.Message.Welcome;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.MessageHeader;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -74,15 +71,6 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         GONE
     }
 
-    /**
-     * What was said in HELLO and answered to it.
-     *
-     * @param over what the peer is to hear in place of WELCOME, where its session is over; else
-     *            empty
-     */
-    record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce,
-            List<ByteBuffer> over) {}
-
     private final VerbsPeers peers;
     private final Port port;
     private final Rail rail;
@@ -93,7 +81,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
     private final OutstandingRequests requests;
     private final RequestView view = new RequestView();
     private final Deque<Delivery> spareDeliveries = new ArrayDeque<>();
-    private final Set<VerbsRegion> regions = new HashSet<>();
+    private final VerbsRegions regions;
     private Stage stage = Stage.PROVING;
     private boolean proven;
     private boolean toldHandler;
@@ -114,6 +102,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         this.link = link;
         this.handshake = handshake;
         this.destroyer = () -> destroyer.destroy(this);
+        this.regions = new VerbsRegions(peers, this);
         this.requests = new OutstandingRequests(peers.config().maxRequests());
         link.owner(this);
     }
@@ -146,10 +135,6 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         return gone;
     }
 
-    static ByteBuffer challenge(Handshake handshake) {
-        return MessageCodec.encode(new Challenge(handshake.serverNonce()));
-    }
-
     /** The connection is about to be made. */
     void start() {
         rail.poller().schedule(peers.config().proofTimeout().toNanos(), () -> {
@@ -167,8 +152,8 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         heardNanos = System.nanoTime();
         try {
             switch (stage) {
-                case PROVING -> prove(message, requireType(message));
-                case OPEN -> heard(message, requireType(message));
+                case PROVING -> prove(message, MessageHeader.requireWhole(message));
+                case OPEN -> heard(message, MessageHeader.requireWhole(message));
                 case LEAVING, BROKEN, GONE -> log.debug("verbs message after the end");
             }
         } catch (MessageException e) {
@@ -178,26 +163,11 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         }
     }
 
-    /** A message is what was sent with one SEND, no less and no more. */
-    private static int requireType(ByteBuffer message) throws MessageException {
-        int bytes = message.remaining();
-        if (bytes < MessageHeader.BYTES) {
-            throw new MessageException("a message must have a header: " + bytes + " bytes");
-        }
-        int type = MessageHeader.requireType(message, 0);
-        int claimed = MessageHeader.BYTES + MessageHeader.payloadBytes(message, 0);
-        if (claimed != bytes) {
-            throw new MessageException("a message must be as long as its header says, " + claimed
-                    + ": " + bytes);
-        }
-        return type;
-    }
-
     private void prove(ByteBuffer message, int type) throws MessageException {
         if (!(fixed(message, type) instanceof Proof(var proof))) {
             throw new MessageException("PROOF must come first");
         }
-        if (!session().isProvenBy(proof, handshake.clientNonce(), handshake.serverNonce())) {
+        if (!handshake.isProvenBy(proof)) {
             refuse(Refusal.BAD_PROOF);
             leave(EndReason.PROTOCOL, List.of(encoded(new Refused(Refusal.BAD_PROOF))));
             return;
@@ -219,11 +189,10 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         proven = true;
         peers.leftUnproven();
         peers.counts().sessionOpened();
-        link.within(rail.enter(session().principal()));
+        link.within(port.budgets().enter(session().principal()));
         log.info("verbs session {} open: principal {}", session().number(),
                 session().principal());
-        say(new Welcome(session().serverProof(handshake.clientNonce(), handshake.serverNonce()),
-                session().number(), peers.config().limits()));
+        say(new Welcome(handshake.serverProof(), session().number(), peers.config().limits()));
         session().onEnd(() -> rail.poller().execute(this::sessionEnded));
         awaitSilence();
     }
@@ -249,7 +218,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         }
         Message said = fixed(message, type);
         switch (said) {
-            case Register register -> register(register);
+            case Register register -> say(regions.register(register));
             case Deregister(int key) -> deregister(key);
             case Cancel(int id) -> cancel(id);
             case Ping(long value) -> say(new Pong(value));
@@ -283,33 +252,6 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         }
     }
 
-    private void register(Register register) {
-        long last = register.baseAddress() + register.length() - 1;
-        if (session().regions() >= peers.config().maxBuffers()) {
-            refuseToRegister(Refusal.TOO_MANY_BUFFERS);
-        } else if (register.length() < 1
-                || Long.compareUnsigned(last, register.baseAddress()) < 0) {
-            refuseToRegister(Refusal.BAD_LENGTH);
-        } else {
-            VerbsRegion region = new VerbsRegion(this, register.baseAddress(), register.length(),
-                    register.remoteKey());
-            int key = session().tryRegister(region, peers.random());
-            if (key == 0) {
-                refuseToRegister(Refusal.UNKNOWN_SESSION);
-                return;
-            }
-            regions.add(region);
-            peers.counts().registered(region.length());
-            say(new Registered(key));
-        }
-    }
-
-    private void refuseToRegister(Refusal refusal) {
-        log.warn("verbs session {} buffer refused: {}", session().number(), refusal);
-        refuse(refusal);
-        say(new Refused(refusal));
-    }
-
     private void deregister(int key) {
         if (!(session().deregister(key) instanceof VerbsRegion region)) {
             refuse(Refusal.UNKNOWN_KEY);
@@ -318,9 +260,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         }
         dropWaiting(work -> work.transfer().region().equals(region));
         region.whenUntouched(() -> {
-            if (regions.remove(region)) {
-                peers.counts().registered(-region.length());
-            }
+            regions.forget(region);
             say(new Deregistered(key));
         });
     }
@@ -388,7 +328,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
     @Override
     public void deliver(RemoteBuffer window, @Nullable PageSlice[] ownedSlices, int count,
             Answer answer) {
-        String refusal = findRefusal(window, ownedSlices, count);
+        String refusal = regions.findRefusal(window, ownedSlices, count);
         if (stage != Stage.OPEN || refusal != null) {
             for (int i = 0; i < count; i++) {
                 requireNonNull(ownedSlices[i]).close();
@@ -402,20 +342,6 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         Delivery delivery = takeDelivery();
         delivery.begin(region, window, ownedSlices, count, answer);
         link.transfer(delivery);
-    }
-
-    private @Nullable String findRefusal(RemoteBuffer window, @Nullable PageSlice[] slices,
-            int count) {
-        if (!(session().findRegion(window.key()) instanceof VerbsRegion region)) {
-            return "unknown_key";
-        }
-        long bytes = 0;
-        for (int i = 0; i < count; i++) {
-            bytes += requireNonNull(slices[i]).length();
-        }
-        return bytes > window.length() || !region.contains(window.address(), window.length())
-                ? "out_of_bounds"
-                : null;
     }
 
     private Delivery takeDelivery() {
@@ -537,13 +463,8 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
 
     @Override
     public void drained() {
-        forgetRegions();
+        regions.forgetAll();
         destroyer.run();
-    }
-
-    private void forgetRegions() {
-        regions.forEach(region -> peers.counts().registered(-region.length()));
-        regions.clear();
     }
 
     /** The queue pair was destroyed. */
@@ -553,7 +474,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         }
         stage = Stage.GONE;
         link.gone();
-        forgetRegions();
+        regions.forgetAll();
         rail.leave(link.id(), peers.receives());
         rail.adapter().giveBack(link.memory());
         leavePeers();
@@ -574,7 +495,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
 
     private void leavePeers() {
         if (proven) {
-            rail.exit(session().principal());
+            port.budgets().exit(session().principal());
             peers.counts().sessionEnded();
         } else {
             peers.leftUnproven();

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +45,8 @@ public final class VerbsFabric implements Fabric {
     private final VerbsFabricConfig config;
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
     private final Map<String, List<Rail>> rails = new LinkedHashMap<>();
+    /** By device and port. */
+    private final Map<String, PortBudgets> budgets = new HashMap<>();
     private final List<Port> ports = new ArrayList<>();
     private final VerbsListener listener;
     private final CmLoop control;
@@ -100,16 +103,17 @@ public final class VerbsFabric implements Fabric {
             rails.put(device, openRails(adapter, undo));
         }
         id.listen(BACKLOG);
-        return new Port((InetSocketAddress) id.getSource(), id, adapter,
-                rails.getOrDefault(device, List.of()));
+        List<Rail> serving = rails.getOrDefault(device, List.of());
+        PortBudgets outstanding = budgets.computeIfAbsent(device + " " + id.getPort_num(),
+                _ -> new PortBudgets(config.outstanding(), rail -> serving.get(rail).tryAgain()));
+        return new Port((InetSocketAddress) id.getSource(), id, adapter, serving, outstanding);
     }
 
     private List<Rail> openRails(Adapter adapter, Undo undo) throws IOException {
         List<Rail> opened = new ArrayList<>();
         for (int i = 0; i < config.polling().pollers(); i++) {
-            Rail rail = new Rail("verbs-poller-" + adapter.device() + "-" + i, adapter,
-                    config.queuePairs(), config.polling(), config.outstanding(),
-                    peers.counts().idleSpinNanos()::add);
+            Rail rail = new Rail(i, adapter, config.queuePairs(), config.polling(),
+                    config.outstanding(), peers.counts().idleSpinNanos()::add);
             undo.add(rail::close);
             opened.add(rail);
         }

@@ -65,6 +65,10 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
         public Polling {
             requirePositive("pollers", pollers);
             requirePositive("completions", completions);
+            if (pollers > SharedBudget.MAX_POLLERS) {
+                throw new IllegalArgumentException("pollers must be at most "
+                        + SharedBudget.MAX_POLLERS + ": " + pollers);
+            }
         }
     }
 
@@ -95,7 +99,11 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
         }
     }
 
-    /** Bytes posted and not completed, at most. Principals and ports count per poller. */
+    /**
+     * Bytes posted and not completed, at most.
+     *
+     * @param perPrincipal on one port, over all of its sessions there
+     */
     public record OutstandingBytes(long perQueuePair, long perPrincipal, long perPort) {
         static final OutstandingBytes DEFAULT = new OutstandingBytes(16L << 20, 64L << 20,
                 256L << 20);

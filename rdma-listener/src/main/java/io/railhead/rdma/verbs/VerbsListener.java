@@ -16,7 +16,6 @@ import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.verbs.VerbsConnection.Handshake;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -122,7 +121,14 @@ final class VerbsListener implements CmLoop.Listener {
             reject(id, Refusal.UNKNOWN_SESSION);
             return;
         }
-        IbvQpAttr route = states.route(id);
+        IbvQpAttr route;
+        try {
+            route = states.route(id);
+        } catch (IOException e) {
+            log.warn("no route for a connection: {}", e.toString());
+            reject(id, Refusal.BUSY);
+            return;
+        }
         String objection = routes.findObjection(port.adapter().device(), route.getAh_attr());
         if (objection != null) {
             log.error("verbs: {}", objection);
@@ -176,7 +182,7 @@ final class VerbsListener implements CmLoop.Listener {
     private void accept(RdmaCmId id, Link link, Handshake handshake, int reads) {
         try {
             id.accept(verbs.connParam(new ConnectionParameters(
-                    VerbsConnection.challenge(handshake), 0, reads, config.retryCount(),
+                    handshake.challenge(), 0, reads, config.retryCount(),
                     config.rnrRetry(), link.queuePair().getQp_num())));
         } catch (IOException e) {
             log.info("verbs connection not made: {}", e.toString());

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import com.ibm.disni.verbs.IbvMr;
 import io.railhead.rdma.channel.Ended;
 import io.railhead.rdma.channel.PeerChannel;
-import io.railhead.rdma.loopback.RefusedException;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Deregister;
@@ -14,7 +13,6 @@ import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Ping;
 import io.railhead.rdma.session.Message.Pong;
 import io.railhead.rdma.session.Message.Proof;
-import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Message.Welcome;
@@ -22,6 +20,7 @@ import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.MessageHeader;
 import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -103,7 +102,7 @@ public final class VerbsPeer implements AutoCloseable {
                 .put(MessageCodec.encode(new Proof(
                         SessionKey.clientProof(sessionKey, sessionId, mine, theirs))));
         transport.send();
-        Welcome answer = require(next(transport, deadline), Welcome.class);
+        Welcome answer = next(transport, deadline).require(Welcome.class);
         if (!SessionKey.serverProof(sessionKey, sessionId, mine, theirs).equals(answer.proof())) {
             throw new IOException("the other side does not hold the session's key");
         }
@@ -257,23 +256,12 @@ public final class VerbsPeer implements AutoCloseable {
     private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
         turn.lock();
         try {
-            return require(channel.ask(question, timeoutNanos), answerType);
+            return channel.ask(question, timeoutNanos).require(answerType);
         } catch (MessageException e) {
             channel.close();
             throw e;
         } finally {
             turn.unlock();
         }
-    }
-
-    private static <M extends Message> M require(Message answer, Class<M> type)
-            throws IOException {
-        if (type.isInstance(answer)) {
-            return type.cast(answer);
-        }
-        if (answer instanceof Refused(var reason)) {
-            throw new RefusedException(reason);
-        }
-        throw new MessageException(answer + " does not answer this");
     }
 }

@@ -8,7 +8,6 @@ import io.railhead.os.verbs.Completions;
 import io.railhead.os.verbs.PreparedReceives;
 import io.railhead.os.verbs.PreparedSends;
 import io.railhead.rdma.channel.PeerTransport;
-import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.MessageHeader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -133,18 +132,8 @@ final class VerbsTransport implements PeerTransport {
             throw new IOException("a receive was refused with errno " + receive.refusal());
         }
         spare = buffer;
-        ByteBuffer message = ownedLink.memory().buffer(buffer);
-        int payload = MessageHeader.BYTES;
-        if (bytes < payload) {
-            throw new MessageException("a message must have a header: " + bytes + " bytes");
-        }
-        int type = MessageHeader.requireType(message, 0);
-        int end = payload + MessageHeader.payloadBytes(message, 0);
-        if (end != bytes) {
-            throw new MessageException(
-                    "a message must be as long as its header says, " + end + ": " + bytes);
-        }
-        sink.message(type, message, payload, end);
+        ByteBuffer message = ownedLink.memory().buffer(buffer).limit(bytes);
+        sink.message(MessageHeader.requireWhole(message), message, MessageHeader.BYTES, bytes);
     }
 
     /** Whether nothing will come any more; what has come may wait to be received still. */

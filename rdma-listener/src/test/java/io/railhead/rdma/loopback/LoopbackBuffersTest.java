@@ -13,6 +13,7 @@ import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.SendDescriptor;
 import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -45,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** What docs/native-channel.md promises, a test each, on one set-up: hence the length. */
 @Timeout(120)
 class LoopbackChannelTest {
     private static final int MIB = 1 << 20;

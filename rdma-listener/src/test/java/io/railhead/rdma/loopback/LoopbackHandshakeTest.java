@@ -15,6 +15,7 @@ import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionLimits;
 import io.railhead.rdma.session.Sessions;

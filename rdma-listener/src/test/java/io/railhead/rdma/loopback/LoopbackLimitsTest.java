@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.RefusedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;

@@ -9,7 +9,7 @@ final class BudgetTest {
 
     @Test
     void whatDoesNotFitWaits() {
-        Budget budget = new Budget(100, null);
+        Budget budget = new Budget(100);
         assertThat(budget.tryTake(60)).isTrue();
         assertThat(budget.tryTake(41)).isFalse();
         budget.giveBack(60);
@@ -18,9 +18,9 @@ final class BudgetTest {
 
     @Test
     void theOuterLimitHoldsToo() {
-        Budget port = new Budget(100, null);
-        Budget ann = new Budget(100, port);
-        Budget bob = new Budget(100, port);
+        SharedBudget port = new SharedBudget(100, null, _ -> {});
+        Budget ann = new Budget(100, port, 0);
+        Budget bob = new Budget(100, port, 1);
         assertThat(ann.tryTake(70)).isTrue();
         assertThat(bob.tryTake(70)).isFalse();
         assertThat(bob.taken()).isZero();
@@ -31,7 +31,7 @@ final class BudgetTest {
 
     @Test
     void whatIsLargerThanTheLimitGoesAlone() {
-        Budget budget = new Budget(100, null);
+        Budget budget = new Budget(100);
         assertThat(budget.tryTake(1000)).isTrue();
         assertThat(budget.tryTake(1)).isFalse();
         budget.giveBack(1000);

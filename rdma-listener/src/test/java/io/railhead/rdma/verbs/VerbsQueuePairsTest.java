@@ -17,6 +17,7 @@ import io.railhead.rdma.TestPages;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -87,7 +88,7 @@ final class VerbsQueuePairsTest {
     @Test
     void aConnectionByAGidThatIsNotConfiguredIsRefused() throws IOException {
         try (VerbsRig rig = rig(VerbsRig.config().with(GidRequest.of(GidType.ROCE_V1)))) {
-            assertThat(catchThrowableOfType(io.railhead.rdma.loopback.RefusedException.class,
+            assertThat(catchThrowableOfType(RefusedException.class,
                     () -> rig.peer("ann")).reason()).isEqualTo(Refusal.WRONG_GID);
             assertThat(rig.stats().refused(Refusal.WRONG_GID)).isEqualTo(1);
         }

@@ -55,7 +55,8 @@ final class VerbsRig implements FabricRig {
     }
 
     static Sessions freshSessions() {
-        return new Sessions(PATIENCE, 100, 100);
+        // Long, since a process that a test starts may take its time.
+        return new Sessions(PATIENCE.multipliedBy(10), 100, 100);
     }
 
     private static InetAddress address(String variable, String otherwise) {

@@ -1,8 +1,7 @@
-package io.railhead.rdma.loopback;
+package io.railhead.rdma.session;
 
 import static java.util.Objects.requireNonNull;
 
-import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
 
 /** The gateway said no. */

@@ -1,0 +1,108 @@
+package io.railhead.backend.aws;
+
+import io.railhead.backend.BackendException;
+import io.railhead.backend.Caller;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.identity.spi.AwsSessionCredentialsIdentity;
+import software.amazon.awssdk.utils.SdkAutoCloseable;
+
+/**
+ * What a provider of the SDK gives, which reads files and asks other machines, without ever waiting
+ * for it: it is asked on a virtual thread, one question at a time, and what it said last is used
+ * meanwhile, as long as that has not expired. The SDK's providers renew what they hold in time, so
+ * they are asked often. Any thread.
+ */
+final class ProvidedCredential implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ProvidedCredential.class);
+    private static final Duration ASKED_AGAIN = Duration.ofSeconds(5);
+
+    private final AwsCredentialsProvider provider;
+    private final LongSupplier nanoClock;
+    private final AtomicReference<@Nullable CompletableFuture<Caller.Credential>> asking = new AtomicReference<>();
+    private volatile @Nullable Given last;
+
+    /** @param expires null: never */
+    private record Given(Caller.Credential credential, @Nullable Instant expires,
+            long askedAtNanos) {}
+
+    ProvidedCredential(AwsCredentialsProvider provider, LongSupplier nanoClock) {
+        this.provider = provider;
+        this.nanoClock = nanoClock;
+    }
+
+    /** What to sign with now; fails with {@link BackendException} if nothing gives any. */
+    CompletionStage<Caller.Credential> now() {
+        Given given = last;
+        if (given == null || isExpired(given)) {
+            return ask();
+        }
+        if (nanoClock.getAsLong() - given.askedAtNanos() > ASKED_AGAIN.toNanos()) {
+            var _ = ask();
+        }
+        return CompletableFuture.completedStage(given.credential());
+    }
+
+    private static boolean isExpired(Given given) {
+        return given.expires() != null && !Instant.now().isBefore(given.expires());
+    }
+
+    private CompletableFuture<Caller.Credential> ask() {
+        CompletableFuture<Caller.Credential> mine = new CompletableFuture<>();
+        while (!asking.compareAndSet(null, mine)) {
+            CompletableFuture<Caller.Credential> other = asking.get();
+            if (other != null) {
+                return other;
+            }
+        }
+        Thread.ofVirtual().name("backend-credential").start(() -> resolve(mine));
+        return mine;
+    }
+
+    private void resolve(CompletableFuture<Caller.Credential> asked) {
+        Caller.Credential found = null;
+        RuntimeException failure = null;
+        try {
+            found = resolve();
+        } catch (RuntimeException e) {
+            LOG.warn("no credential for the store from the default provider chain: {}",
+                    e.getMessage());
+            failure = e;
+        }
+        asking.set(null);
+        if (found != null) {
+            asked.complete(found);
+        } else {
+            asked.completeExceptionally(new BackendException(
+                    "no credential from the default provider chain", false, failure));
+        }
+    }
+
+    private Caller.Credential resolve() {
+        long askedAt = nanoClock.getAsLong();
+        AwsCredentials given = provider.resolveCredentials();
+        String token = given instanceof AwsSessionCredentialsIdentity session
+                ? session.sessionToken()
+                : null;
+        Caller.Credential credential = new Caller.Credential(given.accessKeyId(),
+                given.secretAccessKey(), token);
+        last = new Given(credential, given.expirationTime().orElse(null), askedAt);
+        return credential;
+    }
+
+    @Override
+    public void close() {
+        if (provider instanceof SdkAutoCloseable closeable) {
+            closeable.close();
+        }
+    }
+}

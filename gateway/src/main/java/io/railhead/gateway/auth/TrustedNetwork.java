@@ -1,0 +1,30 @@
+package io.railhead.gateway.auth;
+
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.time.Instant;
+
+/** Whoever can reach the gateway is one principal, whatever the request says of itself. */
+public final class TrustedNetwork implements RequestAuthenticator {
+    private final CredentialStore credentials;
+    private final String name;
+
+    /** @param name the principal; while it is not there, everything is refused */
+    public TrustedNetwork(CredentialStore credentials, String name) {
+        this.credentials = credentials;
+        this.name = name;
+    }
+
+    @Override
+    public Authentication authenticate(RequestHead head, Instant now) {
+        Principal principal = credentials.findPrincipal(name);
+        if (principal == null) {
+            throw new S3Exception(S3Error.ACCESS_DENIED,
+                    "The principal of this gateway's network has no credential any more.");
+        }
+        String payload = head.headers().get("x-amz-content-sha256");
+        return new Authentication.Named(principal, principal.keys().getFirst(), payload == null
+                ? new PayloadSigning.Unsigned()
+                : PayloadSigning.parse(payload.strip()));
+    }
+}

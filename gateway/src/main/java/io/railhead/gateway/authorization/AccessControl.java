@@ -1,0 +1,88 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The site's own say, before anything is looked up: every request must be allowed by the policy
+ * file, if there is one. What the store says comes on top of that. Any thread.
+ */
+public final class AccessControl {
+    private final @Nullable PolicyFile policy;
+    private final Metrics metrics;
+
+    /** @param policy null: the store alone decides */
+    public AccessControl(@Nullable PolicyFile policy, Metrics metrics) {
+        this.policy = policy;
+        this.metrics = metrics;
+    }
+
+    /**
+     * An object that one DeleteObjects request names.
+     *
+     * @param versionId null where none is named
+     */
+    public record Deletion(String key, @Nullable String versionId) {}
+
+    /** Throws {@code S3Exception} unless everything that the request asks for is allowed. */
+    public void require(S3Request request) {
+        if (policy == null) {
+            return;
+        }
+        List<Access> wanted = RequestedAccess.of(request);
+        if (wanted == null) {
+            throw denied("unknown", "The gateway has a policy, and this request is none that it"
+                    + " could be held against.");
+        }
+        for (Access access : wanted) {
+            require(policy.current(), request.asker(), access);
+        }
+    }
+
+    /** The same for what the body of a DeleteObjects request names. */
+    public void requireDeletions(S3Request request, List<Deletion> deletions) {
+        if (policy == null) {
+            return;
+        }
+        String bucket = String.valueOf(request.address().bucket());
+        for (Deletion deletion : deletions) {
+            S3Action action = deletion.versionId() != null
+                    ? S3Action.DELETE_OBJECT_VERSION
+                    : S3Action.DELETE_OBJECT;
+            require(policy.current(), request.asker(),
+                    Access.toObject(action, bucket, deletion.key()));
+        }
+    }
+
+    private void require(Policy current, Asker asker, Access access) {
+        if (access.isAmbiguous()) {
+            throw denied("unknown", "The gateway has a policy, and a key with a segment of dots"
+                    + " could mean another's to the store.");
+        }
+        if (!current.allows(asker, access)) {
+            throw denied(access.action().policyName(), "The gateway's policy does not allow "
+                    + access.action().policyName() + " on this resource.");
+        }
+    }
+
+    private S3Exception denied(String action, String detail) {
+        metrics.policyDenied.labels(action).inc();
+        return new S3Exception(S3Error.ACCESS_DENIED, detail);
+    }
+
+    /** What {@link #allows} is asked with: made once for what is read often. */
+    public static Access reading(String bucket, String key) {
+        return Access.toObject(S3Action.GET_OBJECT, bucket, key);
+    }
+
+    /** Whether a plain GET is allowed; allocates nothing. */
+    public boolean allows(Asker asker, Access reading) {
+        return policy == null
+                || (!reading.isAmbiguous() && policy.current().allows(asker, reading));
+    }
+}

@@ -1,0 +1,73 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.request.Asker;
+import java.net.InetAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of a statement's {@code Condition}. As in S3, what a request does not have fails a
+ * condition that asks for it and meets one that excludes it.
+ */
+sealed interface Condition {
+
+    boolean holds(Asker asker, Access access);
+
+    /** Which text of a listing is looked at. */
+    enum Subject {
+        PREFIX,
+        DELIMITER
+    }
+
+    /** {@code StringEquals} and its kin: any of the patterns, or with {@code not} none of them. */
+    record Text(Subject subject, List<Wildcard> patterns, boolean not) implements Condition {
+        public Text {
+            patterns = List.copyOf(patterns);
+        }
+
+        @Override
+        public boolean holds(Asker asker, Access access) {
+            String text = subject == Subject.PREFIX ? access.prefix() : access.delimiter();
+            return (text != null && matches(text)) != not;
+        }
+
+        private boolean matches(String text) {
+            for (int i = 0; i < patterns.size(); i++) {
+                if (patterns.get(i).matches(text)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** {@code IpAddress} and {@code NotIpAddress}. */
+    record Source(List<Network> networks, boolean not) implements Condition {
+        public Source {
+            networks = List.copyOf(networks);
+        }
+
+        @Override
+        public boolean holds(Asker asker, Access access) {
+            return contains(asker.source()) != not;
+        }
+
+        private boolean contains(@Nullable InetAddress source) {
+            for (int i = 0; source != null && i < networks.size(); i++) {
+                if (networks.get(i).contains(source)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** {@code Bool} of {@code aws:SecureTransport}. */
+    record Secure(boolean wanted) implements Condition {
+
+        @Override
+        public boolean holds(Asker asker, Access access) {
+            return asker.secure() == wanted;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.request.Asker;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Who may do what, in S3's policy language: what no statement allows is denied, and one that denies
+ * outweighs any that allows. Immutable; asking allocates nothing.
+ */
+final class Policy {
+    private final List<Statement> statements;
+
+    Policy(List<Statement> statements) {
+        this.statements = List.copyOf(statements);
+    }
+
+    boolean allows(Asker asker, Access access) {
+        boolean allowed = false;
+        for (int i = 0; i < statements.size(); i++) {
+            Statement statement = statements.get(i);
+            if (!statement.allows() && statement.isAbout(asker, access)) {
+                return false;
+            }
+            allowed |= !allowed && statement.allows() && statement.isAbout(asker, access);
+        }
+        return allowed;
+    }
+
+    /** Every principal that is named somewhere. */
+    Set<String> principals() {
+        Set<String> principals = new TreeSet<>();
+        statements.forEach(statement -> principals.addAll(statement.principals()));
+        return principals;
+    }
+
+    int size() {
+        return statements.size();
+    }
+}

@@ -1,0 +1,60 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.WatchedFile;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@code policy.json} as it stands now. Any thread, never blocks once loaded. */
+public final class PolicyFile implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PolicyFile.class);
+
+    private final WatchedFile<Policy> file;
+    private volatile Policy current;
+
+    private PolicyFile(Path path) throws ConfigException {
+        file = new WatchedFile<>("policy", path, PolicyReader::read, this::replace);
+        current = file.load();
+    }
+
+    /** Reads the file for the first time. Blocks. */
+    public static PolicyFile load(Path path) throws ConfigException {
+        return new PolicyFile(path);
+    }
+
+    private void replace(Policy next) {
+        current = next;
+        LOG.info("policy reloaded: {} statements", next.size());
+    }
+
+    Policy current() {
+        return current;
+    }
+
+    /** Starts looking at the file once a second, on a virtual thread, until closed. */
+    public void watch() {
+        file.watch();
+    }
+
+    /** Looks at the file now. Blocks. */
+    public void reload() {
+        file.reload();
+    }
+
+    /** Things that are allowed but that the site should know, one line each. */
+    public List<String> warnings(Collection<String> principals) {
+        return current.principals()
+                .stream()
+                .filter(name -> !name.equals("*") && !principals.contains(name))
+                .map(name -> "the policy names " + name + ", which is no principal")
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+}

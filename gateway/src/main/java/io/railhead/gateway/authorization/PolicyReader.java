@@ -1,0 +1,208 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.JsonFile;
+import io.railhead.gateway.config.Section;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * Reads a policy: the subset of S3's policy language that can be held here. Whatever else is in the
+ * file is refused with one line that names the statement and the field: a policy that is
+ * half-understood protects nothing.
+ */
+final class PolicyReader {
+    private static final String VERSION = "2012-10-17";
+    private static final String ARN = "arn:aws:s3:::";
+    private static final String OPERATORS = "StringEquals, StringNotEquals, StringLike,"
+            + " StringNotLike, IpAddress, NotIpAddress, Bool";
+
+    private final Set<String> sids = new HashSet<>();
+
+    private PolicyReader() {}
+
+    static Policy read(Path file, byte[] content) throws ConfigException {
+        return new PolicyReader().policy(JsonFile.parse(file, content));
+    }
+
+    private Policy policy(Section root) throws ConfigException {
+        String version = root.requireText("Version");
+        if (!version.equals(VERSION)) {
+            throw root.problem("Version", "must be \"" + VERSION + "\"");
+        }
+        root.text("Id", "");
+        List<Section> sections = root.isSection("Statement")
+                ? List.of(root.section("Statement"))
+                : root.list("Statement");
+        root.close();
+        if (sections.isEmpty()) {
+            throw root.problem("Statement", "is missing; name at least one");
+        }
+        List<Statement> statements = new ArrayList<>();
+        for (Section section : sections) {
+            statements.add(statement(section));
+        }
+        return new Policy(statements);
+    }
+
+    private Statement statement(Section section) throws ConfigException {
+        String sid = section.text("Sid");
+        if (sid != null && !sids.add(sid)) {
+            throw section.problem("Sid", "'" + sid + "' appears twice");
+        }
+        boolean allows = allows(section);
+        Set<String> principals = principals(section);
+        Set<S3Action> actions = actions(section);
+        boolean notResource = section.has("NotResource");
+        List<Wildcard> resources = resources(section, notResource);
+        List<Condition> conditions = conditions(section.section("Condition"));
+        section.close();
+        return new Statement(allows, principals.contains("*"), principals, actions, resources,
+                notResource, conditions);
+    }
+
+    private static boolean allows(Section section) throws ConfigException {
+        return switch (section.requireText("Effect")) {
+            case "Allow" -> true;
+            case "Deny" -> false;
+            default -> throw section.problem("Effect", "must be Allow or Deny");
+        };
+    }
+
+    private static Set<String> principals(Section section) throws ConfigException {
+        if (section.isSection("Principal")) {
+            throw section.problem("Principal",
+                    "must be a principal's name in credentials.yaml, a list of names, or \"*\"");
+        }
+        Set<String> principals = new LinkedHashSet<>();
+        for (String name : section.textOrTexts("Principal")) {
+            if (name.isBlank() || (name.length() > 1 && name.indexOf('*') >= 0)) {
+                throw section.problem("Principal", "'" + name + "' is neither a name nor \"*\"");
+            }
+            principals.add(name);
+        }
+        return principals;
+    }
+
+    private static Set<S3Action> actions(Section section) throws ConfigException {
+        boolean not = section.has("NotAction");
+        if (not == section.has("Action")) {
+            throw section.problem("Action", "needs either Action or NotAction");
+        }
+        String key = not ? "NotAction" : "Action";
+        Set<S3Action> named = EnumSet.noneOf(S3Action.class);
+        for (String pattern : section.textOrTexts(key)) {
+            Set<S3Action> matching = S3Action.matching(pattern);
+            if (matching.isEmpty()) {
+                throw section.problem(key, "'" + pattern + "' names no action that passes here,"
+                        + " such as s3:GetObject, s3:PutObject, s3:ListBucket or s3:*");
+            }
+            named.addAll(matching);
+        }
+        return not ? EnumSet.complementOf(EnumSet.copyOf(named)) : named;
+    }
+
+    private static List<Wildcard> resources(Section section, boolean not) throws ConfigException {
+        if (not == section.has("Resource")) {
+            throw section.problem("Resource", "needs either Resource or NotResource");
+        }
+        String key = not ? "NotResource" : "Resource";
+        List<Wildcard> resources = new ArrayList<>();
+        for (String arn : section.textOrTexts(key)) {
+            requireNoVariable(section, key, arn);
+            boolean all = arn.equals("*");
+            if (!all && (!arn.startsWith(ARN) || arn.length() == ARN.length())) {
+                throw section.problem(key,
+                        "'" + arn + "' must be \"*\", " + ARN + "BUCKET or " + ARN
+                                + "BUCKET/KEY");
+            }
+            resources.add(new Wildcard(all ? arn : arn.substring(ARN.length())));
+        }
+        return resources;
+    }
+
+    private static void requireNoVariable(Section section, String key, String text)
+            throws ConfigException {
+        if (text.contains("${")) {
+            throw section.problem(key, "'" + text + "': policy variables are not known here");
+        }
+    }
+
+    private static List<Condition> conditions(Section section)
+            throws ConfigException {
+        List<Condition> conditions = new ArrayList<>();
+        for (String operator : section.keys()) {
+            Section lines = section.section(operator);
+            for (String key : lines.keys()) {
+                conditions.add(condition(section, operator, lines, key));
+            }
+        }
+        section.close();
+        return conditions;
+    }
+
+    private static Condition condition(Section section, String operator, Section line, String key)
+            throws ConfigException {
+        return switch (operator) {
+            case "StringEquals" -> text(line, key, false, false);
+            case "StringNotEquals" -> text(line, key, false, true);
+            case "StringLike" -> text(line, key, true, false);
+            case "StringNotLike" -> text(line, key, true, true);
+            case "IpAddress" -> source(line, key, false);
+            case "NotIpAddress" -> source(line, key, true);
+            case "Bool" -> secure(line, key);
+            default -> throw section.problem(operator, "is not one of " + OPERATORS);
+        };
+    }
+
+    private static Condition text(Section line, String key, boolean like, boolean not)
+            throws ConfigException {
+        Condition.Subject subject = switch (key.toLowerCase(Locale.ROOT)) {
+            case "s3:prefix" -> Condition.Subject.PREFIX;
+            case "s3:delimiter" -> Condition.Subject.DELIMITER;
+            default -> throw line.problem(key, "is not one of s3:prefix, s3:delimiter");
+        };
+        List<Wildcard> patterns = new ArrayList<>();
+        for (String text : line.textOrTexts(key)) {
+            requireNoVariable(line, key, text);
+            if (!like && (text.indexOf('*') >= 0 || text.indexOf('?') >= 0)) {
+                throw line.problem(key, "'" + text + "': wildcards need StringLike");
+            }
+            patterns.add(new Wildcard(text));
+        }
+        return new Condition.Text(subject, patterns, not);
+    }
+
+    private static Condition source(Section line, String key, boolean not)
+            throws ConfigException {
+        if (!key.equalsIgnoreCase("aws:SourceIp")) {
+            throw line.problem(key, "must be aws:SourceIp");
+        }
+        List<Network> networks = new ArrayList<>();
+        for (String text : line.textOrTexts(key)) {
+            try {
+                networks.add(Network.parse(text));
+            } catch (IllegalArgumentException e) {
+                throw line.problem(key, String.valueOf(e.getMessage()));
+            }
+        }
+        return new Condition.Source(networks, not);
+    }
+
+    private static Condition secure(Section line, String key) throws ConfigException {
+        if (!key.equalsIgnoreCase("aws:SecureTransport")) {
+            throw line.problem(key, "must be aws:SecureTransport");
+        }
+        return switch (String.join(",", line.textOrTexts(key))) {
+            case "true" -> new Condition.Secure(true);
+            case "false" -> new Condition.Secure(false);
+            default -> throw line.problem(key, "must be \"true\" or \"false\"");
+        };
+    }
+}

@@ -1,0 +1,249 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.S3Request;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that one request asks for. Where a store might read more into it than one action, each
+ * is asked for; a request that the tables do not know whole is not judged at all, since nobody
+ * could tell what the store makes of it.
+ */
+final class RequestedAccess {
+    /** Parameters of objects that change nothing about which action it is. */
+    private static final Set<String> OBJECT_PARAMETERS = Set.of("versionId", "partNumber", "x-id",
+            "acl", "attributes", "legal-hold", "restore", "retention", "select", "select-type",
+            "tagging", "torrent", "uploadId", "uploads", "max-parts", "part-number-marker",
+            "encoding-type", "append", "position");
+    private static final Set<String> BUCKET_PARAMETERS = Set.of("x-id", "list-type", "prefix",
+            "delimiter", "marker", "max-keys", "encoding-type", "start-after", "continuation-token",
+            "fetch-owner", "key-marker", "version-id-marker", "upload-id-marker", "max-uploads",
+            "allow-unordered", "metadata", "id", "max-buckets", "bucket-region", "delete",
+            "uploads",
+            "versions");
+
+    private final S3Request request;
+    private final Query query;
+    private final List<Access> wanted = new ArrayList<>();
+    private final String bucket;
+    private final @Nullable String key;
+    private boolean judged = true;
+
+    private RequestedAccess(S3Request request) {
+        this.request = request;
+        this.query = request.query();
+        String named = request.address().bucket();
+        this.bucket = named == null ? "" : named;
+        this.key = request.namesObject() ? request.address().key() : null;
+    }
+
+    /** Null if it cannot be judged. DeleteObjects asks for what its body says. */
+    static @Nullable List<Access> of(S3Request request) {
+        RequestedAccess access = new RequestedAccess(request);
+        if (!request.method().equals("OPTIONS")) {
+            access.read();
+        }
+        return access.judged ? access.wanted : null;
+    }
+
+    private void read() {
+        Set<String> seen = new HashSet<>();
+        judged = query.allNames(name -> seen.add(name) && isKnown(name))
+                && !has("x-amz-rename-source") && hasOnePlaceForSource();
+        if (!judged) {
+            return;
+        }
+        if (key != null) {
+            ofObject();
+        } else if (!bucket.isEmpty()) {
+            ofBucket();
+        } else {
+            judged = request.method().equals("GET") || request.method().equals("HEAD");
+            want(S3Action.LIST_ALL_MY_BUCKETS);
+        }
+    }
+
+    /** A source that is given twice, or where only some stores look, is not judged. */
+    private boolean hasOnePlaceForSource() {
+        int[] headers = {0};
+        request.headers().forEach((name, value) -> {
+            headers[0] += name.equalsIgnoreCase("x-amz-copy-source") ? 1 : 0;
+        });
+        return headers[0] <= 1
+                && query.allNames(name -> !name.equalsIgnoreCase("x-amz-copy-source"));
+    }
+
+    private boolean isKnown(String name) {
+        if (name.toLowerCase(Locale.ROOT).startsWith("x-amz-")) {
+            return true;
+        }
+        return key != null
+                ? OBJECT_PARAMETERS.contains(name) || name.startsWith("response-")
+                : BUCKET_PARAMETERS.contains(name) || BucketSubresource.isKnown(name);
+    }
+
+    private void ofObject() {
+        switch (request.method()) {
+            case "GET", "HEAD" -> reading();
+            case "PUT" -> writing();
+            case "POST" -> posting();
+            case "DELETE" -> deleting();
+            default -> judged = false;
+        }
+    }
+
+    private void reading() {
+        wantIf("acl", S3Action.GET_OBJECT_ACL, S3Action.GET_OBJECT_VERSION_ACL);
+        wantIf("tagging", S3Action.GET_OBJECT_TAGGING, S3Action.GET_OBJECT_VERSION_TAGGING);
+        wantIf("retention", S3Action.GET_OBJECT_RETENTION);
+        wantIf("legal-hold", S3Action.GET_OBJECT_LEGAL_HOLD);
+        wantIf("uploadId", S3Action.LIST_MULTIPART_UPLOAD_PARTS);
+        boolean other = !wanted.isEmpty();
+        wantIf("attributes", S3Action.GET_OBJECT_ATTRIBUTES,
+                S3Action.GET_OBJECT_VERSION_ATTRIBUTES);
+        wantIf("torrent", S3Action.GET_OBJECT_TORRENT, S3Action.GET_OBJECT_VERSION_TORRENT);
+        if (!other || request.method().equals("HEAD")) {
+            want(versioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION));
+        }
+    }
+
+    private void writing() {
+        wantIf("acl", S3Action.PUT_OBJECT_ACL, S3Action.PUT_OBJECT_VERSION_ACL);
+        wantIf("tagging", S3Action.PUT_OBJECT_TAGGING, S3Action.PUT_OBJECT_VERSION_TAGGING);
+        wantIf("retention", S3Action.PUT_OBJECT_RETENTION);
+        wantIf("legal-hold", S3Action.PUT_OBJECT_LEGAL_HOLD);
+        if (wanted.isEmpty()) {
+            want(S3Action.PUT_OBJECT);
+        }
+        grantingMore();
+        String source = request.header("x-amz-copy-source");
+        if (source != null) {
+            List<Access> sources = CopySource.read(source);
+            judged = sources != null;
+            wanted.addAll(sources == null ? List.of() : sources);
+        }
+    }
+
+    /** What headers of an upload do besides storing it. */
+    private void grantingMore() {
+        if (has("x-amz-acl") || hasGrant()) {
+            want(S3Action.PUT_OBJECT_ACL);
+        }
+        if (has("x-amz-tagging")) {
+            want(S3Action.PUT_OBJECT_TAGGING);
+        }
+        if (has("x-amz-object-lock-mode") || has("x-amz-object-lock-retain-until-date")) {
+            want(S3Action.PUT_OBJECT_RETENTION);
+        }
+        if (has("x-amz-object-lock-legal-hold")) {
+            want(S3Action.PUT_OBJECT_LEGAL_HOLD);
+        }
+        wantBypass();
+    }
+
+    private void wantBypass() {
+        if (has("x-amz-bypass-governance-retention")) {
+            want(S3Action.BYPASS_GOVERNANCE_RETENTION);
+        }
+    }
+
+    private void posting() {
+        wantIf("uploads", S3Action.PUT_OBJECT);
+        wantIf("uploadId", S3Action.PUT_OBJECT);
+        wantIf("restore", S3Action.RESTORE_OBJECT);
+        wantIf("select", S3Action.GET_OBJECT);
+        judged = !wanted.isEmpty();
+        grantingMore();
+    }
+
+    private void deleting() {
+        wantIf("uploadId", S3Action.ABORT_MULTIPART_UPLOAD);
+        wantIf("tagging", S3Action.DELETE_OBJECT_TAGGING,
+                S3Action.DELETE_OBJECT_VERSION_TAGGING);
+        if (wanted.isEmpty()) {
+            want(versioned(S3Action.DELETE_OBJECT, S3Action.DELETE_OBJECT_VERSION));
+        }
+        wantBypass();
+    }
+
+    private void ofBucket() {
+        switch (request.method()) {
+            case "GET", "HEAD" -> ofBucket(BucketSubresource.Verb.GET);
+            case "PUT" -> ofBucket(BucketSubresource.Verb.PUT);
+            case "DELETE" -> ofBucket(BucketSubresource.Verb.DELETE);
+            default -> {
+                // A form names its object in its body, and nobody has read that yet.
+                judged = request.method().equals("POST") && query.has("delete");
+                wantBypass();
+            }
+        }
+    }
+
+    private void ofBucket(BucketSubresource.Verb verb) {
+        BucketSubresource.wanted(query, verb).forEach(this::want);
+        if (verb == BucketSubresource.Verb.GET) {
+            wantIf("uploads", S3Action.LIST_BUCKET_MULTIPART_UPLOADS);
+            wantIf("versions", S3Action.LIST_BUCKET_VERSIONS);
+        }
+        if (wanted.isEmpty() || request.method().equals("HEAD")) {
+            ofBucketItself(verb);
+        }
+    }
+
+    private void ofBucketItself(BucketSubresource.Verb verb) {
+        switch (verb) {
+            case GET -> want(S3Action.LIST_BUCKET);
+            case DELETE -> want(S3Action.DELETE_BUCKET);
+            case PUT -> {
+                want(S3Action.CREATE_BUCKET);
+                if (has("x-amz-acl") || hasGrant()) {
+                    want(S3Action.PUT_BUCKET_ACL);
+                }
+                if (has("x-amz-bucket-object-lock-enabled")) {
+                    want(S3Action.PUT_BUCKET_OBJECT_LOCK_CONFIGURATION);
+                    want(S3Action.PUT_BUCKET_VERSIONING);
+                }
+            }
+        }
+    }
+
+    private void wantIf(String parameter, S3Action action) {
+        wantIf(parameter, action, action);
+    }
+
+    private void wantIf(String parameter, S3Action action, S3Action ofVersion) {
+        if (query.has(parameter)) {
+            want(versioned(action, ofVersion));
+        }
+    }
+
+    private S3Action versioned(S3Action action, S3Action ofVersion) {
+        return query.has("versionId") ? ofVersion : action;
+    }
+
+    private void want(S3Action action) {
+        wanted.add(new Access(action, bucket, key, query.getSpaced("prefix"),
+                query.getSpaced("delimiter")));
+    }
+
+    /** Presigned requests say in the query what others say in headers. */
+    private boolean has(String header) {
+        return request.header(header) != null
+                || !query.allNames(name -> !name.equalsIgnoreCase(header));
+    }
+
+    private boolean hasGrant() {
+        boolean[] found = new boolean[1];
+        request.headers().forEach((name, value) -> found[0] |= isGrant(name));
+        return found[0] || !query.allNames(name -> !isGrant(name));
+    }
+
+    private static boolean isGrant(String name) {
+        return name.regionMatches(true, 0, "x-amz-grant-", 0, 12);
+    }
+}

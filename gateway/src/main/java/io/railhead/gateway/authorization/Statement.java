@@ -1,0 +1,49 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.request.Asker;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * One statement of a policy.
+ *
+ * @param everybody the {@code "*"} principal, unsigned requests included
+ * @param principals by name, where it is not everybody
+ * @param actions that it is about; {@code NotAction} is resolved
+ * @param resources patterns of {@code bucket/key}
+ * @param notResource it is about what no pattern matches
+ */
+record Statement(boolean allows, boolean everybody, Set<String> principals, Set<S3Action> actions,
+        List<Wildcard> resources, boolean notResource, List<Condition> conditions) {
+
+    Statement {
+        principals = Set.copyOf(principals);
+        actions = Set.copyOf(actions);
+        resources = List.copyOf(resources);
+        conditions = List.copyOf(conditions);
+    }
+
+    boolean isAbout(Asker asker, Access access) {
+        return (everybody || principals.contains(asker.principal()))
+                && actions.contains(access.action())
+                && namesResource(access) != notResource && conditionsHold(asker, access);
+    }
+
+    private boolean namesResource(Access access) {
+        for (int i = 0; i < resources.size(); i++) {
+            if (resources.get(i).matches(access.bucket(), access.key())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean conditionsHold(Asker asker, Access access) {
+        for (int i = 0; i < conditions.size(); i++) {
+            if (!conditions.get(i).holds(asker, access)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,31 @@
+package io.railhead.gateway.request;
+
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who asks, and from where, as policies see it.
+ *
+ * @param principal "" for a request that is not signed
+ * @param source the TCP peer, or the one that opened the session; null where there is none
+ * @param secure whether it came over TLS
+ */
+public record Asker(String principal, @Nullable InetAddress source, boolean secure) {
+
+    /** @param source an address literal; what is none counts as no address */
+    public static Asker of(String principal, @Nullable String source, boolean secure) {
+        return new Asker(principal, literal(source), secure);
+    }
+
+    private static @Nullable InetAddress literal(@Nullable String address) {
+        if (address == null) {
+            return null;
+        }
+        try {
+            int scope = address.indexOf('%');
+            return InetAddress.ofLiteral(scope < 0 ? address : address.substring(0, scope));
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+}

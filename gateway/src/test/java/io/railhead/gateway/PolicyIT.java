@@ -1,0 +1,182 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the policy file allows, over HTTP and over the native channel. */
+class PolicyIT {
+    private static final byte[] OBJECT = "held once, allowed to some".getBytes();
+    private static final String POLICY = """
+            {"Version": "2012-10-17", "Statement": [
+              {"Effect": "Allow", "Principal": ["alice", "bob"], "Action": "s3:*",
+               "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]},
+              {"Effect": "Deny", "Principal": "bob", "Action": ["s3:GetObject", "s3:DeleteObject"],
+               "Resource": "arn:aws:s3:::b/secret/*"}]}
+            """;
+
+    @TempDir
+    Path folder;
+    private Path policy;
+    private FakeStore store;
+    private TestGateway gateway;
+
+    @BeforeEach
+    void start() throws Exception {
+        policy = Files.writeString(folder.resolve("policy.json"), POLICY);
+        store = new FakeStore();
+        gateway = new TestGateway("  policy: " + policy + "\n", """
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - freshness: immutable
+                    authorization: policy
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: alice
+                    keys: [{access_key: ALICE, secret_key: alice-secret}]
+                    backend_credential: {access_key: STORE, secret_key: store-secret}
+                  - name: bob
+                    keys: [{access_key: BOB, secret_key: bob-secret}]
+                    backend_credential: {access_key: STORE, secret_key: store-secret}
+                """);
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    private TestClient alice() {
+        return gateway.client("ALICE", "alice-secret");
+    }
+
+    private TestClient bob() {
+        return gateway.client("BOB", "bob-secret");
+    }
+
+    private static void assertDenied(HttpResponse<byte[]> answer) {
+        assertThat(answer.statusCode()).isEqualTo(403);
+        assertThat(new String(answer.body())).contains("<Code>AccessDenied</Code>");
+    }
+
+    @Test
+    void whoIsAllowedSharesWhatIsHeldAndTheStoreIsAskedOnce() {
+        store.put("/b/key", OBJECT);
+        assertThat(alice().get("/b/key").body()).isEqualTo(OBJECT);
+        assertThat(bob().get("/b/key").body()).isEqualTo(OBJECT);
+        assertThat(store.requests().stream().filter(line -> line.contains("/b/key"))).hasSize(1);
+    }
+
+    @Test
+    void whoIsDeniedIsRefusedAlthoughItIsHeld() {
+        store.put("/b/secret/key", OBJECT);
+        assertThat(alice().get("/b/secret/key").body()).isEqualTo(OBJECT);
+        assertDenied(bob().get("/b/secret/key"));
+        assertDenied(bob().delete("/b/secret/key"));
+        assertDenied(alice().get("/other/key"));
+        assertDenied(alice().anonymous("GET", "/b/secret/key"));
+        assertThat(store.object("/b/secret/key")).isEqualTo(OBJECT);
+        assertThat(gateway.metric("railhead_policy_denied_total{action=\"s3:GetObject\",}"))
+                .isEqualTo(3);
+    }
+
+    @Test
+    void aKeyThatAStoreCouldResolveToAnotherIsDenied() {
+        store.put("/b/secret/key", OBJECT);
+        assertDenied(alice().get("/b/x/../secret/key"));
+        assertDenied(alice().get("/b/%2e%2e/b/secret/key"));
+        assertThat(alice().get("/b/x..y").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void aCopyMustBeAllowedToReadItsSource() {
+        store.put("/b/secret/key", OBJECT);
+        assertDenied(bob().put("/b/mine", new byte[0], "x-amz-copy-source", "/b/secret/key"));
+        assertThat(store.count("PUT")).isZero();
+    }
+
+    @Test
+    void oneKeyThatMayNotBeDeletedKeepsAllOfThem() {
+        String body = "<Delete><Object><Key>a</Key></Object>"
+                + "<Object><Key>secret/b</Key></Object></Delete>";
+        assertDenied(bob().send("POST", "/b?delete", body.getBytes(StandardCharsets.UTF_8)));
+        assertThat(store.count("POST")).isZero();
+    }
+
+    @Test
+    void aChangedPolicyHoldsForTheNextRequestAndABadOneChangesNothing() throws Exception {
+        store.put("/b/key", OBJECT);
+        assertThat(bob().get("/b/key").statusCode()).isEqualTo(200);
+        Files.writeString(policy, POLICY.replace("b/secret/*", "b/*"));
+        TestGateway.await(() -> bob().get("/b/key").statusCode() == 403);
+        Files.writeString(policy, "{}");
+        assertDenied(bob().get("/b/key"));
+        Files.writeString(policy, POLICY);
+        TestGateway.await(() -> bob().get("/b/key").statusCode() == 200);
+    }
+
+    @Test
+    void nativeRequestsAreHeldAgainstItColdAndHeld() {
+        store.put("/b/secret/key", OBJECT);
+        store.put("/b/key", OBJECT);
+        try (TestPeer bobs = new TestPeer(bob(), "bob-secret", 4096);
+                TestPeer alices = new TestPeer(alice(), "alice-secret", 4096)) {
+            for (int round = 0; round < 2; round++) {
+                assertThat(ask(bobs, "secret/key").code()).isEqualTo("AccessDenied");
+                assertThat(ask(alices, "secret/key").status()).isEqualTo(200);
+                assertThat(ask(bobs, "key").status()).isEqualTo(200);
+            }
+            assertThat(alices.bytes(0, OBJECT.length)).isEqualTo(OBJECT);
+        }
+    }
+
+    private static Answer ask(TestPeer peer, String key) {
+        return peer.ask(Request.get(0, "b", key, peer.key(), 0, 4096));
+    }
+
+    @Test
+    void aTokenOpensNothingThatIsDenied() {
+        store.put("/b/secret/key", OBJECT);
+        assertThat(alice().get("/b/secret/key").statusCode()).isEqualTo(200);
+        try (TestPeer peer = new TestPeer(bob(), "bob-secret", 4096)) {
+            peer.fill(4);
+            HttpResponse<byte[]> answer = bob().get("/b/secret/key", "x-amz-rdma-token",
+                    peer.token(0, 4096).format(), "x-amz-content-sha256", "UNSIGNED-PAYLOAD");
+            assertThat(answer.statusCode()).isEqualTo(403);
+            assertThat(peer.isAll(4)).isTrue();
+        }
+    }
+
+    @Test
+    void aPolicyThatIsNotUnderstoodStopsTheStart() throws Exception {
+        Files.writeString(policy, POLICY.replace("Effect", "Efect"));
+        Files.writeString(folder.resolve("credentials.yaml"),
+                "principals: [{name: a, keys: [{access_key: A, secret_key: s}]}]");
+        Path config = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway: {credentials: credentials.yaml, policy: policy.json}
+                backends: {a: {endpoints: ["http://127.0.0.1:1"]}}
+                rdma: {loopback: {enabled: false}}
+                """);
+        assertThat(ConfigLoader.load(config).gateway().access().policy()).isNotNull();
+        java.io.ByteArrayOutputStream err = new java.io.ByteArrayOutputStream();
+        int status = new Serve(System.out, new java.io.PrintStream(err)).check(config);
+        assertThat(status).isEqualTo(1);
+        assertThat(err.toString()).contains("policy.json: Statement[0].Effect: is missing");
+    }
+}

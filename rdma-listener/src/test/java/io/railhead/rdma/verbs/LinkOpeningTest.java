@@ -1,0 +1,132 @@
+package io.railhead.rdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.OpenDescriptors;
+import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
+import java.io.IOException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a failing link, poller or device leaves behind. The fake device looks at no id. */
+@SuppressWarnings("NullAway")
+final class LinkOpeningTest {
+    private static final int RECEIVES = 8;
+    private static final int BUFFERS = 12;
+    private static final @Nullable RdmaCmId NO_ID = null;
+
+    private FakeDevice device;
+    private Adapter adapter;
+
+    @BeforeEach
+    void open() throws IOException {
+        try {
+            device = new FakeDevice();
+        } catch (VerbsUnavailableException e) {
+            abort(e.getMessage());
+        }
+        adapter = Adapter.open(device.verbs, "fake0");
+    }
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    /** With room in the completion queue for one link. */
+    private Rail rail() throws IOException {
+        QueuePairConfig config = QueuePairConfig.DEFAULT;
+        return new Rail(0, adapter, config,
+                new Polling(1, Duration.ZERO, config.sendDepth() + RECEIVES),
+                new OutstandingBytes(1, 1, 1), _ -> {});
+    }
+
+    private @Nullable Link tryOpen(Rail rail) throws IOException {
+        QueuePairStates states = new QueuePairStates(device.verbs, QueuePairConfig.DEFAULT);
+        return new LinkOpening(states, RECEIVES, BUFFERS).tryOpen(rail, NO_ID,
+                new TestAttributes(0), 1);
+    }
+
+    private void failsToOpen(Rail rail, String refused) {
+        device.failing.add(refused);
+        assertThatThrownBy(() -> tryOpen(rail)).hasMessageContaining(refused);
+        device.failing.remove(refused);
+    }
+
+    @Test
+    void whatFailsBeforeThereIsAQueuePairLeavesRoomAndMemoryForTheNext() throws IOException {
+        try (Rail rail = rail()) {
+            failsToOpen(rail, "register");
+            failsToOpen(rail, "createQueuePair");
+            assertThat(device.count("destroyQueuePair")).isZero();
+            int id = rail.tryReserve(RECEIVES);
+            assertThat(id).isNotNegative();
+            rail.leave(id, RECEIVES);
+            long registered = device.count("register");
+            adapter.giveBack(adapter.takeMessages(BUFFERS));
+            assertThat(device.count("register")).as("the memory was given back")
+                    .isEqualTo(registered);
+        }
+        adapter.close();
+        assertThat(device.count("deregister")).isEqualTo(1);
+    }
+
+    @Test
+    void whatFailsLaterDestroysTheQueuePairBeforeItsMemoryIsGivenBack() throws IOException {
+        try (Rail rail = rail()) {
+            failsToOpen(rail, "modify");
+            assertThat(device.count("destroyQueuePair")).isEqualTo(1);
+            long registered = device.count("register");
+            adapter.giveBack(adapter.takeMessages(BUFFERS));
+            assertThat(device.count("register")).isEqualTo(registered);
+            assertThat(rail.tryReserve(RECEIVES)).isNotNegative();
+        }
+        adapter.close();
+        assertThat(device.calls).endsWith("deregister", "deallocPd", "close");
+    }
+
+    @Test
+    void aQueuePairThatCannotBeDestroyedKeepsMemoryRoomQueueAndDevice() throws IOException {
+        device.failing.add("destroyQueuePair");
+        try (Rail rail = rail()) {
+            failsToOpen(rail, "modify");
+            assertThat(rail.tryReserve(RECEIVES)).as("no room").isNegative();
+            long registered = device.count("register");
+            var _ = adapter.takeMessages(BUFFERS);
+            assertThat(device.count("register")).as("other memory").isGreaterThan(registered);
+        }
+        adapter.close();
+        assertThat(device.calls).doesNotContain("destroyCQ", "destroyCompChannel", "deregister",
+                "deallocPd", "close");
+    }
+
+    @Test
+    void aPollerThatCannotBeMadeLeavesNothingBehind() {
+        long before = OpenDescriptors.count();
+        for (String refused : new String[]{"createCompChannel", "createCQ", "reqNotification"}) {
+            device.failing.add(refused);
+            assertThatThrownBy(this::rail).hasMessageContaining(refused);
+            device.failing.remove(refused);
+        }
+        assertThat(device.count("destroyCompChannel")).isEqualTo(2);
+        assertThat(device.count("destroyCQ")).isEqualTo(1);
+        assertThat(OpenDescriptors.count()).isEqualTo(before);
+        adapter.close();
+    }
+
+    @Test
+    void aDeviceThatCannotBeSetUpIsClosed() {
+        device.failing.add("limits");
+        assertThatThrownBy(() -> Adapter.open(device.verbs, "fake0"))
+                .hasMessageContaining("limits");
+        assertThat(device.calls).endsWith("limits", "close");
+    }
+}
