@@ -91,7 +91,7 @@ start_emulator() {
     # microvm has no firmware and no PCI, so it boots soonest. Debian's kernel finds its devices by ACPI, and without
     # KVM's clock it needs the old interrupt controller and timer.
     local machine=(
-        -accel tcg,thread=single,tb-size=512 -cpu "$CPU" -smp 2 -m "$memory"
+        -accel tcg,thread=multi,tb-size=512 -cpu "$CPU" -smp 2 -m "$memory"
         -M microvm,x-option-roms=off,pit=on,pic=on,rtc=on,isa-serial=on,acpi=on,auto-kernel-cmdline=on
         -global virtio-mmio.force-legacy=false
         -nodefaults -no-user-config -display none -no-reboot
