@@ -56,6 +56,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if not (or .Values.credentials.existingSecret .Values.credentials.principals) -}}
 {{- fail "credentials: give existingSecret, a Secret with the key credentials.yaml, or principals" -}}
 {{- end -}}
+{{- $sole := dig "sole" false (.Values.config.gateway | default dict) -}}
+{{- range $i, $rule := .Values.config.rules -}}
+{{- if and (kindIs "map" $rule.freshness) (not $sole) -}}
+{{- if hasKey $rule.freshness "exclusive" -}}
+{{- fail (printf "config.rules[%d].freshness: exclusive needs config.gateway.sole: true, which says that no other release and nobody past this one writes there" $i) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if gt (len .Values.config.backends) 1 -}}
 {{- range $i, $rule := .Values.config.rules -}}
 {{- if not $rule.backend -}}

@@ -3,4 +3,5 @@ package io.railhead.cache;
 /** Counts since start, and what is held now. */
 public record CacheStats(long pageHits, long pageMisses, long pageJoins, long fillRuns,
         long fillBytes,
-        long fillFailures, long evictedPages, long shortages, long objects, long pages) {}
+        long fillFailures, long evictedPages, long shortages, long objects, long pages,
+        long stagedBytes) {}

@@ -1,8 +1,6 @@
 package io.railhead.cache;
 
-import io.railhead.cache.FillTable.Fetcher;
 import io.railhead.cache.ObjectCache.Discovery;
-import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,19 +16,6 @@ import org.jspecify.annotations.Nullable;
  * them again.
  */
 final class DiscoveryFlight implements DiscoverySource.Flight {
-
-    /** Takes what is missing; what others hold or fetch is left to them. */
-    private record Missing(PageKey key) implements FillTable.Seeker {
-        @Override
-        public boolean tryHold(Page page) {
-            return true;
-        }
-
-        @Override
-        public void join(Claim claim, Fetcher fetcher) {
-            // The readers that follow wait for it; the flight itself does not.
-        }
-    }
 
     private final FillTable table;
     private final ObjectCache cache;
@@ -128,9 +113,9 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
         long at = first;
         while (at < end) {
             long blockEnd = Math.min(end, (at / table.pagesPerRun() + 1) * table.pagesPerRun());
-            List<Missing> block = new ArrayList<>();
+            List<FillTable.Missing> block = new ArrayList<>();
             for (long page = at; page < blockEnd; page++) {
-                block.add(new Missing(new PageKey(version, page)));
+                block.add(new FillTable.Missing(new PageKey(version, page)));
             }
             for (Claim claim : table.claimMissing(block)) {
                 claims[(int) (claim.key().index() - first)] = claim;

@@ -35,6 +35,19 @@ final class FillTable {
         void join(Claim claim, Fetcher fetcher);
     }
 
+    /** Takes what is missing; what others hold or fetch is left to them, and not waited for. */
+    record Missing(PageKey key) implements Seeker {
+        @Override
+        public boolean tryHold(Page page) {
+            return true;
+        }
+
+        @Override
+        public void join(Claim claim, Fetcher fetcher) {
+            // Whoever reads will wait for it.
+        }
+    }
+
     enum Fetcher {
         SELF,
         OTHER
@@ -132,6 +145,13 @@ final class FillTable {
         return mine;
     }
 
+    /** The right to fill a page, or null where it is held or being fetched. */
+    @Nullable
+    Claim tryClaim(PageKey key) {
+        List<Claim> mine = claimMissing(List.of(new Missing(key)));
+        return mine.isEmpty() ? null : mine.getFirst();
+    }
+
     private Object lockOf(PageKey key) {
         int hash = key.version().hashCode() * 31 + Long.hashCode(key.index() / pagesPerRun);
         return locks[(hash * 0x9E3779B9) >>> 24];
@@ -172,7 +192,9 @@ final class FillTable {
         return new Fill(this, parts, ignoredTail);
     }
 
-    private @Nullable List<Page> tryAllocate(int[] lengths, Pool pool) {
+    /** Makes room where there is none; null where that did not help. */
+    @Nullable
+    List<Page> tryAllocate(int[] lengths, Pool pool) {
         List<Page> pages = memory.tryAllocate(lengths, pool);
         if (pages == null && pool == Pool.CACHE) {
             index.cleanUp();

@@ -3,15 +3,22 @@ package io.railhead.cache;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
+import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,10 +26,18 @@ import org.jspecify.annotations.Nullable;
 public final class ObjectCache implements AutoCloseable {
     /** The version id of what was written while a bucket kept no versions: it can be replaced. */
     private static final String NULL_VERSION = "null";
+    /** How long a store that did not answer may still carry out what it was asked. */
+    private static final Duration DOUBT = Duration.ofMinutes(1);
+    /** Uploads that are not confirmed yet may take this part of the cache's memory. */
+    private static final int STAGED_PART = 4;
 
     private final PageMemory memory;
     private final CacheConfig config;
     private final Generations generations = new Generations();
+    private final BucketWrites bucketWrites;
+    private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
+    private final AtomicLong stagedBytes = new AtomicLong();
+    private final Duration doubt;
     private final PageIndex index;
     private final FillTable table;
     private final Cache<ObjectId, ObjectMetadata> objects;
@@ -36,8 +51,14 @@ public final class ObjectCache implements AutoCloseable {
      * @param nanoClock monotonic, as {@link System#nanoTime}
      */
     public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock) {
+        this(memory, config, nanoClock, DOUBT);
+    }
+
+    ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock, Duration doubt) {
         this.memory = memory;
         this.config = config;
+        this.doubt = doubt;
+        this.bucketWrites = new BucketWrites(nanoClock);
         this.index = new PageIndex(memory, config.runBytes());
         this.table = new FillTable(memory, index, generations, config.runBytes());
         this.objects = Caffeine.newBuilder()
@@ -48,6 +69,7 @@ public final class ObjectCache implements AutoCloseable {
                 .daemon()
                 .name("railhead-cache-timer")
                 .factory());
+        timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
     }
 
@@ -60,9 +82,17 @@ public final class ObjectCache implements AutoCloseable {
         return generations.of(id);
     }
 
-    /** Whether a write of this key is under way: then it is served as {@code strong}. */
+    /** Whether a write of this key is under way, or may be. */
     public boolean isBeingWritten(ObjectId id) {
         return generations.isBeingWritten(id);
+    }
+
+    /**
+     * Whether no write through this gateway touches what is held, nor has since it was learnt:
+     * otherwise it is served as {@code strong}. Makes nothing.
+     */
+    public boolean isSettled(ObjectMetadata held) {
+        return !isBeingWritten(held.version().object()) && bucketWrites.holds(held);
     }
 
     /**
@@ -74,6 +104,7 @@ public final class ObjectCache implements AutoCloseable {
      */
     public boolean learn(ObjectMetadata metadata) {
         ObjectId id = metadata.version().object();
+        namespaces.add(id.namespace());
         if (!generations.holds(id, metadata.generation())) {
             return false;
         }
@@ -106,24 +137,62 @@ public final class ObjectCache implements AutoCloseable {
         }
     }
 
-    /** A write is about to be forwarded: bumps the key's generation and forgets what is held. */
+    /**
+     * A write is about to be forwarded: bumps the key's generation and forgets what is held. Other
+     * namespaces forget it once it may have happened.
+     */
     public Write beginWrite(ObjectId id) {
-        generations.begin(id);
+        long begun = generations.begin(id);
         evictWritten(id);
         AtomicBoolean ended = new AtomicBoolean();
         return outcome -> {
             if (!ended.compareAndSet(false, true)) {
                 throw new IllegalStateException("a write ends once");
             }
-            generations.bump(id);
-            switch (outcome) {
-                case DONE, UNKNOWN -> evictWritten(id);
-                case REFUSED -> {
-                    // Nothing changed, and nothing was kept while it was open.
-                }
-            }
-            generations.end(id);
+            return end(id, begun, outcome);
         };
+    }
+
+    private long end(ObjectId id, long begun, WriteOutcome outcome) {
+        long now = generations.bump(id);
+        switch (outcome) {
+            case DONE -> {
+                evictEverywhere(id);
+                generations.end(id);
+            }
+            case UNKNOWN -> {
+                evictEverywhere(id);
+                // It may still happen, after whatever is asked now.
+                Future<?> _ = timer.schedule(() -> generations.end(id), doubt.toNanos(),
+                        TimeUnit.NANOSECONDS);
+            }
+            // Nothing changed, and nothing was kept while it was open.
+            case REFUSED -> generations.end(id);
+        }
+        return outcome == WriteOutcome.DONE && now == begun + 1 && generations.holds(id, now)
+                ? now
+                : DISTURBED;
+    }
+
+    /** Somebody else says that it was written: whatever is held or being learnt is forgotten. */
+    public void invalidate(ObjectId id) {
+        generations.bump(id);
+        evictEverywhere(id);
+    }
+
+    /** Keys of the bucket were written, nobody knows which: all of it is asked for anew. */
+    public void invalidateBucket(String backend, String bucket) {
+        bucketWrites.changed(backend, bucket);
+    }
+
+    /** The store may show one object to several accounts. */
+    private void evictEverywhere(ObjectId id) {
+        evictWritten(id);
+        for (String namespace : namespaces) {
+            if (!namespace.equals(id.namespace())) {
+                evictWritten(id.in(namespace));
+            }
+        }
     }
 
     /** A write of a key changes the current version, one of a version may change which that is. */
@@ -135,10 +204,48 @@ public final class ObjectCache implements AutoCloseable {
                 NULL_VERSION));
     }
 
+    /** What {@link Write#end} returns where something else was written too. */
+    public static final long DISTURBED = -1;
+
     /** An open write; exactly one call of {@link #end}. */
+    @FunctionalInterface
     public interface Write {
 
-        void end(WriteOutcome outcome);
+        /**
+         * Ends it.
+         *
+         * @return the key's generation now if it is done, and nobody else wrote the key, or a
+         *         neighbour of it, since it began; {@link #DISTURBED} otherwise
+         */
+        long end(WriteOutcome outcome);
+    }
+
+    /** Room for an upload's bytes beside the way to the store; null where there is none. */
+    public @Nullable StagedUpload tryStage(long sizeBytes) {
+        MemoryStats stats = memory.stats();
+        long most = (stats.capacityBytes() - stats.reserveBytes()) / STAGED_PART;
+        if (stagedBytes.addAndGet(sizeBytes) > most) {
+            stagedBytes.addAndGet(-sizeBytes);
+            return null;
+        }
+        return new StagedUpload(table, sizeBytes, () -> stagedBytes.addAndGet(-sizeBytes));
+    }
+
+    /**
+     * Publishes uploaded bytes under the version that the store has confirmed; without effect where
+     * a write has overtaken it.
+     *
+     * @param confirmed indexed already
+     */
+    public boolean keep(ObjectMetadata confirmed, StagedUpload ownedUpload) {
+        try (ownedUpload) {
+            boolean kept = ownedUpload.isWhole()
+                    && generations.holds(confirmed.version().object(), confirmed.generation());
+            if (kept) {
+                ownedUpload.publish(confirmed.version());
+            }
+            return kept;
+        }
     }
 
     /**
@@ -251,7 +358,7 @@ public final class ObjectCache implements AutoCloseable {
         return new CacheStats(table.hits.sum(), table.misses.sum(), table.joins.sum(),
                 table.runs.sum(), table.filledBytes.sum(), table.failures.sum(),
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
-                index.size());
+                index.size(), stagedBytes.get());
     }
 
     /** Condemns every page; memory itself belongs to {@link PageMemory}. */

@@ -26,4 +26,9 @@ public record ObjectId(String backend, String namespace, String bucket, String k
     public ObjectId current() {
         return versionId == null ? this : new ObjectId(backend, namespace, bucket, key, null);
     }
+
+    /** The same name as another account has it. */
+    ObjectId in(String otherNamespace) {
+        return new ObjectId(backend, otherNamespace, bucket, key, versionId);
+    }
 }

@@ -2,7 +2,7 @@ package io.railhead.cache;
 
 /** How a write that was forwarded ended. */
 public enum WriteOutcome {
-    /** The backend said it is done. */
+    /** The backend has answered, and what it did is done. */
     DONE,
     /** The backend said it was refused and nothing changed. */
     REFUSED,

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.LeakCheck;
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -102,7 +103,57 @@ final class WriteRaceTest {
         write.end(WriteOutcome.UNKNOWN);
         assertThat(rig.cache.learn(before)).isFalse();
         assertThat(rig.cache.find(ID)).isNull();
-        assertThat(rig.cache.isBeingWritten(ID)).isFalse();
+        assertThat(rig.cache.learn(head())).as("it may still happen").isFalse();
+        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+    }
+
+    @Test
+    void aWriteThatNobodyAnsweredIsOverOnceTheDoubtIs() {
+        try (ObjectCache cache = new ObjectCache(rig.memory, CacheConfig.DEFAULT,
+                System::nanoTime, Duration.ofMillis(1))) {
+            assertThat(cache.beginWrite(ID).end(WriteOutcome.UNKNOWN))
+                    .isEqualTo(ObjectCache.DISTURBED);
+            CacheRig.await(() -> !cache.isBeingWritten(ID));
+        }
+    }
+
+    @Test
+    void aWriteIsOneInEveryNamespaceAndForgottenThereOnceItIsDone() {
+        cacheIt();
+        ObjectId theirs = new ObjectId(ID.backend(), "another", ID.bucket(), ID.key(), null);
+        ObjectCache.Write refused = rig.cache.beginWrite(theirs);
+        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        refused.end(WriteOutcome.REFUSED);
+        assertThat(rig.cache.find(ID)).isNotNull();
+        assertThat(rig.cache.isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
+        ObjectMetadata before = head();
+        rig.cache.beginWrite(theirs).end(WriteOutcome.DONE);
+        assertThat(rig.cache.find(ID)).isNull();
+        assertThat(rig.cache.learn(before)).isFalse();
+    }
+
+    @Test
+    void whatWasLearntBeforeItsBucketChangedIsNotSettled() {
+        cacheIt();
+        ObjectMetadata held = requireNonNull(rig.cache.find(ID));
+        rig.cache.invalidateBucket(ID.backend(), "neighbour");
+        assertThat(rig.cache.isSettled(held)).isTrue();
+        rig.cache.invalidateBucket(ID.backend(), ID.bucket());
+        assertThat(rig.cache.isSettled(held)).isFalse();
+        assertThat(rig.cache.learn(head())).isTrue();
+        assertThat(rig.cache.isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
+    }
+
+    @Test
+    void aWriteKnowsWhetherAnotherCameBetween() {
+        assertThat(rig.cache.beginWrite(ID).end(WriteOutcome.DONE))
+                .isEqualTo(rig.cache.generation(ID));
+        ObjectCache.Write first = rig.cache.beginWrite(ID);
+        ObjectCache.Write second = rig.cache.beginWrite(ID);
+        assertThat(first.end(WriteOutcome.DONE)).isEqualTo(ObjectCache.DISTURBED);
+        assertThat(second.end(WriteOutcome.DONE)).isEqualTo(ObjectCache.DISTURBED);
+        assertThat(rig.cache.beginWrite(ID).end(WriteOutcome.REFUSED))
+                .isEqualTo(ObjectCache.DISTURBED);
     }
 
     @Test

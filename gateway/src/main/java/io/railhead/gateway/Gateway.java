@@ -31,12 +31,16 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.events.EventEndpoint;
+import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.Endpoint;
 import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
+import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
@@ -86,6 +90,7 @@ public final class Gateway implements AutoCloseable {
     private final GatewayConfig config;
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final Metrics metrics = new Metrics();
+    private final ReloadedFiles files = new ReloadedFiles(metrics);
     private final Map<String, Backend> backends = new LinkedHashMap<>();
     private final Vertx vertx;
     private final HttpServer health;
@@ -97,6 +102,7 @@ public final class Gateway implements AutoCloseable {
     private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock) {
         this.config = config;
         try {
+            Cleartext.require(config, credentials.principals());
             vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
                     .setEventLoopPoolSize(config.gateway().eventLoops()));
             started.push(() -> await(vertx.close()));
@@ -130,6 +136,7 @@ public final class Gateway implements AutoCloseable {
                             callers, access),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
+            files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             bound("gateway.listen", config.gateway().listen(),
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
@@ -257,9 +264,22 @@ public final class Gateway implements AutoCloseable {
                         ? Operations.passingThrough(reads, access)
                         : Operations.router(reads, sessions, config.rdma(), access),
                 Map.of("endpoints", endpoints, "sessions",
-                        new SessionOpening(sessions, endpoints, callers)),
+                        new SessionOpening(sessions, endpoints, callers,
+                                () -> Cleartext.reasonAgainst(config, credentials.principals()))),
+                unsignedPaths(),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
+    }
+
+    private Map<String, UnsignedPath> unsignedPaths() {
+        GatewayConfig.Events events = config.gateway().events();
+        if (events == null) {
+            return Map.of();
+        }
+        EventToken token = new EventToken();
+        opened(files.openToken(events, token));
+        return Map.of("events",
+                new EventEndpoint(token, cache, List.copyOf(backends.keySet()), metrics));
     }
 
     private RequestAuthenticator authenticator(CredentialStore credentials) {
@@ -367,7 +387,7 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    private static <T> T await(Future<T> future) {
+    static <T> T await(Future<T> future) {
         return await(future, STEP);
     }
 

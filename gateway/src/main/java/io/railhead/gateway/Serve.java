@@ -7,6 +7,7 @@ import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -37,6 +38,8 @@ public final class Serve {
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
             Gateway.requireSocketFolder(checked.rdma().loopback());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
+                Cleartext.require(checked, credentials.principals());
+                ReloadedFiles.requireUsable(checked.gateway());
                 warnings(checked, credentials)
                         .forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
@@ -76,7 +79,7 @@ public final class Serve {
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
             out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":"
-                    + gateway.port()
+                    + gateway.port() + (loaded.gateway().tls() == null ? "" : " over TLS")
                     + ", health and metrics on " + loaded.gateway().health().host() + ":"
                     + gateway.healthPort());
             new CountDownLatch(1).await();

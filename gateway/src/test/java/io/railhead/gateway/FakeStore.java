@@ -120,8 +120,11 @@ final class FakeStore implements AutoCloseable {
             }
             switch (exchange.getRequestMethod()) {
                 case "PUT" -> store(exchange, path);
+                case "POST" -> post(exchange, path);
                 case "DELETE" -> {
-                    objects.remove(path);
+                    if (query(exchange).isEmpty()) {
+                        objects.remove(path);
+                    }
                     exchange.sendResponseHeaders(204, -1);
                 }
                 default -> read(exchange, path, range);
@@ -135,9 +138,38 @@ final class FakeStore implements AutoCloseable {
         return denied.contains(matcher.find() ? matcher.group(1) : "");
     }
 
+    /** A completed upload becomes what completed it; all else is only acknowledged. */
+    private void post(HttpExchange exchange, String path) throws IOException {
+        byte[] body = exchange.getRequestBody().readAllBytes();
+        if (fault.test(exchange, body)) {
+            return;
+        }
+        if (query(exchange).startsWith("uploadId=")) {
+            objects.put(path, body);
+        }
+        answer(exchange, 200, "<Result/>".getBytes());
+    }
+
+    private static String query(HttpExchange exchange) {
+        String query = exchange.getRequestURI().getRawQuery();
+        return query == null ? "" : query;
+    }
+
     private void store(HttpExchange exchange, String path) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
         if (fault.test(exchange, body)) {
+            return;
+        }
+        String source = exchange.getRequestHeaders().getFirst("x-amz-copy-source");
+        if (!query(exchange).isEmpty()) {
+            // A part, or something of the object's that is not its bytes.
+            exchange.getResponseHeaders().set("ETag", etag(body));
+            exchange.sendResponseHeaders(200, -1);
+            return;
+        }
+        if (source != null) {
+            objects.put(path, objects.get(source));
+            answer(exchange, 200, "<CopyObjectResult/>".getBytes());
             return;
         }
         objects.put(path, body);

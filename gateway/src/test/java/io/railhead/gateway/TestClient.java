@@ -10,7 +10,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLContext;
 import software.amazon.awssdk.http.ContentStreamProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
@@ -23,15 +25,28 @@ import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 final class TestClient {
     private static final Set<String> SET_BY_HTTP_CLIENT = Set.of("host", "content-length");
 
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .build();
+    private final HttpClient http;
     private final URI endpoint;
     private final String accessKey;
     private final String secretKey;
     private Clock clock = Clock.systemUTC();
 
     TestClient(URI endpoint, String accessKey, String secretKey) {
+        this(endpoint, accessKey, secretKey,
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build());
+    }
+
+    /** One that speaks TLS. */
+    TestClient(URI endpoint, String accessKey, String secretKey, SSLContext context) {
+        this(endpoint, accessKey, secretKey,
+                HttpClient.newBuilder()
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .sslContext(context)
+                        .build());
+    }
+
+    private TestClient(URI endpoint, String accessKey, String secretKey, HttpClient http) {
+        this.http = http;
         this.endpoint = endpoint;
         this.accessKey = accessKey;
         this.secretKey = secretKey;
@@ -82,17 +97,24 @@ final class TestClient {
         });
     }
 
-    HttpRequest signed(String method, String path, byte[] body, String... headers) {
-        URI uri = URI.create(endpoint + path);
-        SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder()
-                .method(SdkHttpMethod.fromValue(method))
-                .uri(uri);
-        for (int i = 0; i < headers.length; i += 2) {
-            unsigned.putHeader(headers[i], headers[i + 1]);
-        }
-        boolean unsignedPayload = Set.of(headers).contains("UNSIGNED-PAYLOAD");
-        SdkHttpRequest signed = AwsV4HttpSigner.create()
-                .sign(request -> request.request(unsigned.build())
+    /**
+     * The headers, Host among them, of a GET that is signed for another host than it is sent to.
+     */
+    Map<String, String> signedFor(String host, String path) {
+        SdkHttpRequest unsigned = SdkHttpRequest.builder()
+                .method(SdkHttpMethod.GET)
+                .uri(URI.create(endpoint + path))
+                .putHeader("Host", host)
+                .build();
+        Map<String, String> headers = new TreeMap<>();
+        sign(unsigned, new byte[0], false).headers()
+                .forEach((name, values) -> headers.put(name, values.getFirst()));
+        return headers;
+    }
+
+    private SdkHttpRequest sign(SdkHttpRequest unsigned, byte[] body, boolean unsignedPayload) {
+        return AwsV4HttpSigner.create()
+                .sign(request -> request.request(unsigned)
                         .identity(AwsCredentialsIdentity.create(accessKey, secretKey))
                         .payload(ContentStreamProvider.fromByteArray(body))
                         .putProperty(AwsV4FamilyHttpSigner.SERVICE_SIGNING_NAME, "s3")
@@ -103,6 +125,18 @@ final class TestClient {
                                 !unsignedPayload)
                         .putProperty(HttpSigner.SIGNING_CLOCK, clock))
                 .request();
+    }
+
+    HttpRequest signed(String method, String path, byte[] body, String... headers) {
+        URI uri = URI.create(endpoint + path);
+        SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder()
+                .method(SdkHttpMethod.fromValue(method))
+                .uri(uri);
+        for (int i = 0; i < headers.length; i += 2) {
+            unsigned.putHeader(headers[i], headers[i + 1]);
+        }
+        boolean unsignedPayload = Set.of(headers).contains("UNSIGNED-PAYLOAD");
+        SdkHttpRequest signed = sign(unsigned.build(), body, unsignedPayload);
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
                 .timeout(Duration.ofSeconds(60))
                 .method(method,

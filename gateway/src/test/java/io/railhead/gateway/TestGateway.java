@@ -24,6 +24,9 @@ final class TestGateway implements AutoCloseable {
     private final Path directory;
     private final CredentialStore credentials;
     private final Gateway gateway;
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .build();
 
     /**
      * @param yaml of {@code backends} and {@code rules}, and what else differs from the tests'
@@ -97,9 +100,8 @@ final class TestGateway implements AutoCloseable {
 
     /** Everything {@code /metrics} says. */
     String metrics() {
-        return HttpClient.newHttpClient()
-                .sendAsync(HttpRequest.newBuilder(health().resolve("/metrics")).build(),
-                        HttpResponse.BodyHandlers.ofString())
+        return http.sendAsync(HttpRequest.newBuilder(health().resolve("/metrics")).build(),
+                HttpResponse.BodyHandlers.ofString())
                 .join()
                 .body();
     }

@@ -4,6 +4,7 @@ import io.prometheus.client.exporter.common.TextFormat;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
@@ -23,7 +24,10 @@ public final class HealthListener {
     }
 
     public Future<HttpServer> listen(String host, int port) {
-        return vertx.createHttpServer().requestHandler(this::handle).listen(port, host);
+        // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
+        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
+                .requestHandler(this::handle)
+                .listen(port, host);
     }
 
     private void handle(HttpServerRequest request) {

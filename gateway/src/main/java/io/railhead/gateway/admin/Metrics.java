@@ -25,6 +25,12 @@ public final class Metrics {
             "Questions to the backend before a hit.", "result");
     public final Counter staleServed = counter("railhead_stale_served_total",
             "Reads answered although the backend did not, by rule.", "backend");
+    public final Counter uploadsKept = counter("railhead_uploads_kept_total",
+            "Uploads that a rule wants kept, by what became of that.", "outcome");
+    public final Counter events = counter("railhead_events_total",
+            "Events that stores sent, or that came without being one.", "outcome");
+    public final Counter fileReloads = counter("railhead_file_reloads_total",
+            "Changed files of the configuration, by setting.", "setting", "outcome");
     public final Counter deliveredBytes = counter("railhead_delivered_bytes_total",
             "Object bytes delivered.",
             "transport");

@@ -71,6 +71,9 @@ public final class StateCollector extends Collector {
                 (double) stats.objects()));
         families.add(new GaugeMetricFamily("railhead_cached_pages", "Pages held.",
                 (double) stats.pages()));
+        families.add(new GaugeMetricFamily("railhead_staged_bytes",
+                "Uploads kept aside until the store has confirmed them.",
+                (double) stats.stagedBytes()));
     }
 
     private void addBackends(List<MetricFamilySamples> families) {

@@ -22,8 +22,12 @@ public final class AccessControl {
         this.metrics = metrics;
     }
 
-    /** An object that one DeleteObjects request names. */
-    public record Deletion(String key, boolean version) {}
+    /**
+     * An object that one DeleteObjects request names.
+     *
+     * @param versionId null where none is named
+     */
+    public record Deletion(String key, @Nullable String versionId) {}
 
     /** Throws {@code S3Exception} unless everything that the request asks for is allowed. */
     public void require(S3Request request) {
@@ -47,7 +51,7 @@ public final class AccessControl {
         }
         String bucket = String.valueOf(request.address().bucket());
         for (Deletion deletion : deletions) {
-            S3Action action = deletion.version()
+            S3Action action = deletion.versionId() != null
                     ? S3Action.DELETE_OBJECT_VERSION
                     : S3Action.DELETE_OBJECT;
             require(policy.current(), request.asker(),

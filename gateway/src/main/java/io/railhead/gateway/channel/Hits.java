@@ -77,7 +77,7 @@ final class Hits {
                 && held.version().sizeBytes() <= known.rule().maxObject().bytes()
                 && grants.isGranted(known.grant(), known.rule())
                 && FreshnessCheck.isFresh(known.rule().freshness(), held,
-                        nanoClock.getAsLong(), cache.isBeingWritten(known.id()));
+                        nanoClock.getAsLong(), cache.isSettled(held));
         return servable ? held : null;
     }
 

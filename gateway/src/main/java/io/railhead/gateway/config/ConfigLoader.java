@@ -6,9 +6,11 @@ import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
+import io.railhead.gateway.config.GatewayConfig.Events;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
+import io.railhead.gateway.config.GatewayConfig.Tls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,7 +49,7 @@ public final class ConfigLoader {
         Gateway gateway = gateway(root.section("gateway"));
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
-        Rules rules = new RuleLoader(stores.keySet()).load(root);
+        Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
         if (gateway.access().policy() == null && rules.firstOfPolicy() >= 0) {
             throw root.problem("rules[" + rules.firstOfPolicy() + "].authorization",
                     "policy needs gateway.policy, the file that says who may do what");
@@ -71,12 +73,45 @@ public final class ConfigLoader {
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),
                 eventLoops(section),
-                access(section));
+                access(section),
+                section.flag("sole", false),
+                section.flag("allow_cleartext", false),
+                tls(section),
+                events(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
         }
         return gateway;
+    }
+
+    private @Nullable Tls tls(Section gateway) throws ConfigException {
+        if (!gateway.has("tls")) {
+            return null;
+        }
+        Section section = gateway.section("tls");
+        Tls tls = new Tls(
+                existing(folder, section, "certificate", section.requireText("certificate")),
+                existing(folder, section, "key", section.requireText("key")),
+                section.has("client_ca")
+                        ? existing(folder, section, "client_ca", section.requireText("client_ca"))
+                        : null);
+        section.close();
+        return tls;
+    }
+
+    private @Nullable Events events(Section gateway) throws ConfigException {
+        Section section = gateway.section("events");
+        boolean enabled = section.flag("enabled", false);
+        String file = section.text("token_file");
+        section.close();
+        if (!enabled) {
+            return null;
+        }
+        if (file == null) {
+            throw section.problem("token_file", "is missing; events need a token");
+        }
+        return new Events(existing(folder, section, "token_file", file));
     }
 
     private Access access(Section section) throws ConfigException {

@@ -26,15 +26,32 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param credentials need not be there under {@link AuthMode#PASS_THROUGH}
      * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
      * @param eventLoops never 0: the machine's cores are already filled in
+     * @param allowCleartext whether several tenants may use RDMA without TLS
+     * @param tls null: plain HTTP
+     * @param events null: no events are taken
+     * @param sole whether no other gateway, and nobody past this one, writes to what exclusive
+     *            rules match
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
-            Duration idleTimeout, int eventLoops, Access access) {
+            Duration idleTimeout, int eventLoops, Access access, boolean sole,
+            boolean allowCleartext, @Nullable Tls tls, @Nullable Events events) {
 
         public Gateway {
             domains = List.copyOf(domains);
         }
     }
+
+    /**
+     * PEM files of the front door, read again when they change.
+     *
+     * @param certificate the server's own first, then those that vouch for it
+     * @param clientCa null: clients need no certificate
+     */
+    public record Tls(Path certificate, Path key, @Nullable Path clientCa) {}
+
+    /** Notifications of stores. */
+    public record Events(Path tokenFile) {}
 
     /**
      * Who may come in.

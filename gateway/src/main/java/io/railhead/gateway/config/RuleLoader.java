@@ -17,9 +17,12 @@ final class RuleLoader {
             Map.of("backend", false, "policy", true));
 
     private final Set<String> stores;
+    private final boolean sole;
 
-    RuleLoader(Set<String> stores) {
+    /** @param sole whether every write goes through this one gateway, as its owner says */
+    RuleLoader(Set<String> stores, boolean sole) {
         this.stores = stores;
+        this.sole = sole;
     }
 
     private static Map<String, Freshness> words() {
@@ -83,9 +86,6 @@ final class RuleLoader {
                 section.flag("stale_if_error", false),
                 policyDecides);
         authorization.close();
-        if (rule.cache() == CacheMode.READS_AND_WRITES) {
-            throw section.problem("cache", "reads+writes is not served yet; use reads");
-        }
         return rule;
     }
 
@@ -108,7 +108,7 @@ final class RuleLoader {
         return name;
     }
 
-    private static Freshness freshness(Section section) throws ConfigException {
+    private Freshness freshness(Section section) throws ConfigException {
         if (!section.isSection("freshness")) {
             return section.choice("freshness", "strong", WORDS);
         }
@@ -121,8 +121,9 @@ final class RuleLoader {
                 ? new Freshness.Bounded(modes.timeout("bounded", ""))
                 : new Freshness.Exclusive(modes.timeout("exclusive", ""));
         modes.close();
-        if (freshness instanceof Freshness.Exclusive) {
-            throw section.problem("freshness", "exclusive is not served yet; use bounded");
+        if (freshness instanceof Freshness.Exclusive && !sole) {
+            throw section.problem("freshness", "exclusive needs gateway.sole: true, which says that"
+                    + " no other gateway and nobody past this one writes there; or use bounded");
         }
         return freshness;
     }

@@ -11,18 +11,20 @@ public final class FreshnessCheck {
     /**
      * Whether the rule's promise holds without asking the backend.
      *
-     * @param beingWritten a key that is being written is served as {@code strong}
+     * @param settled false while the key is being written, or if it was since: then it is served as
+     *            {@code strong}
      */
     public static boolean isFresh(Freshness freshness, ObjectMetadata held, long nowNanos,
-            boolean beingWritten) {
-        if (beingWritten) {
+            boolean settled) {
+        if (!settled) {
             return false;
         }
         return switch (freshness) {
             case Freshness.Strong _ -> false;
             case Freshness.Bounded(var bound) -> nowNanos - held.learntAtNanos() < bound.toNanos();
-            case Freshness.Exclusive(var maxAge) ->
-                nowNanos - held.learntAtNanos() < maxAge.toNanos();
+            // What becomes of a version that is not the current one no write need say.
+            case Freshness.Exclusive(var maxAge) -> held.version().object().versionId() == null
+                    && nowNanos - held.learntAtNanos() < maxAge.toNanos();
             case Freshness.Immutable _ -> true;
         };
     }

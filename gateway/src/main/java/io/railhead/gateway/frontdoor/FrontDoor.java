@@ -31,20 +31,22 @@ public final class FrontDoor {
     private final Routes routes;
     private final Router router;
     private final Map<String, OwnPath> ownPaths;
+    private final Map<String, UnsignedPath> unsignedPaths;
     private final List<String> domains;
     private final InstantSource clock;
     private final Metrics metrics;
 
-    /** @param ownPaths by what follows the prefix */
+    /** @param ownPaths by what follows the prefix, as {@code unsignedPaths} are */
     public FrontDoor(RequestAuthenticator authenticator, AccessControl access,
             Routes routes, Router router,
-            Map<String, OwnPath> ownPaths,
+            Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
             List<String> domains, InstantSource clock, Metrics metrics) {
         this.authenticator = authenticator;
         this.access = access;
         this.routes = routes;
         this.router = router;
         this.ownPaths = Map.copyOf(ownPaths);
+        this.unsignedPaths = Map.copyOf(unsignedPaths);
         this.domains = domains;
         this.clock = clock;
         this.metrics = metrics;
@@ -67,11 +69,11 @@ public final class FrontDoor {
 
     private void admit(Exchange exchange, HttpServerRequest http) {
         RequestHead head = head(http);
-        if (head.rawPath().startsWith(OwnPath.PREFIX)) {
+        Address address = address(head);
+        if (OwnPath.isIn(head.rawPath(), address)) {
             own(exchange, head);
             return;
         }
-        Address address = address(head);
         Query query = query(head.rawQuery());
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticate(head);
@@ -92,13 +94,19 @@ public final class FrontDoor {
 
     private void own(Exchange exchange, RequestHead head) {
         exchange.describe("Own", head.rawPath());
+        String name = head.rawPath().substring(OwnPath.PREFIX.length());
+        UnsignedPath unsigned = unsignedPaths.get(name);
+        if (unsigned != null) {
+            unsigned.handle(exchange, head);
+            return;
+        }
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
             throw new S3Exception(S3Error.ACCESS_DENIED,
                     "Requests below " + OwnPath.PREFIX
                             + " must be signed, and the gateway must verify signatures.");
         }
-        OwnPath.require(ownPaths, head.rawPath().substring(OwnPath.PREFIX.length()))
+        OwnPath.require(ownPaths, name)
                 .handle(exchange, signed, query(head.rawQuery()));
     }
 

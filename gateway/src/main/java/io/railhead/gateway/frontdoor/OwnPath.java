@@ -2,6 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -17,6 +18,11 @@ public interface OwnPath {
 
     /** Answers a request that its caller has signed. */
     void handle(Exchange exchange, Authentication.Signed caller, Query query);
+
+    /** Whether a request is for one of them; behind a bucket's host name all paths are keys. */
+    static boolean isIn(String rawPath, Address address) {
+        return rawPath.startsWith(PREFIX) && PREFIX.equals("/" + address.bucket() + "/");
+    }
 
     /** The one with this name in a table; what is not there is not served. */
     static OwnPath require(Map<String, OwnPath> table, String name) {

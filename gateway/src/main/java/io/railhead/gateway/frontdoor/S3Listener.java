@@ -15,6 +15,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.impl.HttpServerConnection;
+import io.vertx.core.net.ServerSSLOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** The S3 listener: one server on each event loop, sharing one port. */
 public final class S3Listener {
     private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
+    private static final int UPDATE_SECONDS = 30;
 
     private final Vertx vertx;
     private final FrontDoor door;
@@ -46,6 +48,16 @@ public final class S3Listener {
                 .setCompressionSupported(false)
                 .setTcpNoDelay(true)
                 .setReuseAddress(true);
+    }
+
+    /** Before it listens: TLS, and nothing else, is spoken. */
+    public S3Listener over(ServerSSLOptions tls) {
+        options.setSsl(true)
+                .setKeyCertOptions(tls.getKeyCertOptions())
+                .setTrustOptions(tls.getTrustOptions())
+                .setClientAuth(tls.getClientAuth())
+                .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
+        return this;
     }
 
     public Future<?> listen(String host, int port, int eventLoops) {
@@ -91,8 +103,28 @@ public final class S3Listener {
         };
     }
 
+    public boolean isListening() {
+        return !servers.isEmpty();
+    }
+
     public int port() {
         return servers.getFirst().actualPort();
+    }
+
+    /**
+     * What new connections are answered with: another certificate. Without TLS it is refused.
+     *
+     * @throws IllegalArgumentException where one of the servers would not take it
+     */
+    public void update(ServerSSLOptions tls) {
+        for (HttpServer server : servers) {
+            try {
+                server.updateSSLOptions(tls.copy(), true).await(UPDATE_SECONDS, TimeUnit.SECONDS);
+            } catch (Exception e) {
+                // Futures throw what they failed with, checked or not.
+                throw new IllegalArgumentException("gateway.tls: " + e.getMessage(), e);
+            }
+        }
     }
 
     /** Accepts nothing more and waits for what is being answered, at most so long. */

@@ -11,6 +11,8 @@ import io.railhead.rdma.Fabric;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionKey;
 import io.railhead.rdma.session.Sessions;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code POST /.railhead/sessions?fabric=loopback|verbs}, signed: opens a session. The answer is
@@ -27,9 +29,15 @@ public final class SessionOpening implements OwnPath {
     private final Sessions sessions;
     private final Endpoints endpoints;
     private final SessionCallers callers;
+    private final Supplier<@Nullable String> reasonAgainst;
 
-    /** @param callers hears by which key each session was opened */
-    public SessionOpening(Sessions sessions, Endpoints endpoints, SessionCallers callers) {
+    /**
+     * @param callers hears by which key each session was opened
+     * @param reasonAgainst why none may be opened now; null if they may
+     */
+    public SessionOpening(Sessions sessions, Endpoints endpoints, SessionCallers callers,
+            Supplier<@Nullable String> reasonAgainst) {
+        this.reasonAgainst = reasonAgainst;
         this.sessions = sessions;
         this.endpoints = endpoints;
         this.callers = callers;
@@ -55,6 +63,10 @@ public final class SessionOpening implements OwnPath {
         if (sessions.isSuspended(caller.principal().name())) {
             throw new S3Exception(S3Error.RDMA_UNAVAILABLE,
                     "RDMA of this principal is suspended after repeated access errors.");
+        }
+        String reason = reasonAgainst.get();
+        if (reason != null) {
+            throw new S3Exception(S3Error.RDMA_UNAVAILABLE, reason);
         }
         Session session = sessions.open(caller.principal().name(), fabric.name(),
                 id -> SessionKey.derive(caller.signingKey().reveal(), caller.signature(), id));

@@ -99,7 +99,7 @@ final class DeleteObjects implements Operation {
             List<AccessControl.Deletion> deletions = deletions(body.getBytes());
             access.requireDeletions(request, deletions);
             List<ObjectCache.Write> writes = deletions.stream()
-                    .map(deletion -> cache.beginWrite(id(request, deletion.key())))
+                    .map(deletion -> cache.beginWrite(id(request, deletion)))
                     .toList();
             relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
                     outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
@@ -108,9 +108,10 @@ final class DeleteObjects implements Operation {
         }
     }
 
-    private static ObjectId id(S3Request request, String key) {
+    private static ObjectId id(S3Request request, AccessControl.Deletion named) {
         return new ObjectId(request.route().backend().name(), request.route().namespace(),
-                String.valueOf(request.address().bucket()), key, null);
+                String.valueOf(request.address().bucket()), named.key(),
+                named.versionId());
     }
 
     private static List<AccessControl.Deletion> deletions(byte[] document) {
@@ -134,7 +135,7 @@ final class DeleteObjects implements Operation {
     private static AccessControl.Deletion deletion(XMLStreamReader reader)
             throws XMLStreamException {
         String key = null;
-        boolean version = false;
+        String versionId = null;
         while (reader.next() != XMLStreamConstants.END_ELEMENT) {
             if (reader.isStartElement()) {
                 String name = reader.getLocalName();
@@ -145,12 +146,12 @@ final class DeleteObjects implements Operation {
                     }
                     key = text;
                 }
-                version |= name.equals("VersionId");
+                versionId = name.equals("VersionId") ? text : versionId;
             }
         }
         if (key == null) {
             throw new XMLStreamException("no key");
         }
-        return new AccessControl.Deletion(key, version);
+        return new AccessControl.Deletion(key, versionId);
     }
 }

@@ -18,9 +18,11 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.dialect.Operation;
+import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 
 /**
  * PutObject or UploadPart whose body is read out of the client's memory. The backend's answer is
@@ -87,15 +89,17 @@ public final class MemoryUpload {
                         ignored -> body.abort(new TransferException(TransferException.Reason.FENCED,
                                 "the deadline has passed")));
         ObjectCache.@Nullable Write write = beginWrite();
+        KeptUpload kept = new KeptUpload(services, requester.executor(), request);
+        Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, buffer.length());
         BackendRequest forwarded = new BackendRequest("PUT", request.target(),
                 ForwardedHeaders.toBackend(request.headers()),
-                Relay.stream(body, reader, buffer.length()), request.caller(), null);
+                Relay.stream(passing, reader, buffer.length()), request.caller(), null);
         send(forwarded)
                 .whenComplete((answer, failure) -> transfer.fence()
                         .whenComplete((fenced, unfenced) -> requester.executor().execute(() -> {
                             services.vertx().cancelTimer(timer);
                             if (write != null) {
-                                write.end(outcome(answer));
+                                kept.settle(answer, write.end(outcome(answer)));
                             }
                             answered(body, answer, failure);
                         })));

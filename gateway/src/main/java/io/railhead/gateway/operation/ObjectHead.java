@@ -61,7 +61,7 @@ public final class ObjectHead {
         return ObjectHeaders.isComplete(held)
                 && services.grants().isGranted(grant, rule)
                 && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
-                        services.cache().isBeingWritten(held.version().object()));
+                        services.cache().isSettled(held));
     }
 
     private void answer(Probe probe) {

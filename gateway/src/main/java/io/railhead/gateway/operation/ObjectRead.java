@@ -73,7 +73,7 @@ public final class ObjectRead {
         return isGranted()
                 && FreshnessCheck.isFresh(scope.rule().freshness(), held,
                         services.nanoClock().getAsLong(),
-                        services.cache().isBeingWritten(scope.id()))
+                        services.cache().isSettled(held))
                 && (ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request));
     }
 
@@ -95,9 +95,14 @@ public final class ObjectRead {
                         .execute(() -> discovered(discovery)));
     }
 
-    /** What was refused to another, or is as old as another's question, is asked for anew. */
+    /**
+     * What was refused to another, or is as old as another's question, is asked for anew; so is
+     * what another learnt and a write has overtaken since.
+     */
     private void discovered(Discovery discovery) {
-        ObjectMetadata metadata = discovery.metadata();
+        ObjectMetadata metadata = discovery.own()
+                ? discovery.metadata()
+                : services.cache().find(scope.id());
         if (discovery.own()) {
             if (metadata != null) {
                 cacheResult = CacheResult.MISS;

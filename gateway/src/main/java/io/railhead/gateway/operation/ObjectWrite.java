@@ -38,9 +38,10 @@ final class ObjectWrite implements Operation {
     }
 
     static WriteOutcome outcomeOf(int status) {
-        if (status >= 500) {
-            return WriteOutcome.UNKNOWN;
-        }
-        return status >= 400 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
+        return switch (status) {
+            // Somebody on the way has lost patience; the store may not have.
+            case 408, 502, 504 -> WriteOutcome.UNKNOWN;
+            default -> status >= 400 && status < 500 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
+        };
     }
 }

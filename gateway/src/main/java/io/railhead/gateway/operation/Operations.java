@@ -24,7 +24,8 @@ public final class Operations {
         io.railhead.gateway.operation.Operation delete = new DeleteObjects(services.relay(),
                 services.cache(), access);
         return new Router(new Router.Table(new NoTokens(new PassedGet(services), metrics), relay,
-                write, relay, write, new NoTokens(delete, metrics), relay));
+                write, relay, write, new NoTokens(delete, metrics),
+                new BucketWrite(services.relay(), services.cache()), relay));
     }
 
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
@@ -41,9 +42,10 @@ public final class Operations {
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         return new Router(
                 new Router.Table(new GetObject(services, admission), new HeadObject(services),
-                        new PutObject(services, admission, write, Operation.PUT),
+                        new PutObject(services, admission, new ObjectUpload(services),
+                                Operation.PUT),
                         new PutObject(services, admission, services.relay(), Operation.PART), write,
                         new DeleteObjects(services.relay(), services.cache(), access),
-                        services.relay()));
+                        new BucketWrite(services.relay(), services.cache()), services.relay()));
     }
 }

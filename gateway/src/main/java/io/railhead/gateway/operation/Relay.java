@@ -51,8 +51,18 @@ public final class Relay implements Operation {
         forward(exchange, request, outcome -> {});
     }
 
+    /** Sees a body of known length, verified, on its way. */
+    @FunctionalInterface
+    interface Tap {
+        Publisher<ByteBuffer> on(Publisher<ByteBuffer> body, long length);
+    }
+
     /** @param onOutcome called once on the event loop before the answer begins */
     void forward(Exchange exchange, S3Request request, Consumer<Outcome> onOutcome) {
+        forward(exchange, request, (body, length) -> body, onOutcome);
+    }
+
+    void forward(Exchange exchange, S3Request request, Tap tap, Consumer<Outcome> onOutcome) {
         BodyReader reader = reader(request);
         if (!hasBody(request)) {
             reader.end(_ -> {});
@@ -63,7 +73,8 @@ public final class Relay implements Operation {
             throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
         }
         RequestBody body = new RequestBody(exchange, reader);
-        Payload payload = stream(body, reader, reader.decodedLength());
+        Payload payload = stream(tap.on(body, reader.decodedLength()), reader,
+                reader.decodedLength());
         send(exchange, request, payload, body, onOutcome);
     }
 

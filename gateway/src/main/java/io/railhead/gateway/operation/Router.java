@@ -3,6 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -15,6 +16,8 @@ public final class Router {
             "partNumber", "restore",
             "retention", "select", "tagging", "torrent", "uploadId", "uploads", "renameObject");
 
+    private static final Set<String> WRITES = Set.of("PUT", "POST", "DELETE", "PATCH");
+
     private final List<Row> rows;
     private final Operation otherwise;
 
@@ -26,7 +29,8 @@ public final class Router {
     /** What the rows lead to. */
     record Table(Operation getObject, Operation headObject, Operation putObject,
             Operation uploadPart,
-            Operation objectWrite, Operation deleteObjects, Operation relay) {}
+            Operation objectWrite, Operation deleteObjects, Operation bucketWrite,
+            Operation relay) {}
 
     Router(Table operations) {
         otherwise = operations.relay();
@@ -45,6 +49,8 @@ public final class Router {
                         operations.putObject()),
                 new Row("DeleteObject", object("DELETE", query -> !isSubresource(query)),
                         operations.objectWrite()),
+                new Row("RenameObject", object("PUT", query -> query.has("renameObject")),
+                        operations.bucketWrite()),
                 new Row("CompleteMultipartUpload", object("POST", query -> query.has("uploadId")),
                         operations.objectWrite()),
                 new Row("PutObjectSubresource", object("PUT", Router::isSubresource)
@@ -54,10 +60,18 @@ public final class Router {
                         operations.objectWrite()),
                 new Row("RestoreObject", object("POST", query -> query.has("restore")),
                         operations.objectWrite()),
+                new Row("DeleteObjectSubresource",
+                        object("DELETE", query -> !query.has("uploadId")),
+                        operations.objectWrite()),
+                new Row("PostObject", object("POST", Router::mayWrite), operations.objectWrite()),
                 new Row("DeleteObjects",
                         request -> request.method().equals("POST") && !request.namesObject()
                                 && request.query().has("delete"),
                         operations.deleteObjects()),
+                new Row("BucketWrite",
+                        request -> !request.namesObject() && request.address().bucket() != null
+                                && WRITES.contains(request.method()),
+                        operations.bucketWrite()),
                 new Row("ListObjects",
                         request -> request.method().equals("GET") && !request.namesObject()
                                 && request.address().bucket() != null,
@@ -71,6 +85,11 @@ public final class Router {
 
     private static boolean isSubresource(Query query) {
         return SUBRESOURCES.stream().anyMatch(query::has);
+    }
+
+    /** A POST that neither begins an upload nor only reads. */
+    private static boolean mayWrite(Query query) {
+        return !query.has("uploads") && !query.has("select");
     }
 
     public Match match(S3Request request) {

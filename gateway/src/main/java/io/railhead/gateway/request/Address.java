@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 public record Address(@Nullable String bucket, String rawKey, String key) {
 
     /**
-     * Virtual-host style where the host is a bucket below one of {@code domains}, path style
-     * otherwise. Throws {@link IllegalArgumentException} on bad percent-encoding.
+     * Virtual-host style where the host is a bucket below one of {@code domains}, the longest that
+     * fits; path style otherwise. Throws {@link IllegalArgumentException} on bad percent-encoding.
      */
     public static Address of(String rawPath, @Nullable String host, List<String> domains) {
         String bucket = host == null ? null : bucketOf(host, domains);
@@ -42,12 +42,21 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         int colon = host.lastIndexOf(':');
         String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host)
                 .toLowerCase(Locale.ROOT);
+        if (name.endsWith(".")) {
+            name = name.substring(0, name.length() - 1);
+        }
+        String longest = "";
         for (String domain : domains) {
-            if (name.length() > domain.length() + 1
-                    && name.endsWith("." + domain.toLowerCase(Locale.ROOT))) {
-                return name.substring(0, name.length() - domain.length() - 1);
+            if (name.equals(domain)) {
+                return null;
+            }
+            if (domain.length() > longest.length() && name.length() > domain.length() + 1
+                    && name.endsWith("." + domain)) {
+                longest = domain;
             }
         }
-        return null;
+        return longest.isEmpty()
+                ? null
+                : name.substring(0, name.length() - longest.length() - 1);
     }
 }

@@ -83,7 +83,7 @@ class ConfigLoaderTest {
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
                 Runtime.getRuntime().availableProcessors(),
-                new Access(AuthMode.VERIFY, null, null, false)));
+                new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
@@ -115,7 +115,9 @@ class ConfigLoaderTest {
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
                           idle_timeout: 3s, event_loops: 4, authentication: verify,
-                          policy: policy.json, sigv2: true}
+                          policy: policy.json, sigv2: true, sole: true,
+                          allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
+                          client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
                           run: 1MiB, metadata_entries: 5}
                         backends:
@@ -144,7 +146,10 @@ class ConfigLoaderTest {
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
                 Duration.ofSeconds(3), 4,
-                new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true)));
+                new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
+                new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
+                        folder.resolve("ca.pem")),
+                new GatewayConfig.Events(folder.resolve("ca.pem"))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
@@ -260,8 +265,7 @@ class ConfigLoaderTest {
             "rules: [{freshness: fresh}]       | rules[0].freshness: 'fresh' is not one of strong",
             "rules: [{freshness: {bounded: 5}}]     | rules[0].freshness.bounded: '5' is not a dur",
             "rules: [{freshness: {}}]          | rules[0].freshness: must be strong, immutable,",
-            "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive is not served yet",
-            "rules: [{cache: reads+writes}]    | rules[0].cache: reads+writes is not served yet",
+            "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive needs gateway.sole: true",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
             "rules: [{authorization: policy}] | rules[0].authorization: policy needs gateway.policy",
             "rules: [{authorization: always}] | rules[0].authorization: 'always' is not one of backend",
@@ -355,5 +359,33 @@ class ConfigLoaderTest {
         Path missing = folder.resolve("missing.yaml");
         assertThat(catchThrowableOfType(ConfigException.class, () -> ConfigLoader.load(missing)))
                 .hasMessage(missing + ": no such file");
+    }
+
+    private String gatewayRefusal(String settings) throws IOException {
+        return refusal("gateway: {credentials: credentials.yaml, " + settings + "}\n" + BACKENDS);
+    }
+
+    @Test
+    void filesOfTheFrontDoorMustBeNamedAndThere() throws Exception {
+        assertThat(gatewayRefusal("events: {enabled: true}"))
+                .contains("gateway.events.token_file: is missing");
+        assertThat(gatewayRefusal("events: {enabled: true, token_file: none}"))
+                .contains("gateway.events.token_file: no such file");
+        assertThat(gatewayRefusal("tls: {certificate: ca.pem}"))
+                .contains("gateway.tls.key: is missing");
+        assertThat(gatewayRefusal("tls: {certificate: none, key: ca.pem}"))
+                .contains("gateway.tls.certificate: no such file");
+        assertThat(gatewayRefusal("tls: {certificate: ca.pem, key: ca.pem, client_ca: none}"))
+                .contains("gateway.tls.client_ca: no such file");
+    }
+
+    @Test
+    void exclusiveIsServedByWhoIsSole() throws Exception {
+        GatewayConfig config = load("gateway: {credentials: credentials.yaml, sole: true}\n"
+                + BACKENDS + "rules: [{freshness: {exclusive: 1h}, cache: reads+writes}]\n");
+        assertThat(config.rules().all().getFirst().freshness())
+                .isEqualTo(new Freshness.Exclusive(Duration.ofHours(1)));
+        assertThat(config.rules().all().getFirst().cache())
+                .isEqualTo(CacheMode.READS_AND_WRITES);
     }
 }

@@ -1,0 +1,39 @@
+package io.railhead.cache;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongSupplier;
+
+/**
+ * When each bucket was last changed by a request that does not say which of its keys. Buckets share
+ * striped moments: a neighbour's change only costs a question to the store. Any thread; looking
+ * makes nothing.
+ */
+final class BucketWrites {
+    private static final int STRIPES = 1 << 10;
+
+    private final AtomicLongArray moments = new AtomicLongArray(STRIPES);
+    private final LongSupplier nanoClock;
+
+    BucketWrites(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
+        long before = nanoClock.getAsLong() - 1;
+        for (int i = 0; i < STRIPES; i++) {
+            moments.set(i, before);
+        }
+    }
+
+    /** Everything in the bucket may have changed just now. */
+    void changed(String backend, String bucket) {
+        moments.set(stripe(backend, bucket), nanoClock.getAsLong());
+    }
+
+    /** Whether it was learnt after the last such change of its bucket. */
+    boolean holds(ObjectMetadata held) {
+        ObjectId id = held.version().object();
+        return held.learntAtNanos() - moments.get(stripe(id.backend(), id.bucket())) > 0;
+    }
+
+    private static int stripe(String backend, String bucket) {
+        return ((backend.hashCode() * 31 + bucket.hashCode()) * 0x9E3779B9) >>> 22;
+    }
+}

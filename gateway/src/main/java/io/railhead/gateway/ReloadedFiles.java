@@ -1,0 +1,62 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.config.FileWatch;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.events.EventToken;
+import io.railhead.gateway.frontdoor.S3Listener;
+import io.railhead.gateway.frontdoor.TlsFiles;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.ServerSSLOptions;
+import java.util.List;
+import java.util.Optional;
+
+/** The front door's files that are read again when they change, and what is counted of that. */
+final class ReloadedFiles {
+    private final Metrics metrics;
+
+    ReloadedFiles(Metrics metrics) {
+        this.metrics = metrics;
+    }
+
+    /** Throws what a start would say of them. Blocks. */
+    static void requireUsable(GatewayConfig.Gateway gateway) {
+        GatewayConfig.Tls tls = gateway.tls();
+        if (tls != null) {
+            Vertx vertx = Vertx.vertx();
+            try {
+                FileWatch.start("gateway.tls", TlsFiles.of(tls),
+                        contents -> TlsFiles.options(vertx, contents), usable -> {}).close();
+            } finally {
+                Gateway.await(vertx.close());
+            }
+        }
+        GatewayConfig.Events events = gateway.events();
+        if (events != null) {
+            FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
+                    new EventToken()::replace, usable -> {}).close();
+        }
+    }
+
+    /** The first look makes the listener speak TLS, the later ones change its certificate. */
+    Optional<FileWatch> openTls(GatewayConfig.Gateway gateway, Vertx vertx, S3Listener listener) {
+        return Optional.ofNullable(gateway.tls())
+                .map(tls -> FileWatch.start("gateway.tls", TlsFiles.of(tls), contents -> {
+                    ServerSSLOptions options = TlsFiles.options(vertx, contents);
+                    if (listener.isListening()) {
+                        listener.update(options);
+                    } else {
+                        listener.over(options);
+                    }
+                }, usable -> count("tls", usable)));
+    }
+
+    FileWatch openToken(GatewayConfig.Events events, EventToken token) {
+        return FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
+                token::replace, usable -> count("events", usable));
+    }
+
+    private void count(String setting, boolean usable) {
+        metrics.fileReloads.labels(setting, usable ? "used" : "refused").inc();
+    }
+}

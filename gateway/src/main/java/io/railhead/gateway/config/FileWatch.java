@@ -1,0 +1,140 @@
+package io.railhead.gateway.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A few small files that belong together, read again when the content of one has changed. Content
+ * that cannot be used leaves what was read before in force.
+ *
+ * <p> The content itself is compared, once a second: neither times nor inodes tell all the ways
+ * files are replaced.
+ */
+public final class FileWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
+    private static final int MAX_BYTES = 1 << 20;
+
+    private final String key;
+    private final List<Path> files;
+    private final User user;
+    private final Outcome outcome;
+    private final CountDownLatch closed = new CountDownLatch(1);
+    /** What was seen last, usable or not. Guarded by this. */
+    private List<byte[]> lastSeen = List.of();
+
+    /** Takes the files' content, in order; throws in one line what is wrong with it. */
+    @FunctionalInterface
+    public interface User {
+        void use(List<byte[]> contents);
+    }
+
+    /** Is told of each changed content whether it could be used. */
+    @FunctionalInterface
+    public interface Outcome {
+        void reloaded(boolean usable);
+    }
+
+    private FileWatch(String key, List<Path> files, User user, Outcome outcome) {
+        this.key = key;
+        this.files = List.copyOf(files);
+        this.user = user;
+        this.outcome = outcome;
+    }
+
+    /**
+     * Hands the content over now, and then whenever it has changed, on a virtual thread. Blocks.
+     *
+     * @param key of the configuration, for messages
+     * @throws IllegalArgumentException where it cannot be read or used now
+     */
+    public static FileWatch start(String key, List<Path> files, User user, Outcome outcome) {
+        FileWatch watch = new FileWatch(key, files, user, outcome);
+        watch.begin();
+        Thread.ofVirtual().name(key + "-watch").start(watch::watchUntilClosed);
+        return watch;
+    }
+
+    private synchronized void begin() {
+        try {
+            lastSeen = read();
+        } catch (IOException e) {
+            throw new IllegalArgumentException(key + ": cannot be read: " + e.getMessage(), e);
+        }
+        user.use(lastSeen);
+    }
+
+    private List<byte[]> read() throws IOException {
+        List<byte[]> contents = new ArrayList<>();
+        for (Path file : files) {
+            if (Files.size(file) > MAX_BYTES) {
+                throw new IOException(file + " is larger than " + MAX_BYTES + " bytes");
+            }
+            contents.add(Files.readAllBytes(file));
+        }
+        return contents;
+    }
+
+    private void watchUntilClosed() {
+        try {
+            while (!closed.await(1, TimeUnit.SECONDS)) {
+                look();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Looks at the files now. Blocks. The watch outlives whatever they hold. */
+    synchronized void look() {
+        try {
+            List<byte[]> contents = read();
+            if (!isSeen(contents)) {
+                lastSeen = contents;
+                user.use(contents);
+                LOG.info("{}: reloaded", key);
+                outcome.reloaded(true);
+            }
+        } catch (IOException | RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    private boolean isSeen(List<byte[]> contents) {
+        for (int i = 0; i < contents.size(); i++) {
+            if (lastSeen.isEmpty() || !Arrays.equals(contents.get(i), lastSeen.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A file that is away, as while it is replaced, is said once. */
+    private void failed(Exception cause) {
+        if (cause instanceof IOException) {
+            if (lastSeen.isEmpty()) {
+                return;
+            }
+            lastSeen = List.of();
+        }
+        LOG.warn("{}: stays as it was: {}", key, message(cause));
+        outcome.reloaded(false);
+    }
+
+    private static @Nullable String message(Exception cause) {
+        return cause instanceof IOException ? cause.toString() : cause.getMessage();
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+    }
+}

@@ -1,0 +1,135 @@
+package io.railhead.gateway.events;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.frontdoor.UnsignedPath;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * {@code POST /.railhead/events}: a store tells of what was written to it past this gateway, and
+ * what is held of that is forgotten, under every backend and account. That is right however often
+ * and in whichever order events come; they shorten staleness and bound nothing.
+ */
+public final class EventEndpoint implements UnsignedPath {
+    private static final Logger LOG = LoggerFactory.getLogger(EventEndpoint.class);
+    private static final int MAX_BODY_BYTES = 256 << 10;
+
+    private final EventToken token;
+    private final ObjectCache cache;
+    private final List<String> backends;
+    private final Metrics metrics;
+
+    public EventEndpoint(EventToken token, ObjectCache cache, List<String> backends,
+            Metrics metrics) {
+        this.token = token;
+        this.cache = cache;
+        this.backends = List.copyOf(backends);
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void handle(Exchange exchange, RequestHead head) {
+        switch (head.method()) {
+            // Whether anybody is here is no secret, and some senders ask without their token.
+            case "HEAD", "OPTIONS" -> {
+                exchange.answer(200).putHeader("content-length", "0");
+                exchange.end();
+            }
+            case "POST" -> {
+                if (!token.isProvedBy(head.headers().get("authorization"))) {
+                    throw refusal("unauthorized", new S3Exception(S3Error.ACCESS_DENIED,
+                            "Events need the token of gateway.events.token_file.")
+                            .withStatus(401)
+                            .withHeader("www-authenticate", "Bearer"));
+                }
+                receive(exchange);
+            }
+            default -> throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "Events are posted.");
+        }
+    }
+
+    private S3Exception refusal(String outcome, S3Exception error) {
+        count(outcome, 1);
+        return error;
+    }
+
+    private void count(String outcome, int events) {
+        metrics.events.labels(outcome).inc(events);
+    }
+
+    private void receive(Exchange exchange) {
+        Buffer body = Buffer.buffer();
+        exchange.request().exceptionHandler(cause -> count("malformed", 1));
+        exchange.request().handler(piece -> {
+            if (body.length() + piece.length() > MAX_BODY_BYTES) {
+                if (!exchange.isAnswered()) {
+                    exchange.fail(refusal("too_large",
+                            new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
+                                    "Events must be at most " + MAX_BODY_BYTES + " bytes.")
+                                    .withStatus(413)));
+                }
+            } else {
+                body.appendBuffer(piece);
+            }
+        });
+        // Many events take a while, and the loop has none.
+        exchange.request().endHandler(ended -> {
+            if (!exchange.isAnswered()) {
+                Thread.ofVirtual().start(() -> take(exchange, body.getBytes()));
+            }
+        });
+        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
+            exchange.request().response().writeContinue();
+        }
+        exchange.request().resume();
+    }
+
+    private void take(Exchange exchange, byte[] body) {
+        try {
+            take(EventDocument.parse(body));
+            exchange.executor().execute(() -> {
+                exchange.answer(200).putHeader("content-length", "0");
+                exchange.end();
+            });
+        } catch (EventDocument.MalformedException e) {
+            S3Exception error = refusal("malformed",
+                    new S3Exception(S3Error.INVALID_REQUEST, String.valueOf(e.getMessage())));
+            exchange.executor().execute(() -> exchange.fail(error));
+        } catch (RuntimeException e) {
+            exchange.executor().execute(() -> exchange.fail(e));
+        }
+    }
+
+    private void take(EventDocument document) {
+        switch (document) {
+            case EventDocument.Changes(List<EventDocument.Change> changes, int ignored) -> {
+                changes.forEach(this::invalidate);
+                count("invalidated", changes.size());
+                count("ignored", ignored);
+            }
+            case EventDocument.Test _ -> count("test", 1);
+            case EventDocument.Subscription(String url) -> {
+                count("subscription", 1);
+                LOG.warn("events: SNS asks to confirm its subscription; if it is yours, open {}",
+                        url.replaceAll("\\s", ""));
+            }
+        }
+    }
+
+    private void invalidate(EventDocument.Change change) {
+        for (String backend : backends) {
+            for (String key : change.keys()) {
+                cache.invalidate(
+                        new ObjectId(backend, "", change.bucket(), key, change.versionId()));
+            }
+        }
+    }
+}

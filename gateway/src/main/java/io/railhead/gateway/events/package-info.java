@@ -1,0 +1,5 @@
+/** What stores tell of their objects, unasked. */
+@NullMarked
+package io.railhead.gateway.events;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,132 @@
+package io.railhead.gateway.frontdoor;
+
+import io.railhead.gateway.config.GatewayConfig;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.ClientAuth;
+import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.PemTrustOptions;
+import io.vertx.core.net.ServerSSLOptions;
+import java.io.ByteArrayInputStream;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.SecureRandom;
+import java.security.Signature;
+import java.security.cert.CertificateFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.X509KeyManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the PEM files of {@code gateway.tls} say, proved before it is used: a certificate that its
+ * key does not belong to, as between the replacement of one and the other, would end every
+ * handshake.
+ */
+public final class TlsFiles {
+    private static final Set<String> PROTOCOLS = Set.of("TLSv1.2", "TLSv1.3");
+    private static final List<String> KEY_TYPES = List.of("RSA", "EC", "EdDSA", "Ed25519");
+
+    private TlsFiles() {}
+
+    /** In the order that {@link #options} takes their contents. */
+    public static List<Path> of(GatewayConfig.Tls tls) {
+        List<Path> files = new ArrayList<>(List.of(tls.certificate(), tls.key()));
+        Path clientCa = tls.clientCa();
+        if (clientCa != null) {
+            files.add(clientCa);
+        }
+        return files;
+    }
+
+    /**
+     * What the listener needs.
+     *
+     * @throws IllegalArgumentException in one line that names the setting
+     */
+    public static ServerSSLOptions options(Vertx vertx, List<byte[]> contents) {
+        PemKeyCertOptions pair = new PemKeyCertOptions()
+                .setCertValue(Buffer.buffer(contents.get(0)))
+                .setKeyValue(Buffer.buffer(contents.get(1)));
+        requirePair(vertx, pair);
+        ServerSSLOptions options = new ServerSSLOptions();
+        options.setKeyCertOptions(pair).setEnabledSecureTransportProtocols(PROTOCOLS);
+        if (contents.size() > 2) {
+            requireCertificates(contents.get(2));
+            options.setClientAuth(ClientAuth.REQUIRED)
+                    .setTrustOptions(new PemTrustOptions()
+                            .addCertValue(Buffer.buffer(contents.get(2))));
+        }
+        return options;
+    }
+
+    private static void requirePair(Vertx vertx, PemKeyCertOptions pair) {
+        X509KeyManager keys = null;
+        try {
+            for (KeyManager manager : pair.getKeyManagerFactory(vertx).getKeyManagers()) {
+                keys = manager instanceof X509KeyManager x509 ? x509 : keys;
+            }
+        } catch (Exception e) {
+            throw new IllegalArgumentException("gateway.tls: certificate or key is not usable PEM: "
+                    + e.getMessage(), e);
+        }
+        String alias = keys == null ? null : alias(keys);
+        if (keys == null || alias == null) {
+            throw new IllegalArgumentException("gateway.tls: holds no certificate with its key");
+        }
+        if (!belongTogether(keys.getPrivateKey(alias),
+                keys.getCertificateChain(alias)[0].getPublicKey())) {
+            throw new IllegalArgumentException(
+                    "gateway.tls: the key is not the certificate's, whose first must be the server's");
+        }
+    }
+
+    private static @Nullable String alias(X509KeyManager keys) {
+        for (String type : KEY_TYPES) {
+            String[] aliases = keys.getServerAliases(type, null);
+            if (aliases != null && aliases.length > 0) {
+                return aliases[0];
+            }
+        }
+        return null;
+    }
+
+    private static boolean belongTogether(PrivateKey key, PublicKey certified) {
+        String algorithm = switch (key.getAlgorithm()) {
+            case "RSA" -> "SHA256withRSA";
+            case "EC" -> "SHA256withECDSA";
+            default -> key.getAlgorithm();
+        };
+        try {
+            byte[] challenge = new byte[32];
+            new SecureRandom().nextBytes(challenge);
+            Signature signature = Signature.getInstance(algorithm);
+            signature.initSign(key);
+            signature.update(challenge);
+            byte[] signed = signature.sign();
+            signature.initVerify(certified);
+            signature.update(challenge);
+            return signature.verify(signed);
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+
+    private static void requireCertificates(byte[] pem) {
+        try {
+            if (!CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(pem))
+                    .isEmpty()) {
+                return;
+            }
+        } catch (GeneralSecurityException e) {
+            throw new IllegalArgumentException(
+                    "gateway.tls.client_ca: is not usable PEM: " + e.getMessage(), e);
+        }
+        throw new IllegalArgumentException("gateway.tls.client_ca: holds no certificate");
+    }
+}

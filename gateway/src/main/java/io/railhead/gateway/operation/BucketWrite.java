@@ -1,0 +1,30 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.S3Request;
+
+/**
+ * A relayed request that may change keys which it does not name in its head, such as an upload by
+ * an HTML form: nothing learnt of its bucket before it has ended is served without asking.
+ */
+final class BucketWrite implements Operation {
+    private final Relay relay;
+    private final ObjectCache cache;
+
+    BucketWrite(Relay relay, ObjectCache cache) {
+        this.relay = relay;
+        this.cache = cache;
+    }
+
+    @Override
+    public void handle(Exchange exchange, S3Request request) {
+        relay.forward(exchange, request, outcome -> {
+            if (ObjectWrite.outcomeOf(outcome) != WriteOutcome.REFUSED) {
+                cache.invalidateBucket(request.route().backend().name(),
+                        String.valueOf(request.address().bucket()));
+            }
+        });
+    }
+}

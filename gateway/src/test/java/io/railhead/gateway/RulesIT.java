@@ -1,0 +1,142 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a rule forbids is forbidden whichever way a request comes. */
+class RulesIT {
+    private static final int BUFFER = 4 << 20;
+    private static final byte[] OBJECT = new byte[2_000_000];
+
+    static {
+        new Random(5).nextBytes(OBJECT);
+    }
+
+    private FakeStore store;
+    private TestGateway gateway;
+    private TestClient client;
+    private TestPeer peer;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - bucket: plain
+                    rdma: off
+                    freshness: immutable
+                  - bucket: uncached
+                    cache: off
+                    freshness: immutable
+                  - bucket: small
+                    max_object: 1999999
+                    freshness: immutable
+                  - bucket: fits
+                    max_object: 2000000
+                    freshness: immutable
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                    rdma_put: true
+                """);
+        client = gateway.client("AK", "SK");
+        peer = new TestPeer(client, "SK", BUFFER);
+        for (String bucket : new String[]{"plain", "uncached", "small", "fits"}) {
+            store.put("/" + bucket + "/object", OBJECT);
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        peer.close();
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    private Answer ask(String bucket) {
+        return peer.ask(Request.get(0, bucket, "object", peer.key(), 0, BUFFER));
+    }
+
+    private HttpResponse<byte[]> askByToken(String bucket) {
+        return client.get("/" + bucket + "/object", peer.headers(0, BUFFER));
+    }
+
+    private void assertInBody(HttpResponse<byte[]> answer, String reason) {
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).isEqualTo(OBJECT);
+        assertThat(answer.headers().firstValue("x-amz-rdma-reply")).isEmpty();
+        assertThat(answer.headers().firstValue("x-railhead-rdma-declined")).contains(reason);
+    }
+
+    private double pages() {
+        return gateway.metric("railhead_cached_pages");
+    }
+
+    @Test
+    void withoutRdmaNoByteMovesOneSidedAndHttpIsServedFromMemory() {
+        peer.fill(7);
+        for (int round = 0; round < 2; round++) {
+            assertThat(ask("plain").code()).isEqualTo("rule");
+            assertInBody(askByToken("plain"), "rule");
+        }
+        assertThat(client.put("/plain/up", new byte[0], peer.headers(0, 1000)).statusCode())
+                .isEqualTo(501);
+        assertThat(client.put("/plain/up?partNumber=1&uploadId=u", new byte[0],
+                peer.headers(0, 1000)).statusCode()).isEqualTo(501);
+        assertThat(peer.ask(Request.put(0, "plain", "up", peer.key(), 0, 1000, Map.of()))
+                .code()).isEqualTo("rule");
+        assertThat(peer.isAll(7)).isTrue();
+        assertThat(store.object("/plain/up")).isNull();
+        assertThat(client.get("/plain/object").headers().firstValue("x-cache")).contains("HIT");
+    }
+
+    @Test
+    void withoutACacheEachReadIsTheStores() {
+        for (int round = 0; round < 2; round++) {
+            HttpResponse<byte[]> answer = client.get("/uncached/object");
+            assertThat(answer.body()).isEqualTo(OBJECT);
+            assertThat(answer.headers().firstValue("x-cache")).contains("BYPASS");
+            assertThat(client.head("/uncached/object").headers().firstValue("x-cache"))
+                    .contains("BYPASS");
+            assertInBody(askByToken("uncached"), "uncacheable");
+            assertThat(ask("uncached").code()).isEqualTo("uncacheable");
+        }
+        assertThat(pages()).isZero();
+        peer.set(0, OBJECT);
+        assertThat(client.put("/uncached/up", new byte[0], peer.headers(0, OBJECT.length))
+                .statusCode()).as("what is written goes to the store either way").isEqualTo(200);
+        assertThat(store.object("/uncached/up")).isEqualTo(OBJECT);
+    }
+
+    @Test
+    void anObjectOverTheLimitIsTheStoresAndOneOfItsSizeIsHeld() {
+        for (int round = 0; round < 2; round++) {
+            assertThat(client.get("/small/object").body()).isEqualTo(OBJECT);
+            assertThat(client.get("/small/object", "Range", "bytes=5-8").statusCode())
+                    .isEqualTo(206);
+            assertThat(client.head("/small/object").statusCode()).isEqualTo(200);
+            assertInBody(askByToken("small"), "uncacheable");
+            assertThat(ask("small").code()).isEqualTo("uncacheable");
+        }
+        assertThat(pages()).isZero();
+        assertThat(ask("fits").status()).isEqualTo(200);
+        assertThat(peer.bytes(0, OBJECT.length)).isEqualTo(OBJECT);
+        assertThat(askByToken("fits").statusCode()).isEqualTo(200);
+        assertThat(pages()).isEqualTo(8);
+    }
+}
