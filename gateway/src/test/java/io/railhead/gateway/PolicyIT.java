@@ -22,7 +22,9 @@ class PolicyIT {
               {"Effect": "Allow", "Principal": ["alice", "bob"], "Action": "s3:*",
                "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]},
               {"Effect": "Deny", "Principal": "bob", "Action": ["s3:GetObject", "s3:DeleteObject"],
-               "Resource": "arn:aws:s3:::b/secret/*"}]}
+               "Resource": "arn:aws:s3:::b/secret/*"},
+              {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*",
+               "Condition": {"NotIpAddress": {"aws:SourceIp": "127.0.0.0/8"}}}]}
             """;
 
     @TempDir

@@ -30,6 +30,7 @@ final class ProvidedCredential implements AutoCloseable {
     private final LongSupplier nanoClock;
     private final AtomicReference<@Nullable CompletableFuture<Caller.Credential>> asking = new AtomicReference<>();
     private volatile @Nullable Given last;
+    private volatile @Nullable Long failedAtNanos;
 
     /** @param expires null: never */
     private record Given(Caller.Credential credential, @Nullable Instant expires,
@@ -44,12 +45,27 @@ final class ProvidedCredential implements AutoCloseable {
     CompletionStage<Caller.Credential> now() {
         Given given = last;
         if (given == null || isExpired(given)) {
-            return ask();
+            return hasJustFailed() ? CompletableFuture.failedStage(none(null)) : ask();
         }
-        if (nanoClock.getAsLong() - given.askedAtNanos() > ASKED_AGAIN.toNanos()) {
+        if (isPast(given.askedAtNanos()) && !hasJustFailed()) {
             var _ = ask();
         }
         return CompletableFuture.completedStage(given.credential());
+    }
+
+    /** Who cannot answer is left alone for a while too. */
+    private boolean hasJustFailed() {
+        Long failed = failedAtNanos;
+        return failed != null && !isPast(failed);
+    }
+
+    private boolean isPast(long nanos) {
+        return nanoClock.getAsLong() - nanos > ASKED_AGAIN.toNanos();
+    }
+
+    private static BackendException none(@Nullable Throwable cause) {
+        return new BackendException("no credential from the default provider chain", false,
+                cause);
     }
 
     private static boolean isExpired(Given given) {
@@ -73,17 +89,18 @@ final class ProvidedCredential implements AutoCloseable {
         RuntimeException failure = null;
         try {
             found = resolve();
+            failedAtNanos = null;
         } catch (RuntimeException e) {
             LOG.warn("no credential for the store from the default provider chain: {}",
                     e.getMessage());
             failure = e;
+            failedAtNanos = nanoClock.getAsLong();
         }
         asking.set(null);
         if (found != null) {
             asked.complete(found);
         } else {
-            asked.completeExceptionally(new BackendException(
-                    "no credential from the default provider chain", false, failure));
+            asked.completeExceptionally(none(failure));
         }
     }
 
