@@ -249,7 +249,7 @@ class ChannelIT {
         assertRefused(put("wrong", 0, 300_000, Map.of("x-amz-checksum-crc32", "AAAAAA==")), 400,
                 "BadDigest");
         assertRefused(put("wrong", 0, 300_000, Map.of("x-amz-checksum-crc32", "!")), 400,
-                "InvalidRequest");
+                "BadDigest");
         assertThat(store.object("/b/wrong")).isNull();
     }
 
