@@ -17,3 +17,14 @@ limited() {
     local seconds=$1; shift
     exec setpriv --pdeathsig TERM timeout -k 5 "$seconds" setpriv --pdeathsig KILL "$@"
 }
+
+is_25() { [ -x "$1/bin/java" ] && grep -qs '^JAVA_VERSION="25[".+-]' "$1/release"; }
+
+find_java() {
+    local home java
+    java=$(command -v java) && java=$(dirname "$(dirname "$(readlink -f "$java")")") || java=
+    for home in "${RAILHEAD_JAVA_HOME:-}" "${JAVA_HOME:-}" /usr/lib/jvm/* "$java"; do
+        if [ -n "$home" ] && is_25 "$home"; then echo "$home/bin/java"; return; fi
+    done
+    fail $CANNOT_RUN "cannot run here: no JDK 25 found; set RAILHEAD_JAVA_HOME to one"
+}
