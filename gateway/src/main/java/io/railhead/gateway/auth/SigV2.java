@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
@@ -87,9 +88,15 @@ public final class SigV2 {
         String when = authorization != null
                 ? headerDate(fields, now)
                 : expiry(required(query, EXPIRES), now);
-        String signed = stringToSign(head, query, fields, when);
-        byte[] expected = Base64.getEncoder().encode(hmac(identity.key().secret(), signed));
-        if (!MessageDigest.isEqual(expected, signature.getBytes(UTF_8))) {
+        String resource = resource(head);
+        Predicate<String> holds = path -> {
+            String signed = stringToSign(head, query, fields, when, path);
+            return MessageDigest.isEqual(
+                    Base64.getEncoder().encode(hmac(identity.key().secret(), signed)),
+                    signature.getBytes(UTF_8));
+        };
+        if (!holds.test(resource)
+                && (resource.lastIndexOf('/') > 0 || !holds.test(resource + '/'))) {
             throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         return new Authentication.Named(identity.principal(), identity.key(), payload(fields));
@@ -176,8 +183,8 @@ public final class SigV2 {
         return expires;
     }
 
-    private String stringToSign(RequestHead head, QueryParameters query,
-            Map<String, String> fields, String when) {
+    private static String stringToSign(RequestHead head, QueryParameters query,
+            Map<String, String> fields, String when, String resource) {
         StringBuilder text = new StringBuilder(256).append(head.method())
                 .append('\n')
                 .append(fields.getOrDefault("content-md5", ""))
@@ -191,11 +198,13 @@ public final class SigV2 {
                 text.append(name).append(':').append(value).append('\n');
             }
         });
+        return text.append(resource).append(subresources(query)).toString();
+    }
+
+    /** What is asked for; of a bucket alone, clients also sign the spelling with a slash behind. */
+    private String resource(RequestHead head) {
         String bucket = bucketInHost.apply(head);
-        if (bucket != null) {
-            text.append('/').append(bucket);
-        }
-        return text.append(head.rawPath()).append(subresources(query)).toString();
+        return bucket == null ? head.rawPath() : '/' + bucket + head.rawPath();
     }
 
     private static String subresources(QueryParameters query) {

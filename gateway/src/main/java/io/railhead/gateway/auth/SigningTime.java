@@ -28,10 +28,12 @@ final class SigningTime {
         }
     }
 
-    /** The same for HTTP's own {@code Date} header. */
+    /** The same for HTTP's own {@code Date} header; its day of the week adds nothing. */
     static @Nullable Instant parseHttp(String text) {
         try {
-            return sinceEpoch(ZonedDateTime.parse(text, HTTP).toInstant());
+            int comma = text.indexOf(',');
+            return sinceEpoch(ZonedDateTime.parse(text.substring(comma + 1).strip(), HTTP)
+                    .toInstant());
         } catch (DateTimeException e) {
             return null;
         }

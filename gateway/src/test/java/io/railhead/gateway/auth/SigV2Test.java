@@ -1,5 +1,6 @@
 package io.railhead.gateway.auth;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -12,6 +13,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.Base64;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,6 +104,31 @@ class SigV2Test {
         assertThat(authenticator.authenticate(head, at(date)).principalName()).isEqualTo("john");
         assertThat(refusal(signed("HEAD", uri, host, date, signature), at(date)))
                 .isEqualTo(S3Error.SIGNATURE_DOES_NOT_MATCH);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'Tue, 07 Jul 2010 21:53:04 GMT', REQUEST_TIME_TOO_SKEWED",
+            "'Tue, 07 Jul 9999 21:53:04 GMT', REQUEST_TIME_TOO_SKEWED",
+            "'Tue, 07 Jul 1950 21:53:04 GMT', ACCESS_DENIED", "Bad Date, ACCESS_DENIED"})
+    void aDateIsReadWhateverItsDayOfTheWeek(String date, S3Error error) {
+        assertThat(refusal(signed("GET", "/b/k", "s3.amazonaws.com", date, "x"), at(DATE)))
+                .isEqualTo(error);
+    }
+
+    /** As botocore signs what it does to a bucket, though it sends the path without the slash. */
+    @Test
+    void aBucketAloneMayBeSignedWithASlashBehindIt() throws Exception {
+        Mac mac = Mac.getInstance("HmacSHA1");
+        mac.init(new SecretKeySpec("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".getBytes(UTF_8),
+                "HmacSHA1"));
+        String signature = Base64.getEncoder()
+                .encodeToString(mac.doFinal(("PUT\n\n\n" + DATE + "\n/johnsmith/").getBytes(
+                        UTF_8)));
+        assertThat(authenticator.authenticate(
+                signed("PUT", "/johnsmith", "s3.amazonaws.com", DATE, signature), at(DATE))
+                .principalName()).isEqualTo("john");
+        assertThat(refusal(signed("PUT", "/johnsmit", "s3.amazonaws.com", DATE, signature),
+                at(DATE))).isEqualTo(S3Error.SIGNATURE_DOES_NOT_MATCH);
     }
 
     @Test
