@@ -130,9 +130,27 @@ final class Libc {
                 (int) flags | O_NONBLOCK));
     }
 
-    static int poll(MemorySegment pollfds, int count, int timeoutMillis) {
-        return (int) call("poll", state -> (int) Handles.POLL.invokeExact(state, pollfds,
-                (long) count, timeoutMillis));
+    /** What a call captures errno into, for callers that make no garbage. */
+    static MemorySegment newState(Arena arena) {
+        requireSupported();
+        return arena.allocate(Handles.STATE);
+    }
+
+    /**
+     * Allocates nothing, since pollers sleep between one request and the next.
+     *
+     * @return how many are ready, or the negated errno
+     */
+    static int poll(MemorySegment state, MemorySegment pollfds, int count, int timeoutMillis) {
+        try {
+            int ready = (int) Handles.POLL.invokeExact(state, pollfds, (long) count,
+                    timeoutMillis);
+            return ready < 0 ? -(int) Handles.ERRNO.get(state, 0L) : ready;
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("a downcall threw a checked exception", e);
+        }
     }
 
     static int eventfd() {

@@ -16,6 +16,7 @@ public final class PollSet implements AutoCloseable {
     private static final long RETURNED_EVENTS = 6;
 
     private final Arena arena = Arena.ofShared();
+    private final MemorySegment callState = Libc.newState(arena);
     private final MemorySegment pollfds;
     private final int count;
 
@@ -35,14 +36,11 @@ public final class PollSet implements AutoCloseable {
      * @return how many are ready, 0 at the timeout
      */
     public int await(int timeoutMillis) {
-        try {
-            return Libc.poll(pollfds, count, timeoutMillis);
-        } catch (OsException e) {
-            if (e.errno() == Libc.EINTR) {
-                return 0;
-            }
-            throw e;
+        int ready = Libc.poll(callState, pollfds, count, timeoutMillis);
+        if (ready < 0 && ready != -Libc.EINTR) {
+            throw new OsException("poll: " + Libc.message(-ready), -ready);
         }
+        return Math.max(0, ready);
     }
 
     /** Whether the descriptor at that place of the set was ready when {@link #await} returned. */

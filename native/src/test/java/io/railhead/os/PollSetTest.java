@@ -2,6 +2,8 @@ package io.railhead.os;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 final class PollSetTest {
@@ -31,6 +33,27 @@ final class PollSetTest {
             wake.clear();
             wake.clear();
             assertThat(set.await(1)).isZero();
+        }
+    }
+
+    @Test
+    void sleepingMakesNoGarbage() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int rounds = 20_000;
+        try (EventDescriptor wake = new EventDescriptor();
+                PollSet set = new PollSet(wake.descriptor())) {
+            sleep(set, rounds);
+            long before = threads.getCurrentThreadAllocatedBytes();
+            sleep(set, rounds);
+            assertThat((threads.getCurrentThreadAllocatedBytes() - before) / rounds)
+                    .as("an arena and what a call captures would be hundreds")
+                    .isLessThan(64);
+        }
+    }
+
+    private static void sleep(PollSet set, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            int _ = set.await(0);
         }
     }
 
