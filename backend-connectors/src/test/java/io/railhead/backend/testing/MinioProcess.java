@@ -4,9 +4,9 @@ import io.railhead.backend.Caller;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ public final class MinioProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        awaitListening();
+        awaitServing();
     }
 
     public URI endpoint() {
@@ -63,9 +63,9 @@ public final class MinioProcess implements AutoCloseable {
         }
     }
 
-    private void awaitListening() {
+    private void awaitServing() {
         long deadline = System.nanoTime() + START.toNanos();
-        while (!isListening()) {
+        while (!isServing()) {
             if (!process.isAlive() || System.nanoTime() > deadline) {
                 String log = log();
                 close();
@@ -75,11 +75,20 @@ public final class MinioProcess implements AutoCloseable {
         }
     }
 
-    private boolean isListening() {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            return socket.isConnected();
+    /** It listens before it serves: until then every request is answered 503. */
+    private boolean isServing() {
+        return status("/minio/health/cluster") == 200 && status("/") == 403;
+    }
+
+    private int status(String path) {
+        try {
+            HttpURLConnection connection = (HttpURLConnection) endpoint().resolve(path)
+                    .toURL()
+                    .openConnection();
+            connection.setReadTimeout((int) START.toMillis());
+            return connection.getResponseCode();
         } catch (ConnectException _) {
-            return false;
+            return 0;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
