@@ -16,10 +16,14 @@ import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Session;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -139,8 +143,10 @@ final class VerbsLinkTest {
             VerbsFaultsTest.run("tc", "qdisc", "add", "dev", "v0", "root", "netem", "loss",
                     "100%");
             try {
+                long before = sentPackets();
                 List<CompletionStage<Void>> writes = VerbsFaultsTest.writeAll(theirs, transfer,
                         LENGTH);
+                Awaiting.until("some of it is posted", () -> sentPackets() > before);
                 result(transfer.fence());
                 assertThat(theirs.leases()).isZero();
                 atFence = memory.toArray(JAVA_BYTE);
@@ -159,6 +165,26 @@ final class VerbsLinkTest {
                     .ended()
                     .reason()).isEqualTo(EndReason.FENCED);
             theirs.close();
+        }
+    }
+
+    /** By all soft-RoCE devices, into a network that may lose them. */
+    private static long sentPackets() {
+        try (Stream<Path> devices = Files.list(Path.of("/sys/class/infiniband"))) {
+            return devices.map(device -> device.resolve("ports/1/hw_counters/sent_pkts"))
+                    .filter(Files::exists)
+                    .mapToLong(VerbsLinkTest::number)
+                    .sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static long number(Path file) {
+        try {
+            return Long.parseLong(Files.readString(file).strip());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
