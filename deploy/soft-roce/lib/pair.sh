@@ -38,7 +38,8 @@ END
     is_pair_active "$3" "$4"
 }
 
-# route_pair LINK0 LINK1, which says what it found in place already
+# route_pair LINK0 LINK1, which says what it found in place already. The neighbours are set: with ARP a first connection
+# has been seen to wait 30 s for its address in vain, in a machine where much else ran.
 route_pair() {
     ip -force -batch - <<END || true
 route replace 10.99.0.2 dev $1 src 10.99.0.1 table $((PAIR_TABLE + 3))
@@ -47,6 +48,8 @@ route replace local 10.99.0.1 dev $1 table $((PAIR_TABLE + 1))
 route replace local 10.99.0.2 dev $2 table $((PAIR_TABLE + 2))
 route del local 10.99.0.1 dev $1 table local
 route del local 10.99.0.2 dev $2 table local
+neigh replace 10.99.0.1 lladdr $(<"/sys/class/net/$1/address") dev $2 nud permanent
+neigh replace 10.99.0.2 lladdr $(<"/sys/class/net/$2/address") dev $1 nud permanent
 END
 }
 
