@@ -24,7 +24,9 @@ final class BucketWrites {
 
     /** Everything in the bucket may have changed just now. */
     void changed(String backend, String bucket) {
-        moments.set(stripe(backend, bucket), nanoClock.getAsLong());
+        // Of two at a time the later one stays, whichever is written first.
+        moments.accumulateAndGet(stripe(backend, bucket), nanoClock.getAsLong(),
+                (before, now) -> now - before > 0 ? now : before);
     }
 
     /** Whether it was learnt after the last such change of its bucket. */

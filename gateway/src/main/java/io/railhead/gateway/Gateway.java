@@ -35,7 +35,6 @@ import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.frontdoor.Cleartext;
-import io.railhead.gateway.frontdoor.Endpoint;
 import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
@@ -48,25 +47,16 @@ import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
-import io.railhead.rdma.UnavailableFabric;
-import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.loopback.LoopbackConfig;
-import io.railhead.rdma.loopback.LoopbackFabric;
-import io.railhead.rdma.session.SessionLimits;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -113,9 +103,8 @@ public final class Gateway implements AutoCloseable {
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics);
-            Fabric loopback = openLoopback(sessions, requests);
-            VerbsOpening verbs = new VerbsOpening(config.rdma(), sessions, requests);
-            Fabrics fabrics = new Fabrics(List.of(loopback, verbs.fabric()));
+            FabricOpening opening = new FabricOpening(config, sessions, requests);
+            Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
@@ -132,7 +121,7 @@ public final class Gateway implements AutoCloseable {
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
                     credentials, callers, access, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, endpoints(fabrics, verbs), reads, routes,
+                    frontDoor(credentials, sessions, opening.endpoints(), reads, routes,
                             callers, access),
                     (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
@@ -180,43 +169,6 @@ public final class Gateway implements AutoCloseable {
         } catch (ConfigException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
-    }
-
-    /** What a default configuration trips over first. */
-    static void requireSocketFolder(GatewayConfig.Loopback loopback) {
-        Path folder = loopback.socket().toAbsolutePath().getParent();
-        if (loopback.enabled() && (folder == null || !Files.isWritable(folder))) {
-            throw new IllegalArgumentException("rdma.loopback.socket: " + folder
-                    + " is not a folder that can be written to; make it, or set rdma.loopback.enabled: false");
-        }
-    }
-
-    private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
-        GatewayConfig.Loopback loopback = config.rdma().loopback();
-        requireSocketFolder(loopback);
-        return loopback.enabled()
-                ? new LoopbackFabric(loopbackConfig(), sessions, requests)
-                : new UnavailableFabric(LoopbackFabric.NAME,
-                        "switched off by rdma.loopback.enabled");
-    }
-
-    private LoopbackConfig loopbackConfig() {
-        GatewayConfig.Channel channel = config.rdma().channel();
-        return LoopbackConfig.at(config.rdma().loopback().socket())
-                .with(channel.maxRequests(), channel.keepAlive());
-    }
-
-    /** What peers are told of the fabrics, one that is switched off included. */
-    private Endpoints endpoints(Fabrics fabrics, VerbsOpening verbs) {
-        SessionLimits limits = loopbackConfig().limits();
-        List<Endpoint> all = new ArrayList<>();
-        for (Fabric fabric : fabrics.all()) {
-            all.add(new Endpoint(fabric, fabric.name().equals(LoopbackFabric.NAME)
-                    ? new Endpoint.Reach.Socket(config.rdma().loopback().socket())
-                    : verbs.reach(), limits));
-        }
-        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
-                config.gateway().name(), all);
     }
 
     /** Slabs join the fabric as they come; the fabric is closed before they go. */

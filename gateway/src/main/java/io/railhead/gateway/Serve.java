@@ -36,7 +36,7 @@ public final class Serve {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
-            Gateway.requireSocketFolder(checked.rdma().loopback());
+            FabricOpening.requireSocketFolder(checked.rdma().loopback());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 Cleartext.require(checked, credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());

@@ -86,11 +86,12 @@ final class ProvidedCredential implements AutoCloseable {
 
     private void resolve(CompletableFuture<Caller.Credential> asked) {
         Caller.Credential found = null;
-        RuntimeException failure = null;
+        Throwable failure = null;
         try {
             found = resolve();
             failedAtNanos = null;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError e) {
+            // The SDK looks for further modules by name; whatever comes, those who wait are told.
             LOG.warn("no credential for the store from the default provider chain: {}",
                     e.getMessage());
             failure = e;

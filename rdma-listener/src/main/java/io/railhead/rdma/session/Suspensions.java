@@ -5,12 +5,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
  * Principals that may not use RDMA for a while, because memory that they named could not be touched
  * as they had registered it, again and again: each such error costs a queue pair, and who guesses
- * at keys makes many. Holds only what lies within its durations. Any thread.
+ * at keys makes many. Holds only what lies within its durations. Any thread; asking takes no lock,
+ * since every request with a token does.
  */
 final class Suspensions {
     /** So many errors within {@link #WATCHED} suspend for {@link #SUSPENDED}. */
@@ -19,8 +21,9 @@ final class Suspensions {
     static final Duration SUSPENDED = Duration.ofMinutes(1);
 
     private final LongSupplier nanoClock;
+    /** Guarded by this. */
     private final Map<String, Deque<Long>> errors = new HashMap<>();
-    private final Map<String, Long> until = new HashMap<>();
+    private final Map<String, Long> until = new ConcurrentHashMap<>();
 
     Suspensions(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
@@ -43,9 +46,9 @@ final class Suspensions {
         return true;
     }
 
-    synchronized boolean isSuspended(String principal) {
-        forgetOld(nanoClock.getAsLong());
-        return until.containsKey(principal);
+    boolean isSuspended(String principal) {
+        Long end = until.get(principal);
+        return end != null && end - nanoClock.getAsLong() > 0;
     }
 
     private void forgetOld(long now) {

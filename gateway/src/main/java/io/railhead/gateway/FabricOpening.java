@@ -1,0 +1,74 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.Endpoint;
+import io.railhead.gateway.frontdoor.Endpoints;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.UnavailableFabric;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.loopback.LoopbackConfig;
+import io.railhead.rdma.loopback.LoopbackFabric;
+import io.railhead.rdma.session.Sessions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+
+/** Opens the fabrics that are configured, and knows how peers reach them. */
+final class FabricOpening {
+    private final GatewayConfig config;
+    private final Fabric loopback;
+    private final VerbsOpening verbs;
+
+    /** The fabrics are the caller's to close; where one cannot be opened none is left open. */
+    FabricOpening(GatewayConfig config, Sessions sessions, RequestHandler requests) {
+        this.config = config;
+        loopback = openLoopback(sessions, requests);
+        try {
+            verbs = new VerbsOpening(config.rdma(), sessions, requests);
+        } catch (RuntimeException e) {
+            loopback.close();
+            throw e;
+        }
+    }
+
+    private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
+        GatewayConfig.Loopback settings = config.rdma().loopback();
+        requireSocketFolder(settings);
+        return settings.enabled()
+                ? new LoopbackFabric(loopbackConfig(), sessions, requests)
+                : new UnavailableFabric(LoopbackFabric.NAME,
+                        "switched off by rdma.loopback.enabled");
+    }
+
+    /** What a default configuration trips over first. */
+    static void requireSocketFolder(GatewayConfig.Loopback loopback) {
+        Path folder = loopback.socket().toAbsolutePath().getParent();
+        if (loopback.enabled() && (folder == null || !Files.isWritable(folder))) {
+            throw new IllegalArgumentException("rdma.loopback.socket: " + folder
+                    + " is not a folder that can be written to; make it, or set rdma.loopback.enabled: false");
+        }
+    }
+
+    private LoopbackConfig loopbackConfig() {
+        GatewayConfig.Channel channel = config.rdma().channel();
+        return LoopbackConfig.at(config.rdma().loopback().socket())
+                .with(channel.maxRequests(), channel.keepAlive());
+    }
+
+    Fabrics fabrics() {
+        return new Fabrics(List.of(loopback, verbs.fabric()));
+    }
+
+    /** What peers are told of the fabrics, one that is switched off included. */
+    Endpoints endpoints() {
+        var limits = loopbackConfig().limits();
+        Endpoint.Reach socket = new Endpoint.Reach.Socket(config.rdma().loopback().socket());
+        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
+                config.gateway().name(),
+                List.of(new Endpoint(loopback, socket, limits),
+                        new Endpoint(verbs.fabric(), verbs.reach(), limits)));
+    }
+}
