@@ -32,14 +32,81 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- printf "%dMi" (add .Values.memoryMiB.cache .Values.memoryMiB.heap .Values.memoryMiB.other) -}}
 {{- end -}}
 
+{{- define "railhead.image" -}}
+{{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote -}}
+{{- end -}}
+
+{{- define "railhead.rdmaResource" -}}
+{{- with .Values.network.rdmaResource -}}
+{{ . }}: {{ $.Values.network.rdmaResourceCount }}
+{{- end -}}
+{{- end -}}
+
+{{/* "" where the S3 port is not TLS. */}}
+{{- define "railhead.tlsSecret" -}}
+{{- if .Values.tls.existingSecret -}}
+{{- .Values.tls.existingSecret -}}
+{{- else if .Values.tls.certManager.enabled -}}
+{{- printf "%s-tls" (include "railhead.fullname" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "railhead.authentication" -}}
+{{- dig "authentication" "verify" (.Values.config.gateway | default dict) -}}
+{{- end -}}
+
+{{- define "railhead.verbs" -}}
+{{- if dig "verbs" "enabled" false (.Values.config.rdma | default dict) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "railhead.url" -}}
+{{- $scheme := ternary "https" "http" (ne (include "railhead.tlsSecret" .) "") -}}
+{{- printf "%s://%s.%s.svc:%d" $scheme (include "railhead.fullname" .) .Release.Namespace (int .Values.service.port) -}}
+{{- end -}}
+
+{{- define "railhead.nodeSelector" -}}
+{{- $selector := deepCopy .Values.nodeSelector -}}
+{{- with .Values.rack.label -}}
+{{- $_ := set $selector . $.Values.rack.value -}}
+{{- end -}}
+{{- with $selector -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Unless told otherwise, gateways of one rack stay off each other's nodes where they can. */}}
+{{- define "railhead.spread" -}}
+{{- if .Values.topologySpreadConstraints -}}
+{{- toYaml .Values.topologySpreadConstraints -}}
+{{- else if gt (int .Values.replicas) 1 -}}
+- maxSkew: 1
+  topologyKey: kubernetes.io/hostname
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "railhead.selector" . | nindent 6 }}
+{{- end -}}
+{{- end -}}
+
 {{/* railhead.yaml: what the values say, and over it what the pod needs. */}}
 {{- define "railhead.config" -}}
+{{- $gateway := dict
+      "listen" "0.0.0.0:9000"
+      "health" "0.0.0.0:9901"
+      "credentials" "/etc/railhead/credentials.yaml"
+      "drain" (printf "%ds" (int .Values.drainSeconds)) -}}
+{{- if .Values.policy -}}
+{{- $_ := set $gateway "policy" "/etc/railhead/policy.json" -}}
+{{- end -}}
+{{- if include "railhead.tlsSecret" . -}}
+{{- $tls := dict "certificate" "/etc/railhead-tls/tls.crt" "key" "/etc/railhead-tls/tls.key" -}}
+{{- if .Values.tls.clientCaSecret -}}
+{{- $_ := set $tls "client_ca" "/etc/railhead-tls/client-ca.crt" -}}
+{{- end -}}
+{{- $_ := set $gateway "tls" $tls -}}
+{{- end -}}
 {{- $own := dict
-      "gateway" (dict
-        "listen" "0.0.0.0:9000"
-        "health" "0.0.0.0:9901"
-        "credentials" "/etc/railhead/credentials.yaml"
-        "drain" (printf "%ds" (int .Values.drainSeconds)))
+      "gateway" $gateway
       "cache" (dict "memory" (printf "%dMiB" (int .Values.memoryMiB.cache)))
       "rdma" (dict "loopback" (dict "socket" "/run/railhead/loopback.sock")) -}}
 {{- mustMergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
@@ -47,28 +114,82 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* What a schema cannot say. */}}
 {{- define "railhead.check" -}}
-{{- if not .Values.config.backends -}}
+{{- $config := .Values.config -}}
+{{- $gateway := $config.gateway | default dict -}}
+{{- $authentication := include "railhead.authentication" . -}}
+{{- $credentials := .Values.credentials -}}
+{{- $several := or (eq .Values.kind "DaemonSet") (gt (int .Values.replicas) 1) -}}
+{{- $exposed := ne .Values.service.type "ClusterIP" -}}
+{{- if not $config.backends -}}
 {{- fail "config.backends: name at least one store, such as store: {endpoints: [http://store.example:8080]}" -}}
 {{- end -}}
-{{- if and .Values.credentials.existingSecret .Values.credentials.principals -}}
+{{- if and $credentials.existingSecret $credentials.principals -}}
 {{- fail "credentials: give existingSecret or principals, not both" -}}
 {{- end -}}
-{{- if not (or .Values.credentials.existingSecret .Values.credentials.principals) -}}
+{{- if eq $authentication "pass_through" -}}
+{{- if or $credentials.existingSecret $credentials.principals -}}
+{{- fail "credentials: must be empty under config.gateway.authentication: pass_through, where the store verifies all signatures" -}}
+{{- end -}}
+{{- if .Values.policy -}}
+{{- fail "policy: cannot be held under config.gateway.authentication: pass_through" -}}
+{{- end -}}
+{{- if include "railhead.verbs" . -}}
+{{- fail "config.rdma.verbs.enabled: there is no RDMA under config.gateway.authentication: pass_through" -}}
+{{- end -}}
+{{- else if not (or $credentials.existingSecret $credentials.principals) -}}
 {{- fail "credentials: give existingSecret, a Secret with the key credentials.yaml, or principals" -}}
 {{- end -}}
-{{- $sole := dig "sole" false (.Values.config.gateway | default dict) -}}
-{{- range $i, $rule := .Values.config.rules -}}
+{{- if and (eq $authentication "trusted_network") $exposed -}}
+{{- fail (printf "service.type: %s would let anybody act as the one principal of config.gateway.authentication: trusted_network; use ClusterIP" .Values.service.type) -}}
+{{- end -}}
+{{- if and (eq .Values.kind "DaemonSet") (ne (int .Values.replicas) 1) -}}
+{{- fail "replicas: a DaemonSet has one pod on each node; leave it at 1" -}}
+{{- end -}}
+{{- $sole := dig "sole" false $gateway -}}
+{{- if and $sole $several -}}
+{{- fail "config.gateway.sole: several gateways are caches of their own, so none is the only one that writes; set replicas: 1 and kind: StatefulSet" -}}
+{{- end -}}
+{{- range $i, $rule := $config.rules -}}
 {{- if and (kindIs "map" $rule.freshness) (not $sole) -}}
 {{- if hasKey $rule.freshness "exclusive" -}}
 {{- fail (printf "config.rules[%d].freshness: exclusive needs config.gateway.sole: true, which says that no other release and nobody past this one writes there" $i) -}}
 {{- end -}}
 {{- end -}}
-{{- end -}}
-{{- if gt (len .Values.config.backends) 1 -}}
-{{- range $i, $rule := .Values.config.rules -}}
-{{- if not $rule.backend -}}
+{{- if and (gt (len $config.backends) 1) (not $rule.backend) -}}
 {{- fail (printf "config.rules[%d].backend: is missing; there are several backends" $i) -}}
 {{- end -}}
 {{- end -}}
+{{- if and (include "railhead.verbs" .) (not .Values.network.rdmaResource) -}}
+{{- fail "network.rdmaResource: config.rdma.verbs.enabled needs an adapter; name the resource of the RDMA device plugin, such as rdma/hca_shared_devices_a" -}}
+{{- end -}}
+{{- if and .Values.network.hostNetwork .Values.network.multus -}}
+{{- fail "network: a pod with hostNetwork has no networks of Multus; choose one" -}}
+{{- end -}}
+{{- if and .Values.network.hostNetwork .Values.networkPolicy.enabled -}}
+{{- fail "networkPolicy.enabled: does not hold for a pod with network.hostNetwork; use the node's firewall" -}}
+{{- end -}}
+{{- if and .Values.tls.existingSecret .Values.tls.certManager.enabled -}}
+{{- fail "tls: give existingSecret or certManager, not both" -}}
+{{- end -}}
+{{- if and .Values.tls.clientCaSecret (not (include "railhead.tlsSecret" .)) -}}
+{{- fail "tls.clientCaSecret: needs a certificate of the gateway's own; set tls.existingSecret or tls.certManager" -}}
+{{- end -}}
+{{- $tenants := dict -}}
+{{- range $credentials.principals -}}
+{{- $_ := set $tenants (.tenant | default "default") true -}}
+{{- end -}}
+{{- if gt (len $tenants) 1 -}}
+{{- if eq $authentication "trusted_network" -}}
+{{- fail "credentials.principals: several tenants cannot be told apart under config.gateway.authentication: trusted_network" -}}
+{{- end -}}
+{{- if and (include "railhead.verbs" .) (not (include "railhead.tlsSecret" .)) (not (dig "allow_cleartext" false $gateway)) -}}
+{{- fail "tls: principals of several tenants may not use RDMA without TLS, since a token that is overheard names memory; set tls.existingSecret, tls.certManager or config.gateway.allow_cleartext" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.rack.label (not .Values.rack.value) -}}
+{{- fail "rack.value: which rack, by the nodes' label rack.label?" -}}
+{{- end -}}
+{{- if and .Values.test.object (not .Values.test.existingSecret) (ne $authentication "trusted_network") -}}
+{{- fail "test.existingSecret: which Secret has the AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to read test.object with?" -}}
 {{- end -}}
 {{- end -}}

@@ -1,0 +1,194 @@
+{{/* The pod, the same in a StatefulSet and in a DaemonSet. */}}
+{{- define "railhead.pod" -}}
+metadata:
+  labels:
+    {{- include "railhead.labels" . | nindent 4 }}
+    {{- with .Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    checksum/config: {{ include "railhead.config" . | sha256sum }}
+    {{- with .Values.network.multus }}
+    k8s.v1.cni.cncf.io/networks: {{ . | quote }}
+    {{- end }}
+    {{- with .Values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "railhead.fullname" . }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ add .Values.preStopSeconds .Values.drainSeconds 30 }}
+  {{- if .Values.network.hostNetwork }}
+  hostNetwork: true
+  dnsPolicy: ClusterFirstWithHostNet
+  {{- end }}
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with include "railhead.nodeSelector" . }}
+  nodeSelector:
+    {{- . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with include "railhead.spread" . }}
+  topologySpreadConstraints:
+    {{- . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 10001
+    runAsGroup: 10001
+    fsGroup: 10001
+    seccompProfile:
+      type: RuntimeDefault
+  {{- if eq .Values.kind "DaemonSet" }}
+  initContainers:
+    # The node makes the folder for root; the gateway is not root.
+    - name: socket-folder
+      image: {{ include "railhead.image" . }}
+      imagePullPolicy: {{ .Values.image.pullPolicy }}
+      command: [chown, "10001:10001", /run/railhead]
+      securityContext:
+        runAsNonRoot: false
+        runAsUser: 0
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities:
+          drop: [ALL]
+          add: [CHOWN]
+      resources:
+        requests: {cpu: 10m, memory: 16Mi}
+        limits: {memory: 16Mi}
+      volumeMounts:
+        - name: run
+          mountPath: /run/railhead
+  {{- end }}
+  containers:
+    - name: railhead
+      image: {{ include "railhead.image" . }}
+      imagePullPolicy: {{ .Values.image.pullPolicy }}
+      args: [serve, --config, /etc/railhead/railhead.yaml]
+      env:
+        - name: JDK_JAVA_OPTIONS
+          value: "-Xmx{{ int .Values.memoryMiB.heap }}m"
+        {{- with .Values.env }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      ports:
+        - name: s3
+          containerPort: 9000
+        - name: health
+          containerPort: 9901
+      startupProbe:
+        httpGet: {path: /livez, port: health}
+        periodSeconds: 2
+        failureThreshold: 60
+      livenessProbe:
+        httpGet: {path: /livez, port: health}
+        periodSeconds: 10
+        timeoutSeconds: 3
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: {path: /readyz, port: health}
+        periodSeconds: 2
+        timeoutSeconds: 2
+        failureThreshold: 2
+      lifecycle:
+        preStop:
+          exec:
+            command: [sleep, {{ .Values.preStopSeconds | quote }}]
+      resources:
+        requests:
+          cpu: {{ .Values.cpu.request | quote }}
+          memory: {{ include "railhead.memory" . }}
+          {{- include "railhead.rdmaResource" . | nindent 10 }}
+        limits:
+          {{- with .Values.cpu.limit }}
+          cpu: {{ . | quote }}
+          {{- end }}
+          memory: {{ include "railhead.memory" . }}
+          {{- include "railhead.rdmaResource" . | nindent 10 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities:
+          drop: [ALL]
+          add: [IPC_LOCK]
+      volumeMounts:
+        - name: config
+          mountPath: /etc/railhead
+          readOnly: true
+        {{- if include "railhead.tlsSecret" . }}
+        - name: tls
+          mountPath: /etc/railhead-tls
+          readOnly: true
+        {{- end }}
+        - name: run
+          mountPath: /run/railhead
+        - name: tmp
+          mountPath: /tmp
+        {{- with .Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    - name: config
+      projected:
+        defaultMode: 0440
+        sources:
+          - configMap:
+              name: {{ include "railhead.fullname" . }}
+          {{- if ne (include "railhead.authentication" .) "pass_through" }}
+          - secret:
+              name: {{ include "railhead.secret" . }}
+              items:
+                - key: credentials.yaml
+                  path: credentials.yaml
+          {{- end }}
+    {{- with include "railhead.tlsSecret" . }}
+    - name: tls
+      projected:
+        defaultMode: 0440
+        sources:
+          - secret:
+              name: {{ . }}
+              items:
+                - key: tls.crt
+                  path: tls.crt
+                - key: tls.key
+                  path: tls.key
+          {{- with $.Values.tls.clientCaSecret }}
+          - secret:
+              name: {{ . }}
+              items:
+                - key: ca.crt
+                  path: client-ca.crt
+          {{- end }}
+    {{- end }}
+    - name: run
+      {{- if eq .Values.kind "DaemonSet" }}
+      hostPath:
+        path: /run/railhead
+        type: DirectoryOrCreate
+      {{- else }}
+      emptyDir:
+        sizeLimit: 16Mi
+      {{- end }}
+    - name: tmp
+      emptyDir:
+        sizeLimit: 256Mi
+    {{- with .Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}

@@ -1,0 +1,306 @@
+package io.railhead.helm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.introspect.Annotated;
+import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.marcnuri.helm.Helm;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
+import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the chart makes of values, with Helm itself. */
+class ChartTest {
+    /**
+     * To write the golden files anew: {@code -Drailhead.golden=write}; then read what has changed.
+     */
+    private static final boolean WRITE_GOLDEN = "write"
+            .equals(System.getProperty("railhead.golden"));
+    private static final Path GOLDEN = Path.of("src/test/resources/golden");
+
+    private static final Map<String, Class<?>> TYPES = Map.ofEntries(
+            Map.entry("ConfigMap", ConfigMap.class), Map.entry("DaemonSet", DaemonSet.class),
+            Map.entry("NetworkPolicy", NetworkPolicy.class), Map.entry("Pod", Pod.class),
+            Map.entry("PodDisruptionBudget", PodDisruptionBudget.class),
+            Map.entry("PrometheusRule", PrometheusRule.class), Map.entry("Secret", Secret.class),
+            Map.entry("Service", Service.class), Map.entry("ServiceAccount", ServiceAccount.class),
+            Map.entry("ServiceMonitor", ServiceMonitor.class),
+            Map.entry("StatefulSet", StatefulSet.class));
+    /** Of cert-manager; the golden file alone holds it. */
+    private static final String UNTYPED = "Certificate";
+
+    /**
+     * The types keep fields that they do not know; here such a field is an error that names its
+     * path.
+     */
+    private static final ObjectMapper STRICT = JsonMapper.builder()
+            .annotationIntrospector(new JacksonAnnotationIntrospector() {
+                @Override
+                public Boolean hasAnySetter(Annotated annotated) {
+                    return Boolean.FALSE;
+                }
+            })
+            .build();
+
+    @TempDir
+    private Path folder;
+
+    static List<Path> examples() {
+        return Chart.examples();
+    }
+
+    @Test
+    void lintFindsNothing() {
+        assertThat(new Helm(Chart.FOLDER).lint().strict().call())
+                .matches(result -> !result.isFailed(), "not failed");
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void rendersWhatWasReadOnce(Path values) throws IOException {
+        Path golden = GOLDEN.resolve(values.getFileName().toString().replace("-values", ""));
+        String rendered = new Chart(values).render();
+        if (WRITE_GOLDEN) {
+            Files.writeString(golden, rendered);
+        }
+        assertThat(rendered).isEqualTo(Files.readString(golden));
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void kubernetesKnowsEachField(Path values) {
+        for (JsonNode document : new Chart(values).documents()) {
+            String kind = document.path("kind").asText();
+            if (!kind.equals(UNTYPED)) {
+                assertThat(TYPES).containsKey(kind);
+                assertThat(STRICT.convertValue(document, TYPES.get(kind))).isNotNull();
+            }
+        }
+    }
+
+    @Test
+    void aFieldThatKubernetesDoesNotKnowWouldBeFound() {
+        JsonNode pod = Chart.of("laptop").document("Pod").deepCopy();
+        ((ObjectNode) pod.path("spec")).put("containerz", 1);
+        assertThatThrownBy(() -> STRICT.convertValue(pod, Pod.class))
+                .hasMessageContaining("containerz");
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void theGatewayTakesItsConfiguration(Path values) throws Exception {
+        Chart chart = new Chart(values);
+        JsonNode data = chart.document("ConfigMap").path("data");
+        JsonNode parsed = Chart.YAML.readTree(data.path("railhead.yaml").asText());
+        GatewayConfig config = ConfigLoader.load(mounted(data));
+        assertThat(config.cache().memory().bytes() >> 20)
+                .isEqualTo(
+                        Chart.YAML.readTree(values.toFile()).at("/memoryMiB/cache").asLong(4096));
+        assertThat(parsed.at("/gateway/drain").asText()).isEqualTo("30s");
+        long graceSeconds = chart.pod().path("terminationGracePeriodSeconds").asLong();
+        assertThat(graceSeconds).isGreaterThan(config.gateway().drain().toSeconds() + 5);
+    }
+
+    /**
+     * The files of /etc/railhead and the others that the configuration names, in a folder of the
+     * test's own.
+     */
+    private Path mounted(JsonNode data) throws IOException {
+        String yaml = data.path("railhead.yaml").asText();
+        for (String at : List.of("/etc/railhead-tls", "/etc/railhead", "/etc/store-ca",
+                "/run/railhead")) {
+            yaml = yaml.replace(at + "/", folder + "/");
+        }
+        for (String name : List.of("credentials.yaml", "tls.crt", "tls.key", "client-ca.crt",
+                "ca.pem")) {
+            Files.writeString(folder.resolve(name), "");
+        }
+        if (data.has("policy.json")) {
+            Files.writeString(folder.resolve("policy.json"), data.path("policy.json").asText());
+        }
+        return Files.writeString(folder.resolve("railhead.yaml"), yaml);
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void thePodMayDoNothingButPinMemory(Path values) {
+        JsonNode pod = new Chart(values).pod();
+        JsonNode container = pod.at("/containers/0/securityContext");
+        assertThat(container.at("/capabilities/add").toString()).isEqualTo("[\"IPC_LOCK\"]");
+        assertThat(container.at("/capabilities/drop").toString()).isEqualTo("[\"ALL\"]");
+        assertThat(container.path("readOnlyRootFilesystem").asBoolean()).isTrue();
+        assertThat(container.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
+        assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
+        assertThat(pod.path("automountServiceAccountToken").asBoolean(true)).isFalse();
+    }
+
+    @Test
+    void aPodWithAnAdapterAsksForItInRequestsAndLimits() {
+        JsonNode resources = Chart.of("rack-roce").pod().at("/containers/0/resources");
+        for (String each : List.of("requests", "limits")) {
+            assertThat(resources.path(each).path("openshift.io/rail0").asInt()).isEqualTo(1);
+            assertThat(resources.path(each).path("memory").asText())
+                    .isEqualTo(524288 + 8192 + 8192 + "Mi");
+        }
+    }
+
+    @Test
+    void onTheNodesNetworkNamesAreStillTheClusters() {
+        JsonNode pod = Chart.of("infiniband").pod();
+        assertThat(pod.path("hostNetwork").asBoolean()).isTrue();
+        assertThat(pod.path("dnsPolicy").asText()).isEqualTo("ClusterFirstWithHostNet");
+    }
+
+    @Test
+    void passThroughHoldsNoSecret() {
+        assertThat(Chart.of("pass-through").render()).doesNotContain("kind: Secret", "secretName",
+                "secret:");
+    }
+
+    /** A changed policy is read by the gateway; only a changed configuration restarts the pod. */
+    @Test
+    void aChangedPolicyRestartsNothing() throws IOException {
+        String before = annotations(with("multi-tenant", ""));
+        String after = annotations(
+                with("multi-tenant", "policy: {Version: \"2012-10-17\", Statement: []}\n"));
+        String other = annotations(with("multi-tenant", "drainSeconds: 31\n"));
+        assertThat(after).isEqualTo(before).isNotEqualTo(other);
+    }
+
+    private static String annotations(Chart chart) {
+        return chart.document("StatefulSet").at("/spec/template/metadata/annotations").toString();
+    }
+
+    /** An example with some values of another file over it, key by key of the top level. */
+    private Chart with(String example, String values) throws IOException {
+        var merged = (ObjectNode) Chart.YAML
+                .readTree(Chart.of(example).values().toFile());
+        if (!values.isEmpty()) {
+            Chart.YAML.readTree(values)
+                    .properties()
+                    .forEach(each -> merged.set(each.getKey(), each.getValue()));
+        }
+        Path file = folder.resolve("merged.yaml");
+        Chart.YAML.writeValue(file.toFile(), merged);
+        return new Chart(file);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            laptop       | replicas: 0                                                  | replicas
+            laptop       | replicaz: 2                                                  | replicaz
+            laptop       | cpu: {request: 1, limits: 2}                                 | limits
+            laptop       | kind: Deployment                                             | kind
+            laptop       | config: {backends: {s: {endpoints: [store:9000]}}}           | endpoints
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, gateway: {drain: 1s}} | drain
+            laptop       | config: {backends: {}}                                       | name at least one store
+            laptop       | credentials: {}                                              | give existingSecret
+            multi-tenant | service: {type: LoadBalancer, port: 9000}                    |
+            laptop       | config: {gateway: {authentication: trusted_network}, backends: {s: {endpoints: ["http://s"]}}} |
+            rack-roce    | replicas: 2                                                  | config.gateway.sole
+            rack-roce    | kind: DaemonSet                                              | config.gateway.sole
+            daemonset    | replicas: 2                                                  | replicas: a DaemonSet
+            rack-roce    | network: {rdmaResource: ""}                                  | network.rdmaResource
+            infiniband   | network: {rdmaResource: rdma/a, hostNetwork: true, multus: rail0} | hostNetwork has no networks
+            infiniband   | networkPolicy: {enabled: true}                               | networkPolicy.enabled
+            rack-roce    | rack: {label: topology.example/rack}                         | rack.value
+            rack-roce    | test: {object: b/k}                                          | test.existingSecret
+            multi-tenant | tls: {clientCaSecret: ca}                                    | tls.clientCaSecret
+            pass-through | credentials: {existingSecret: s}                             | credentials: must be empty
+            pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
+            """)
+    void whatIsUnsafeOrMisspeltIsRefusedWithItsName(String example, String values, String message)
+            throws IOException {
+        Chart chart = with(example, values);
+        if (message == null) {
+            assertThat(chart.render()).isNotEmpty();
+        } else {
+            assertThatThrownBy(chart::render).hasMessageContaining(message);
+        }
+    }
+
+    @Test
+    void whoTrustsTheNetworkIsNotExposed() throws IOException {
+        Chart chart = with("laptop", """
+                service: {type: NodePort, port: 9000}
+                config:
+                  gateway: {authentication: trusted_network, trusted_network: {principal: me}}
+                  backends: {s: {endpoints: ["http://s"]}}
+                """);
+        assertThatThrownBy(chart::render).hasMessageContaining("service.type: NodePort");
+    }
+
+    @Test
+    void severalTenantsUseRdmaOverTlsOnly() throws IOException {
+        Chart chart = with("multi-tenant", """
+                tls: {}
+                network: {rdmaResource: rdma/a}
+                config:
+                  backends: {s: {endpoints: ["http://s"]}}
+                  rdma: {verbs: {enabled: true}}
+                """);
+        assertThatThrownBy(chart::render).hasMessageContaining("may not use RDMA without TLS");
+    }
+
+    @Test
+    void rulesAndDashboardAreTheFilesOfTheChart() throws IOException {
+        Chart chart = Chart.of("rack-roce");
+        assertThat(chart.document("PrometheusRule").path("spec"))
+                .isEqualTo(Chart.YAML.readTree(Chart.file("files/alerts.yaml")));
+        JsonNode dashboard = chart.documents()
+                .stream()
+                .filter(each -> each.path("data").has("railhead.json"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(Chart.YAML.readTree(dashboard.at("/data/railhead.json").asText()))
+                .isEqualTo(Chart.YAML.readTree(Chart.file("files/dashboard.json")));
+    }
+
+    /** Both say what to do: each alert has its page, and no page is about an alert that is gone. */
+    @Test
+    void eachAlertHasItsPage() throws IOException {
+        List<String> pages = Files.readAllLines(Path.of("../docs/runbook.md"))
+                .stream()
+                .filter(line -> line.startsWith("## Railhead"))
+                .map(line -> line.substring(3))
+                .toList();
+        assertThat(alerts().map(rule -> rule.path("alert").asText()))
+                .containsExactlyElementsOf(pages);
+        assertThat(alerts()).allSatisfy(rule -> assertThat(rule.at("/annotations/runbook").asText())
+                .isEqualTo("docs/runbook.md#"
+                        + rule.path("alert").asText().toLowerCase(Locale.ROOT)));
+    }
+
+    private static Stream<JsonNode> alerts() throws IOException {
+        return Chart.YAML.readTree(Chart.file("files/alerts.yaml"))
+                .at("/groups/0/rules")
+                .valueStream();
+    }
+}
