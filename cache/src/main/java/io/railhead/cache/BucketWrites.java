@@ -29,10 +29,9 @@ final class BucketWrites {
                 (before, now) -> now - before > 0 ? now : before);
     }
 
-    /** Whether it was learnt after the last such change of its bucket. */
-    boolean holds(ObjectMetadata held) {
-        ObjectId id = held.version().object();
-        return held.learntAtNanos() - moments.get(stripe(id.backend(), id.bucket())) > 0;
+    /** Whether what was learnt then of this object is newer than the last such change. */
+    boolean holds(ObjectId id, long learntAtNanos) {
+        return learntAtNanos - moments.get(stripe(id.backend(), id.bucket())) > 0;
     }
 
     private static int stripe(String backend, String bucket) {

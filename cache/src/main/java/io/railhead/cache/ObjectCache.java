@@ -92,7 +92,18 @@ public final class ObjectCache implements AutoCloseable {
      * otherwise it is served as {@code strong}. Makes nothing.
      */
     public boolean isSettled(ObjectMetadata held) {
-        return !isBeingWritten(held.version().object()) && bucketWrites.holds(held);
+        ObjectId id = held.version().object();
+        return !isBeingWritten(id) && bucketWrites.holds(id, held.learntAtNanos());
+    }
+
+    /**
+     * Whether no write through this gateway has touched the key or its bucket since: what the store
+     * allowed then it may refuse now. Makes nothing.
+     *
+     * @param generation the key's at that moment
+     */
+    public boolean isUntouchedSince(ObjectId id, long atNanos, long generation) {
+        return generations.of(id) == generation && bucketWrites.holds(id, atNanos);
     }
 
     /**

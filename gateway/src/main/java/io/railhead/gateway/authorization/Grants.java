@@ -2,25 +2,33 @@ package io.railhead.gateway.authorization;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.cache.ObjectCache;
 import io.railhead.gateway.config.Rule;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
  * What the backend allowed, remembered for as long as the rule says and never wider than asked: one
- * principal, one session, one action, one object. Any thread.
+ * principal, one session, one action, one object. A write of the object, or of anything of its
+ * bucket's, ends it at once: it may have changed who is allowed. Any thread.
  */
 public final class Grants {
     private static final int MAX_REMEMBERED = 1_000_000;
 
-    private final Cache<Grant, Long> grants = Caffeine.newBuilder()
+    private final Cache<Grant, Granted> grants = Caffeine.newBuilder()
             .maximumSize(MAX_REMEMBERED)
             .build();
     private final LongSupplier nanoClock;
+    private final ObjectCache cache;
 
-    public Grants(LongSupplier nanoClock) {
+    /** @param cache knows what was written */
+    public Grants(LongSupplier nanoClock, ObjectCache cache) {
         this.nanoClock = nanoClock;
+        this.cache = cache;
     }
+
+    /** When the backend was asked, and the key's generation then. */
+    private record Granted(long atNanos, long generation) {}
 
     /**
      * Whether nobody need be asked: the policy file decides, which has allowed the request already,
@@ -34,17 +42,19 @@ public final class Grants {
         if (remember.isZero()) {
             return false;
         }
-        Long grantedAt = grants.getIfPresent(grant);
-        return grantedAt != null && nanoClock.getAsLong() - grantedAt < remember.toNanos();
+        Granted granted = grants.getIfPresent(grant);
+        return granted != null && nanoClock.getAsLong() - granted.atNanos < remember.toNanos()
+                && cache.isUntouchedSince(grant.object(), granted.atNanos, granted.generation);
     }
 
     /**
      * Remembers that the backend allowed it.
      *
      * @param askedAtNanos when the backend was asked
+     * @param generation of the object's key at that moment
      */
-    public void grant(Grant grant, long askedAtNanos) {
-        grants.put(grant, askedAtNanos);
+    public void grant(Grant grant, long askedAtNanos, long generation) {
+        grants.put(grant, new Granted(askedAtNanos, generation));
     }
 
     public void revoke(Grant grant) {

@@ -55,7 +55,7 @@ final class Backing {
             }
             return new Probe.Refused(answer.status(), answer.headers());
         }
-        services.grants().grant(grant, sent.nanos());
+        services.grants().grant(grant, sent.nanos(), sent.generation());
         ObjectMetadata metadata = metadata(answer, id, sent);
         if (metadata == null) {
             services.cache().evict(id);

@@ -67,7 +67,7 @@ final class ObjectDiscovery implements DiscoverySource {
             onExecutor(read::uncacheable);
             return;
         }
-        scope.services().grants().grant(scope.grant(), sent.nanos());
+        scope.services().grants().grant(scope.grant(), sent.nanos(), sent.generation());
         PageSource.Sink sink = flight.found(metadata, range.first(), range.lengthBytes());
         if (sink == null) {
             BodyDrain.discard(answer.body());

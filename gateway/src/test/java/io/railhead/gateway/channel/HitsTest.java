@@ -80,7 +80,7 @@ class HitsTest {
         PageMemory memory = leaks
                 .watch(PageMemory.open(new MemoryConfig(64L << 20, PAGE, 0.05, false), _ -> {}));
         cache = leaks.closing(new ObjectCache(memory, CacheConfig.DEFAULT, () -> nowNanos));
-        grants = new Grants(() -> nowNanos);
+        grants = new Grants(() -> nowNanos, cache);
         routes = new Routes(config().rules(),
                 Map.<String, Backend>of("store", new NoBackend()));
         hits = new Hits(cache, grants, () -> nowNanos, 1 << 20,
@@ -123,7 +123,7 @@ class HitsTest {
                 sink.complete();
             }
         });
-        grants.grant(known.grant(), nowNanos);
+        grants.grant(known.grant(), nowNanos, cache.generation(known.id()));
         return known;
     }
 
@@ -182,7 +182,7 @@ class HitsTest {
         nowNanos += 1;
         assertThat(serve(known, RequestRange.ALL)).isTrue();
         nowNanos += BOUND_NANOS;
-        grants.grant(known.grant(), nowNanos);
+        grants.grant(known.grant(), nowNanos, cache.generation(known.id()));
         assertThat(serve(known, RequestRange.ALL)).isFalse();
     }
 
@@ -207,7 +207,7 @@ class HitsTest {
                 sink.complete();
             }
         });
-        grants.grant(known.grant(), nowNanos);
+        grants.grant(known.grant(), nowNanos, cache.generation(known.id()));
         assertThat(serve(known, RequestRange.ALL)).isFalse();
         assertThat(serve(known, new RequestRange.Between(0, PAGE - 1))).isTrue();
     }
