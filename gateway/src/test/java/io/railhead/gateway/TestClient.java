@@ -8,6 +8,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -135,7 +136,7 @@ final class TestClient {
         for (int i = 0; i < headers.length; i += 2) {
             unsigned.putHeader(headers[i], headers[i + 1]);
         }
-        boolean unsignedPayload = Set.of(headers).contains("UNSIGNED-PAYLOAD");
+        boolean unsignedPayload = List.of(headers).contains("UNSIGNED-PAYLOAD");
         SdkHttpRequest signed = sign(unsigned.build(), body, unsignedPayload);
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
                 .timeout(Duration.ofSeconds(60))

@@ -1,7 +1,13 @@
 package io.railhead.backend.aws;
 
 import io.railhead.backend.Caller;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsSessionCredentials;
 import software.amazon.awssdk.http.SdkHttpRequest;
@@ -25,6 +31,41 @@ final class Signer {
      * @param payloadHash what goes into {@code x-amz-content-sha256}
      */
     SdkHttpRequest sign(SdkHttpRequest request, String payloadHash, Caller.Credential caller) {
+        Map<String, List<String>> bytes = notAscii(request);
+        if (bytes.isEmpty()) {
+            return signText(request, payloadHash, caller);
+        }
+        SdkHttpRequest.Builder text = request.toBuilder();
+        bytes.forEach((name, values) -> text.putHeader(name,
+                values.stream().map(Signer::text).toList()));
+        SdkHttpRequest.Builder signed = signText(text.build(), payloadHash, caller).toBuilder();
+        bytes.forEach(signed::putHeader);
+        return signed.build();
+    }
+
+    /** On the wire each char of a header is one byte; the SDK signs the UTF-8 of its chars. */
+    private static Map<String, List<String>> notAscii(SdkHttpRequest request) {
+        Map<String, List<String>> found = new LinkedHashMap<>();
+        request.forEachHeader((name, values) -> {
+            if (values.stream().anyMatch(value -> value.chars().anyMatch(c -> c > 0x7F))) {
+                found.put(name, values);
+            }
+        });
+        return found;
+    }
+
+    private static String text(String bytes) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder()
+                    .decode(ByteBuffer.wrap(bytes.getBytes(StandardCharsets.ISO_8859_1)))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("a header must be UTF-8", e);
+        }
+    }
+
+    private SdkHttpRequest signText(SdkHttpRequest request, String payloadHash,
+            Caller.Credential caller) {
         SignRequest<AwsCredentialsIdentity> order = SignRequest
                 .<AwsCredentialsIdentity>builder(identity(caller))
                 .request(new PinnedHashRequest(request, payloadHash))

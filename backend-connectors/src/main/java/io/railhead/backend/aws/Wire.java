@@ -78,7 +78,7 @@ final class Wire {
                 yield new Message(sign(out, sha256(content.duplicate()), request.caller()),
                         new FixedBody(content.duplicate()), null);
             }
-            case Payload.Stream stream -> stream(out, stream, request.caller(), trailers);
+            case Payload.Stream stream -> stream(out, stream, request, trailers);
         };
     }
 
@@ -88,8 +88,8 @@ final class Wire {
         DROP
     }
 
-    private Message stream(SdkHttpRequest.Builder out, Payload.Stream stream, Caller caller,
-            TrailerUse use) {
+    private Message stream(SdkHttpRequest.Builder out, Payload.Stream stream,
+            BackendRequest request, TrailerUse use) {
         boolean chunked = use == TrailerUse.SEND && !stream.trailers().isEmpty()
                 && Trailers.areAllKnown(stream.trailers());
         String hash = chunked ? UNSIGNED_TRAILER : stream.contentSha256();
@@ -102,11 +102,17 @@ final class Wire {
             out.removeHeader("x-amz-sdk-checksum-algorithm");
         }
         out.putHeader("Content-Length", Long.toString(framing.encodedBytes()));
-        if (stream.lengthBytes() >= EXPECT_BYTES) {
+        if (stream.lengthBytes() >= EXPECT_BYTES || isExpecting(request)) {
             out.putHeader("Expect", "100-continue");
         }
         StreamBody body = new StreamBody(stream, framing, counters);
-        return new Message(sign(out, hash, caller), body, body);
+        return new Message(sign(out, hash, request.caller()), body, body);
+    }
+
+    /** Whether who sends the body keeps it until the store wants it. */
+    private static boolean isExpecting(BackendRequest request) {
+        return request.hasBody()
+                && "100-continue".equalsIgnoreCase(request.headers().get("Expect"));
     }
 
     private static void announceTrailers(SdkHttpRequest.Builder out, Payload.Stream stream) {

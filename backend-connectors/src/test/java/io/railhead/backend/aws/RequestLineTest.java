@@ -9,6 +9,7 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.testing.Calls;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Received;
+import io.railhead.backend.testing.StoreSignature;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;

@@ -16,6 +16,7 @@ import io.railhead.backend.testing.Calls;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Received;
 import io.railhead.backend.testing.ScriptedStore.Script;
+import io.railhead.backend.testing.StoreSignature;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

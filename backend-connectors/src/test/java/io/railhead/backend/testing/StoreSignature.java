@@ -1,4 +1,4 @@
-package io.railhead.backend.aws;
+package io.railhead.backend.testing;
 
 import io.railhead.backend.Caller;
 import io.railhead.backend.testing.ScriptedStore.Received;
@@ -19,21 +19,21 @@ import javax.crypto.spec.SecretKeySpec;
  * SigV4 as a store computes it: from the bytes that arrived, by code that has nothing in common
  * with the signer.
  */
-final class StoreSignature {
+public final class StoreSignature {
     private StoreSignature() {}
 
     /** The signature that the request came with. */
-    static String sent(Received request) {
+    public static String sent(Received request) {
         return authorization(request, "Signature");
     }
 
     /** The one that it should have come with, if the secret is this one. */
-    static String expected(Received request, Caller.Credential credential) {
+    public static String expected(Received request, Caller.Credential credential) {
         String scope = authorization(request, "Credential")
                 .substring(credential.accessKey().length() + 1);
         String stringToSign = String.join("\n", "AWS4-HMAC-SHA256",
                 header(request, "x-amz-date"), scope,
-                hex(sha256(canonical(request).getBytes(StandardCharsets.UTF_8))));
+                hex(sha256(canonical(request).getBytes(StandardCharsets.ISO_8859_1))));
         byte[] key = ("AWS4" + credential.secretKey()).getBytes(StandardCharsets.UTF_8);
         for (String part : scope.split("/", -1)) {
             key = hmac(key, part);
@@ -41,7 +41,7 @@ final class StoreSignature {
         return hex(hmac(key, stringToSign));
     }
 
-    static List<String> signedHeaders(Received request) {
+    public static List<String> signedHeaders(Received request) {
         return List.of(authorization(request, "SignedHeaders").split(";", -1));
     }
 
@@ -105,11 +105,11 @@ final class StoreSignature {
         return value;
     }
 
-    static String hex(byte[] bytes) {
+    public static String hex(byte[] bytes) {
         return HexFormat.of().formatHex(bytes);
     }
 
-    static byte[] sha256(byte[] bytes) {
+    public static byte[] sha256(byte[] bytes) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(bytes);
         } catch (GeneralSecurityException e) {

@@ -1,7 +1,12 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
@@ -9,14 +14,14 @@ import java.util.Set;
 final class ForwardedHeaders {
     private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date",
             "x-amz-content-sha256",
-            "x-amz-security-token", "host", "content-length", "transfer-encoding", "expect",
+            "x-amz-security-token", "host", "content-length", "transfer-encoding",
             "connection", "keep-alive",
             "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade", "date",
             "x-amz-decoded-content-length", "x-amz-trailer", "accept-encoding",
             "amz-sdk-invocation-id",
             "amz-sdk-request");
     private static final Set<String> OF_ONE_HOP = Set.of("host", "content-length",
-            "transfer-encoding", "expect", "connection", "keep-alive", "proxy-authorization",
+            "transfer-encoding", "connection", "keep-alive", "proxy-authorization",
             "proxy-connection", "te", "trailer", "upgrade");
     private static final Set<String> RDMA = Set.of("x-amz-rdma-token", "x-amz-rdma-agent",
             "x-rdma-info",
@@ -34,6 +39,7 @@ final class ForwardedHeaders {
             if (NOT_TO_BACKEND.contains(lower) || isOurs(lower)) {
                 return;
             }
+            requireText(lower, value);
             if (lower.equals("content-encoding")) {
                 addContentEncoding(forwarded, value);
             } else {
@@ -41,6 +47,20 @@ final class ForwardedHeaders {
             }
         });
         return forwarded.build();
+    }
+
+    /** What is no text has no one spelling that a signature could cover. */
+    private static void requireText(String name, String value) {
+        if (value.chars().allMatch(c -> c < 0x80)) {
+            return;
+        }
+        try {
+            StandardCharsets.UTF_8.newDecoder()
+                    .decode(ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1)));
+        } catch (CharacterCodingException e) {
+            throw new S3Exception(S3Error.INVALID_REQUEST,
+                    "The value of the header " + name + " must be UTF-8.");
+        }
     }
 
     /** All but what belongs to one hop: the client's signature covers what it likes. */

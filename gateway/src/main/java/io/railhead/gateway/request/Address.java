@@ -8,18 +8,21 @@ import org.jspecify.annotations.Nullable;
  * What a path and a Host header name, byte for byte.
  *
  * @param bucket null for the service itself
- * @param rawKey as sent, percent-encoded, without the slash before it; "" for the bucket itself
+ * @param rawKey as sent, percent-encoded (bytes sent as they are: by us), without the slash before
+ *            it; "" for the bucket itself
  * @param key percent-decoded
  */
 public record Address(@Nullable String bucket, String rawKey, String key) {
 
     /**
      * Virtual-host style where the host is a bucket below one of {@code domains}, the longest that
-     * fits; path style otherwise. Throws {@link IllegalArgumentException} on bad percent-encoding.
+     * fits; path style otherwise. Throws {@link IllegalArgumentException} on bad percent-encoding
+     * and on what is not UTF-8.
      */
     public static Address of(String rawPath, @Nullable String host, List<String> domains) {
         String bucket = host == null ? null : bucketOf(host, domains);
-        String path = rawPath.startsWith("/") ? rawPath.substring(1) : rawPath;
+        String ascii = PercentCodec.ascii(rawPath);
+        String path = ascii.startsWith("/") ? ascii.substring(1) : ascii;
         if (bucket != null) {
             return new Address(bucket, path, PercentCodec.decode(path));
         }

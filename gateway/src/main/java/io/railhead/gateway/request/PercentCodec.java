@@ -1,15 +1,43 @@
 package io.railhead.gateway.request;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Percent-decoding of paths and queries, where a plus sign is a plus sign. */
+/**
+ * Percent-decoding of paths and queries, where a plus sign is a plus sign. Bytes that are not UTF-8
+ * are refused: read leniently, two keys would become one.
+ */
 final class PercentCodec {
 
     private static final String DIGITS = "0123456789ABCDEF";
 
     private PercentCodec() {}
 
-    /** Throws {@link IllegalArgumentException} on a stray percent sign. */
+    /** As it came over the wire, each char one byte, with the bytes escaped that need it. */
+    static String ascii(String wire) {
+        if (wire.chars().allMatch(c -> c < 0x80)) {
+            return wire;
+        }
+        StringBuilder escaped = new StringBuilder(wire.length() + 16);
+        for (int i = 0; i < wire.length(); i++) {
+            char c = wire.charAt(i);
+            if (c < 0x80) {
+                escaped.append(c);
+            } else if (c <= 0xFF) {
+                escaped.append('%').append(DIGITS.charAt(c >> 4)).append(DIGITS.charAt(c & 0xF));
+            } else {
+                throw new IllegalArgumentException("no byte is " + (int) c);
+            }
+        }
+        return escaped.toString();
+    }
+
+    /**
+     * Throws {@link IllegalArgumentException} on a stray percent sign and on what is not UTF-8.
+     *
+     * @param raw ASCII
+     */
     static String decode(String raw) {
         if (raw.indexOf('%') < 0) {
             return raw;
@@ -29,7 +57,15 @@ final class PercentCodec {
             out[length++] = (byte) (hex(in[i + 1]) << 4 | hex(in[i + 2]));
             i += 2;
         }
-        return new String(out, 0, length, StandardCharsets.UTF_8);
+        return text(ByteBuffer.wrap(out, 0, length));
+    }
+
+    private static String text(ByteBuffer bytes) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("must be UTF-8", e);
+        }
     }
 
     /** UTF-8 with everything encoded but SigV4's unreserved characters, and slashes where kept. */

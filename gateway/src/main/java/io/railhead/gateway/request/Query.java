@@ -34,7 +34,7 @@ public final class Query {
             return new Query(List.of());
         }
         List<Parameter> parameters = new ArrayList<>();
-        for (String part : raw.split("&", -1)) {
+        for (String part : PercentCodec.ascii(raw).split("&", -1)) {
             if (!part.isEmpty()) {
                 parameters.add(parameter(part));
             }
@@ -90,9 +90,9 @@ public final class Query {
         return null;
     }
 
-    /** Percent-decoding, where a plus sign stays one. */
+    /** Percent-decoding of what came over the wire, where a plus sign stays one. */
     public static String decode(String raw) {
-        return PercentCodec.decode(raw);
+        return PercentCodec.decode(PercentCodec.ascii(raw));
     }
 
     /** Whether every parameter's name satisfies the test. */

@@ -31,7 +31,9 @@ public record S3Request(RequestHead head, Address address, Query query,
     /** What is asked of the store; as it came where the client's own signature must hold. */
     public Target target() {
         if (isPassedThrough()) {
-            return new Target(null, head.rawPath().substring(1), head.rawQuery());
+            String rawQuery = head.rawQuery();
+            return new Target(null, PercentCodec.ascii(head.rawPath()).substring(1),
+                    rawQuery == null ? null : PercentCodec.ascii(rawQuery));
         }
         return new Target(address.bucket(), address.rawKey(), query.rawWithoutSigning());
     }
