@@ -14,6 +14,7 @@ import io.railhead.gateway.operation.MemoryRead;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
@@ -99,6 +100,11 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
                         refused(answer);
                     }
                 }));
+    }
+
+    @Override
+    public void unsatisfiable() {
+        exchange.fail(new S3Exception(S3Error.INVALID_RANGE));
     }
 
     private String firstByte() {

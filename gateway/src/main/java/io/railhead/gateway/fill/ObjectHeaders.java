@@ -65,12 +65,18 @@ public final class ObjectHeaders {
     }
 
     private static boolean mayBeKept(Headers answer) {
-        String control = answer.get("cache-control");
-        boolean forbidden = control != null
-                && (control.toLowerCase(Locale.ROOT).contains("no-store")
-                        || control.toLowerCase(Locale.ROOT).contains("private"));
-        return !forbidden && !answer.contains("x-amz-server-side-encryption-customer-algorithm")
-                && !answer.contains("x-amz-request-charged");
+        boolean[] forbidden = {false};
+        answer.forEach((name, value) -> forbidden[0] |= forbids(name.toLowerCase(Locale.ROOT),
+                value.toLowerCase(Locale.ROOT)));
+        return !forbidden[0];
+    }
+
+    private static boolean forbids(String name, String value) {
+        return switch (name) {
+            case "cache-control" -> value.contains("no-store") || value.contains("private");
+            case "x-amz-server-side-encryption-customer-algorithm", "x-amz-request-charged" -> true;
+            default -> false;
+        };
     }
 
     /** Whether checksums would be there if the object had any. */

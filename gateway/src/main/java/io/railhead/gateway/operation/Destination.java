@@ -23,6 +23,9 @@ public interface Destination {
     /** The store refuses it, or would: nobody but the store can say in which words. */
     void refused();
 
+    /** No byte of the range that was asked for exists. */
+    void unsatisfiable();
+
     /** The store's own refusal. */
     void refused(BackendResponse answer);
 }

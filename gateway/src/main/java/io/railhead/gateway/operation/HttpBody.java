@@ -35,6 +35,12 @@ record HttpBody(ReadServices services, Exchange exchange, S3Request request,
         relay();
     }
 
+    /** The store's own error document says more than ours would, under its own request id. */
+    @Override
+    public void unsatisfiable() {
+        relay();
+    }
+
     @Override
     public void refused(BackendResponse answer) {
         Relay.pass(exchange, request.method(), answer);

@@ -80,6 +80,11 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
         declinedWhole().refused();
     }
 
+    @Override
+    public void unsatisfiable() {
+        declinedWhole().unsatisfiable();
+    }
+
     private HttpBody declinedWhole() {
         services.metrics().rdmaDeclined.labels("uncacheable").inc();
         return new HttpBody(services, exchange, request, "uncacheable");

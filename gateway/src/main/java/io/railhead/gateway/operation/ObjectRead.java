@@ -166,8 +166,7 @@ public final class ObjectRead {
         }
         ReadPlan plan = plan(metadata);
         if (plan == null) {
-            requester.fail(new S3Exception(S3Error.INVALID_RANGE)
-                    .withHeader("content-range", "bytes */" + metadata.version().sizeBytes()));
+            destination.unsatisfiable();
             return;
         }
         destination.deliver(this, plan, cacheResult);

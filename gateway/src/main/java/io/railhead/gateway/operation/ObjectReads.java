@@ -15,8 +15,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Which reads may be answered from what is held, and as whom. */
 public final class ObjectReads {
-    /** Headers whose meaning only the backend can judge, or whose answers are not for others. */
-    private static final List<String> ONLY_BACKEND = List.of("if-none-match", "if-modified-since",
+    /**
+     * Headers whose meaning only the backend can judge, or whose answers are not for others. What
+     * an origin is told depends on the bucket's CORS rules, which only the backend has.
+     */
+    private static final List<String> ONLY_BACKEND = List.of("origin", "if-none-match",
+            "if-modified-since",
             "if-unmodified-since", "if-range", "x-amz-server-side-encryption-customer-algorithm",
             "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");

@@ -35,7 +35,10 @@ public final class Relay implements Operation {
         this.metrics = metrics;
     }
 
-    /** What a relayed request came to, told before the client hears it. */
+    /**
+     * What a relayed request came to, told before the client hears it. A store that begins its
+     * answer before it is done, as some do while they copy, is done with the answer's last byte.
+     */
     sealed interface Outcome {
 
         /** The backend answered. */
@@ -57,7 +60,7 @@ public final class Relay implements Operation {
         Publisher<ByteBuffer> on(Publisher<ByteBuffer> body, long length);
     }
 
-    /** @param onOutcome called once on the event loop before the answer begins */
+    /** @param onOutcome called once on the event loop before the answer ends */
     void forward(Exchange exchange, S3Request request, Consumer<Outcome> onOutcome) {
         forward(exchange, request, (body, length) -> body, onOutcome);
     }
@@ -123,8 +126,7 @@ public final class Relay implements Operation {
                 .send(forwarded)
                 .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
                     if (failure == null) {
-                        onOutcome.accept(new Outcome.Answered(answer));
-                        pass(exchange, request, answer, body);
+                        pass(exchange, request, answer, body, onOutcome);
                     } else {
                         onOutcome.accept(new Outcome.Failed(failure));
                         fail(exchange, failure, body);
@@ -132,22 +134,54 @@ public final class Relay implements Operation {
                 }));
     }
 
-    private void pass(Exchange exchange, S3Request request, BackendResponse answer,
-            @Nullable RequestBody body) {
+    private static void pass(Exchange exchange, S3Request request, BackendResponse answer,
+            @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
+        Consumer<Boolean> onEnd = ended(answer, onOutcome);
         if (exchange.isOver() || exchange.isAnswered()) {
             BodyDrain.discard(answer.body());
+            onEnd.accept(false);
             return;
         }
         if (body != null && body.failure() != null) {
             BodyDrain.discard(answer.body());
+            onEnd.accept(false);
             exchange.fail(body.failure());
             return;
         }
-        pass(exchange, request.method(), answer);
+        exchange.onClosed(() -> onEnd.accept(false));
+        pass(exchange, request.method(), answer, onEnd);
+    }
+
+    /**
+     * Tells the outcome once, at the end of the answer's body, or now where the head says it all.
+     * The consumer hears whether the body was complete.
+     */
+    private static Consumer<Boolean> ended(BackendResponse answer, Consumer<Outcome> onOutcome) {
+        boolean isTold = !answer.isSuccess() || answer.status() == 204
+                || "0".equals(answer.headers().get("content-length"));
+        if (isTold) {
+            onOutcome.accept(new Outcome.Answered(answer));
+        }
+        boolean[] told = {isTold};
+        return complete -> {
+            if (!told[0]) {
+                told[0] = true;
+                onOutcome.accept(complete
+                        ? new Outcome.Answered(answer)
+                        : new Outcome.Failed(
+                                new IllegalStateException("the answer was not heard to its end")));
+            }
+        };
     }
 
     /** Passes an answer on as it is. */
     static void pass(Exchange exchange, String method, BackendResponse answer) {
+        pass(exchange, method, answer, complete -> {});
+    }
+
+    /** @param onEnd hears whether the body was complete, before the client does */
+    private static void pass(Exchange exchange, String method, BackendResponse answer,
+            Consumer<Boolean> onEnd) {
         HttpServerResponse response = exchange.answer(answer.status());
         try {
             ForwardedHeaders.toClient(answer.headers(), response);
@@ -163,6 +197,7 @@ public final class Relay implements Operation {
             response.setChunked(true);
         }
         answer.body().subscribe(new BodyRelay(exchange, response, outcome -> {
+            onEnd.accept(outcome.complete());
             if (outcome.complete()) {
                 response.end();
             } else {
