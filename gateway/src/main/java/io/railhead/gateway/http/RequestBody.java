@@ -11,6 +11,7 @@ import io.vertx.core.internal.buffer.BufferInternal;
 public final class RequestBody extends VerifiedBody {
     private final Exchange exchange;
     private final HttpServerRequest request;
+    private boolean wanted;
 
     public RequestBody(Exchange exchange, BodyReader reader) {
         super(exchange.executor(), reader);
@@ -30,8 +31,6 @@ public final class RequestBody extends VerifiedBody {
         request.endHandler(ignored -> ended());
         if (request.isEnded()) {
             ended();
-        } else if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
-            request.response().writeContinue();
         }
     }
 
@@ -39,8 +38,15 @@ public final class RequestBody extends VerifiedBody {
         received(((BufferInternal) piece).getByteBuf().nioBuffer());
     }
 
+    /** The first time somebody wants the body, and not only its end: a client may wait for that. */
     @Override
     protected void fetch() {
+        if (!wanted) {
+            wanted = true;
+            if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
+                request.response().writeContinue();
+            }
+        }
         request.fetch(1);
     }
 }

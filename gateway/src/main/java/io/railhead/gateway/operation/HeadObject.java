@@ -8,6 +8,7 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.Locale;
 
 /** HeadObject: relayed where the cache cannot judge what is asked. */
 final class HeadObject implements Operation {
@@ -41,8 +42,21 @@ final class HeadObject implements Operation {
         public void passed(int status, Headers headers) {
             HttpServerResponse response = exchange.answer(status);
             ForwardedHeaders.toClient(headers, response);
+            if (!AnswerHead.wantsChecksums(request)) {
+                withoutChecksums(response);
+            }
             response.putHeader("x-cache", "BYPASS");
             response.end();
+        }
+
+        /** They were asked for on everybody's account. */
+        private static void withoutChecksums(HttpServerResponse response) {
+            response.headers()
+                    .names()
+                    .stream()
+                    .filter(name -> name.toLowerCase(Locale.ROOT).startsWith("x-amz-checksum-"))
+                    .toList()
+                    .forEach(response.headers()::remove);
         }
     }
 }

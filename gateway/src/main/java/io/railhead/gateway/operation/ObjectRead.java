@@ -16,6 +16,7 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,7 +107,7 @@ public final class ObjectRead {
         if (discovery.own()) {
             if (metadata != null) {
                 cacheResult = CacheResult.MISS;
-                serve(metadata);
+                serveOrComplete(metadata);
             }
         } else if (metadata != null && mayServe(metadata)) {
             serve(metadata);
@@ -115,11 +116,32 @@ public final class ObjectRead {
         }
     }
 
+    /** A ranged GET does not tell the object's checksums: who wants them waits for a HEAD. */
+    private void serveOrComplete(ObjectMetadata discovered) {
+        boolean toldAll = ObjectHeaders.isComplete(discovered)
+                || !AnswerHead.wantsChecksums(request) || request.header("range") != null;
+        if (toldAll) {
+            serve(discovered);
+            return;
+        }
+        probe(probe -> {
+            if (probe instanceof Probe.Unanswered) {
+                serve(discovered);
+            } else {
+                asked(probe, discovered);
+            }
+        });
+    }
+
     /** @param held served although the backend does not answer, where the rule says so */
     void ask(@Nullable ObjectMetadata held) {
+        probe(probe -> asked(probe, held));
+    }
+
+    private void probe(Consumer<Probe> then) {
         backing.probe(request, scope.id(), scope.grant())
                 .exceptionally(failure -> new Probe.Unanswered(String.valueOf(failure)))
-                .thenAccept(probe -> requester.executor().execute(() -> asked(probe, held)));
+                .thenAccept(probe -> requester.executor().execute(() -> then.accept(probe)));
     }
 
     private void asked(Probe probe, @Nullable ObjectMetadata held) {
