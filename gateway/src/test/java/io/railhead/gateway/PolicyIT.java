@@ -5,14 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the policy file allows, over HTTP and over the native channel. */
 class PolicyIT {
@@ -21,7 +31,7 @@ class PolicyIT {
             {"Version": "2012-10-17", "Statement": [
               {"Effect": "Allow", "Principal": ["alice", "bob"], "Action": "s3:*",
                "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]},
-              {"Effect": "Deny", "Principal": "bob", "Action": ["s3:GetObject", "s3:DeleteObject"],
+              {"Effect": "Deny", "Principal": "bob", "Action": ["s3:GetObject", "s3:DeleteObject*"],
                "Resource": "arn:aws:s3:::b/secret/*"},
               {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*",
                "Condition": {"NotIpAddress": {"aws:SourceIp": "127.0.0.0/8"}}}]}
@@ -113,11 +123,72 @@ class PolicyIT {
         assertThat(store.count("PUT")).isZero();
     }
 
+    private HttpResponse<byte[]> deleting(AtomicReference<String> heard, String answer,
+            String document) {
+        store.fault((exchange, body) -> {
+            heard.set(new String(body, StandardCharsets.UTF_8));
+            assertThat(exchange.getRequestHeaders().getFirst("Content-MD5"))
+                    .isEqualTo(md5(body));
+            assertThat(exchange.getRequestHeaders().getFirst("x-amz-checksum-crc32")).isNull();
+            try {
+                exchange.sendResponseHeaders(200, answer.length());
+                exchange.getResponseBody().write(answer.getBytes(StandardCharsets.UTF_8));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return true;
+        });
+        byte[] body = document.getBytes(StandardCharsets.UTF_8);
+        CRC32 crc = new CRC32();
+        crc.update(body);
+        return bob().send("POST", "/b?delete", body, "x-amz-checksum-crc32",
+                Base64.getEncoder()
+                        .encodeToString(ByteBuffer.allocate(4)
+                                .putInt((int) crc.getValue())
+                                .array()));
+    }
+
+    private static String md5(byte[] body) {
+        try {
+            return Base64.getEncoder()
+                    .encodeToString(MessageDigest.getInstance("MD5").digest(body));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static final String DELETED = "<DeleteResult xmlns=\"n\"><Deleted><Key>a&amp;b</Key>"
+            + "</Deleted></DeleteResult>";
+    private static final String DENIED = "<Error><Key>secret/&lt;b&gt;</Key>"
+            + "<VersionId>v1</VersionId><Code>AccessDenied</Code><Message>Access Denied</Message>"
+            + "</Error>";
+
+    @ParameterizedTest
+    @ValueSource(strings = {DELETED, "<DeleteResult xmlns=\"n\"/>"})
+    void eachKeyThatMayNotBeDeletedIsRefusedAndTheOthersAreDeleted(String answer) {
+        store.put("/b/a&b", OBJECT);
+        AtomicReference<String> heard = new AtomicReference<>("");
+        HttpResponse<byte[]> result = deleting(heard, answer, "<Delete><Quiet>false</Quiet>"
+                + "<Object><Key>a&amp;b</Key><ETag>\"e\"</ETag></Object><Object><VersionId>v1"
+                + "</VersionId><Key>secret/&lt;b&gt;</Key></Object></Delete>");
+        assertThat(result.statusCode()).isEqualTo(200);
+        assertThat(new String(result.body())).isEqualTo(
+                answer.replace("/>", "></DeleteResult>")
+                        .replace("</DeleteResult>", DENIED + "</DeleteResult>"));
+        assertThat(heard.get()).contains("<Quiet>false</Quiet><Object><Key>a&amp;b</Key>"
+                + "<ETag>&quot;e&quot;</ETag></Object></Delete>").doesNotContain("secret");
+        assertThat(gateway.metric("railhead_policy_denied_total{action=\"s3:DeleteObject"
+                + "Version\",}")).isOne();
+    }
+
     @Test
-    void oneKeyThatMayNotBeDeletedKeepsAllOfThem() {
-        String body = "<Delete><Object><Key>a</Key></Object>"
-                + "<Object><Key>secret/b</Key></Object></Delete>";
-        assertDenied(bob().send("POST", "/b?delete", body.getBytes(StandardCharsets.UTF_8)));
+    void aListOfWhichNothingIsAllowedAsksNobody() {
+        HttpResponse<byte[]> result = bob().send("POST", "/b?delete",
+                "<Delete><Object><Key>secret/&lt;b&gt;</Key></Object></Delete>"
+                        .getBytes(StandardCharsets.UTF_8));
+        assertThat(result.statusCode()).isEqualTo(200);
+        assertThat(new String(result.body())).endsWith(
+                DENIED.replace("<VersionId>v1</VersionId>", "") + "</DeleteResult>");
         assertThat(store.count("POST")).isZero();
     }
 

@@ -44,19 +44,22 @@ public final class AccessControl {
         }
     }
 
-    /** The same for what the body of a DeleteObjects request names. */
-    public void requireDeletions(S3Request request, List<Deletion> deletions) {
+    /** Whether one of the objects that a DeleteObjects request names may be deleted. */
+    public boolean allowsDeletion(S3Request request, Deletion deletion) {
         if (policy == null) {
-            return;
+            return true;
         }
-        String bucket = String.valueOf(request.address().bucket());
-        for (Deletion deletion : deletions) {
-            S3Action action = deletion.versionId() != null
-                    ? S3Action.DELETE_OBJECT_VERSION
-                    : S3Action.DELETE_OBJECT;
-            require(policy.current(), request.asker(),
-                    Access.toObject(action, bucket, deletion.key()));
+        S3Action action = deletion.versionId() != null
+                ? S3Action.DELETE_OBJECT_VERSION
+                : S3Action.DELETE_OBJECT;
+        Access access = Access.toObject(action, String.valueOf(request.address().bucket()),
+                deletion.key());
+        boolean allowed = !access.isAmbiguous()
+                && policy.current().allows(request.asker(), access);
+        if (!allowed) {
+            metrics.policyDenied.labels(action.policyName()).inc();
         }
+        return allowed;
     }
 
     private void require(Policy current, Asker asker, Access access) {

@@ -11,23 +11,20 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
-import java.io.ByteArrayInputStream;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
-import javax.xml.stream.XMLInputFactory;
-import javax.xml.stream.XMLStreamConstants;
-import javax.xml.stream.XMLStreamException;
-import javax.xml.stream.XMLStreamReader;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * DeleteObjects: the one control request whose body must be understood, because it names the
- * objects that it changes. Its body is read whole, within S3's own bound.
+ * objects that it changes. Its body is read whole, within S3's own bound; what the policy does not
+ * allow of it is refused key by key, and the store is asked for the rest.
  */
 final class DeleteObjects implements Operation {
     /** A thousand keys of 1,024 bytes, escaped, with their version ids. */
     private static final int MAX_BODY_BYTES = 4 << 20;
-    private static final XMLInputFactory XML = factory();
 
     private final Relay relay;
     private final ObjectCache cache;
@@ -37,13 +34,6 @@ final class DeleteObjects implements Operation {
         this.access = access;
         this.relay = relay;
         this.cache = cache;
-    }
-
-    private static XMLInputFactory factory() {
-        XMLInputFactory factory = XMLInputFactory.newFactory();
-        factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
-        factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
-        return factory;
     }
 
     @Override
@@ -96,62 +86,39 @@ final class DeleteObjects implements Operation {
         }
         try {
             reader.end(decoded -> append(body, decoded));
-            List<AccessControl.Deletion> deletions = deletions(body.getBytes());
-            access.requireDeletions(request, deletions);
-            List<ObjectCache.Write> writes = deletions.stream()
-                    .map(deletion -> cache.beginWrite(id(request, deletion)))
-                    .toList();
-            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
-                    outcome -> writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome))));
+            delete(exchange, request, DeletionList.parse(body.getBytes()), raw);
         } catch (S3Exception e) {
             exchange.fail(e);
         }
     }
 
-    private static ObjectId id(S3Request request, AccessControl.Deletion named) {
+    private void delete(Exchange exchange, S3Request request, DeletionList list, Buffer raw) {
+        Map<Boolean, List<DeletionList.Entry>> parts = list.entries()
+                .stream()
+                .collect(Collectors.partitioningBy(
+                        entry -> access.allowsDeletion(request, entry.deletion())));
+        List<DeletionList.Entry> asked = parts.getOrDefault(true, List.of());
+        List<DeletionList.Entry> denied = parts.getOrDefault(false, List.of());
+        if (!denied.isEmpty() && request.isPassedThrough()) {
+            throw new S3Exception(S3Error.ACCESS_DENIED,
+                    "The gateway's policy does not allow all of these deletions, and it cannot"
+                            + " change what the client has signed.");
+        }
+        List<ObjectCache.Write> writes = asked.stream()
+                .map(entry -> cache.beginWrite(id(request, entry)))
+                .toList();
+        Consumer<Relay.Outcome> onOutcome = outcome -> writes
+                .forEach(write -> write.end(ObjectWrite.outcomeOf(outcome)));
+        if (denied.isEmpty()) {
+            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
+                    onOutcome);
+        } else {
+            new PartialDeletion(exchange, request, list, asked, denied).start(onOutcome);
+        }
+    }
+
+    private static ObjectId id(S3Request request, DeletionList.Entry entry) {
         return new ObjectId(request.route().backend().name(), request.route().namespace(),
-                String.valueOf(request.address().bucket()), named.key(),
-                named.versionId());
-    }
-
-    private static List<AccessControl.Deletion> deletions(byte[] document) {
-        List<AccessControl.Deletion> deletions = new ArrayList<>();
-        try {
-            XMLStreamReader reader = XML.createXMLStreamReader(new ByteArrayInputStream(document));
-            while (reader.hasNext()) {
-                if (reader.next() == XMLStreamConstants.START_ELEMENT
-                        && reader.getLocalName().equals("Object")) {
-                    deletions.add(deletion(reader));
-                }
-            }
-            return deletions;
-        } catch (XMLStreamException e) {
-            throw new S3Exception(S3Error.MALFORMED_XML,
-                    "The XML you provided was not well-formed or did not validate against our published schema");
-        }
-    }
-
-    /** Which of two keys a store would delete nobody knows, so only one is let through. */
-    private static AccessControl.Deletion deletion(XMLStreamReader reader)
-            throws XMLStreamException {
-        String key = null;
-        String versionId = null;
-        while (reader.next() != XMLStreamConstants.END_ELEMENT) {
-            if (reader.isStartElement()) {
-                String name = reader.getLocalName();
-                String text = reader.getElementText();
-                if (name.equals("Key")) {
-                    if (key != null) {
-                        throw new XMLStreamException("two keys");
-                    }
-                    key = text;
-                }
-                versionId = name.equals("VersionId") ? text : versionId;
-            }
-        }
-        if (key == null) {
-            throw new XMLStreamException("no key");
-        }
-        return new AccessControl.Deletion(key, versionId);
+                String.valueOf(request.address().bucket()), entry.key(), entry.versionId());
     }
 }

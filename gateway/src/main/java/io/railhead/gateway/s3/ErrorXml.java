@@ -24,7 +24,8 @@ public final class ErrorXml {
         return xml.append("</Error>").toString();
     }
 
-    private static void element(StringBuilder xml, String name, String value) {
+    /** Appends one element that holds this text, escaped. */
+    public static void element(StringBuilder xml, String name, String value) {
         xml.append('<').append(name).append('>');
         value.codePoints().forEach(c -> escape(xml, c));
         xml.append("</").append(name).append('>');
