@@ -15,6 +15,7 @@ import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.PassThrough;
+import io.railhead.gateway.auth.PostPolicy;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
@@ -40,6 +41,7 @@ import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
 import io.railhead.gateway.frontdoor.UnsignedPath;
+import io.railhead.gateway.operation.FormUpload;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
@@ -57,6 +59,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -214,13 +217,23 @@ public final class Gateway implements AutoCloseable {
         return new FrontDoor(authenticator(credentials), access, routes,
                 config.gateway().access().mode() == AuthMode.PASS_THROUGH
                         ? Operations.passingThrough(reads, access)
-                        : Operations.router(reads, sessions, config.rdma(), access),
+                        : Operations.router(reads, sessions, config.rdma(), access,
+                                forms(credentials, routes, access)),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,
                                 () -> Cleartext.reasonAgainst(config, credentials.principals()))),
                 unsignedPaths(),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics);
+    }
+
+    private FormUpload.Site forms(CredentialStore credentials, Routes routes,
+            AccessControl access) {
+        Map<String, String> regions = new HashMap<>();
+        config.backends().forEach((name, store) -> regions.put(name, store.backend().region()));
+        return new FormUpload.Site(
+                new PostPolicy(credentials, config.gateway().access().sigV2()), routes,
+                Map.copyOf(regions), access, Clock.systemUTC());
     }
 
     private Map<String, UnsignedPath> unsignedPaths() {

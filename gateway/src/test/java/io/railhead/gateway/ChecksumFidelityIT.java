@@ -65,7 +65,8 @@ class ChecksumFidelityIT {
 
     @ParameterizedTest
     @CsvSource({"x-amz-checksum-crc32,y/Q5Jg==", "x-amz-checksum-crc32c,4waSgw==",
-            "x-amz-checksum-crc64nvme,rosUhgp5mIg=", "x-amz-checksum-sha1,98O8HYCOBHMq32eZZczDTKeuNEE=",
+            "x-amz-checksum-crc64nvme,rosUhgp5mIg=",
+            "x-amz-checksum-sha1,98O8HYCOBHMq32eZZczDTKeuNEE=",
             "x-amz-checksum-sha256,FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU="})
     void aChecksumInAHeaderIsVerifiedAndToldAsItWas(String name, String value) {
         for (String target : new String[]{"/b/key", "/b/key?partNumber=1&uploadId=u"}) {
@@ -111,7 +112,8 @@ class ChecksumFidelityIT {
 
     @ParameterizedTest
     @CsvSource({"x-amz-checksum-crc32,y/Q5Jg==", "x-amz-checksum-crc32c,4waSgw==",
-            "x-amz-checksum-crc64nvme,rosUhgp5mIg=", "x-amz-checksum-sha1,98O8HYCOBHMq32eZZczDTKeuNEE=",
+            "x-amz-checksum-crc64nvme,rosUhgp5mIg=",
+            "x-amz-checksum-sha1,98O8HYCOBHMq32eZZczDTKeuNEE=",
             "x-amz-checksum-sha256,FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU="})
     void aChecksumInATrailerReachesAStoreThatKnowsChecksums(String name, String value) {
         script = Script.answer(KNOWING, new byte[0]);

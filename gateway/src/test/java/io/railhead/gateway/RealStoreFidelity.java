@@ -107,7 +107,8 @@ final class RealStoreFidelity implements AutoCloseable {
         read("GET", path, "If-None-Match", etag(path));
         read("GET", path, "If-Match", etag(path));
         read("GET", path, "If-Modified-Since", "Fri, 20 Nov 2099 00:00:00 GMT");
-        read("GET", path + (path.contains("?") ? "&" : "?") + "response-content-type=text%2Fx&response-cache-control=no-store");
+        read("GET", path + (path.contains("?") ? "&" : "?")
+                + "response-content-type=text%2Fx&response-cache-control=no-store");
     }
 
     private String etag(String path) {

@@ -219,7 +219,7 @@ public final class SigV2 {
     }
 
     /** Each char is one byte as it came. */
-    private static byte[] hmac(Secret secret, String text) {
+    static byte[] hmac(Secret secret, String text) {
         if (text.chars().anyMatch(c -> c > 0xFF)) {
             throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }

@@ -5,7 +5,9 @@ import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +62,37 @@ public final class AccessControl {
             metrics.policyDenied.labels(action.policyName()).inc();
         }
         return allowed;
+    }
+
+    /**
+     * Throws {@code S3Exception} unless an upload by a form is allowed.
+     *
+     * @param key that it stores
+     * @param fields names in lower case
+     */
+    public void requireUpload(S3Request request, String key, Set<String> fields) {
+        if (policy == null) {
+            return;
+        }
+        Set<S3Action> wanted = EnumSet.of(S3Action.PUT_OBJECT);
+        if (fields.contains("acl") || fields.stream()
+                .anyMatch(
+                        field -> field.startsWith("x-amz-grant-"))) {
+            wanted.add(S3Action.PUT_OBJECT_ACL);
+        }
+        if (fields.contains("tagging")) {
+            wanted.add(S3Action.PUT_OBJECT_TAGGING);
+        }
+        if (fields.contains("x-amz-object-lock-mode")
+                || fields.contains("x-amz-object-lock-retain-until-date")) {
+            wanted.add(S3Action.PUT_OBJECT_RETENTION);
+        }
+        if (fields.contains("x-amz-object-lock-legal-hold")) {
+            wanted.add(S3Action.PUT_OBJECT_LEGAL_HOLD);
+        }
+        String bucket = String.valueOf(request.address().bucket());
+        wanted.forEach(action -> require(policy.current(), request.asker(),
+                Access.toObject(action, bucket, key)));
     }
 
     private void require(Policy current, Asker asker, Access access) {

@@ -42,7 +42,7 @@ final class RequestedAccess {
         this.key = request.namesObject() ? request.address().key() : null;
     }
 
-    /** Null if it cannot be judged. DeleteObjects asks for what its body says. */
+    /** Null if it cannot be judged. DeleteObjects and forms ask for what their bodies say. */
     static @Nullable List<Access> of(S3Request request) {
         RequestedAccess access = new RequestedAccess(request);
         if (!request.method().equals("OPTIONS")) {
@@ -177,8 +177,9 @@ final class RequestedAccess {
             case "PUT" -> ofBucket(BucketSubresource.Verb.PUT);
             case "DELETE" -> ofBucket(BucketSubresource.Verb.DELETE);
             default -> {
-                // A form names its object in its body, and nobody has read that yet.
-                judged = request.method().equals("POST") && query.has("delete");
+                // A form names its object in its body; one that is signed as a whole nobody reads.
+                judged = request.method().equals("POST")
+                        && (query.has("delete") || request.isForm());
                 wantBypass();
             }
         }

@@ -8,7 +8,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.buffer.BufferInternal;
 
 /** A body that the client sends over HTTP, read from the socket only as it is asked for. */
-public final class RequestBody extends VerifiedBody {
+public class RequestBody extends VerifiedBody {
     private final Exchange exchange;
     private final HttpServerRequest request;
     private boolean wanted;

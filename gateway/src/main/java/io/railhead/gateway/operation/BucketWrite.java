@@ -1,8 +1,10 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.request.S3Request;
 
 /**
@@ -20,11 +22,18 @@ final class BucketWrite implements Operation {
 
     @Override
     public void handle(Exchange exchange, S3Request request) {
-        relay.forward(exchange, request, outcome -> {
-            if (ObjectWrite.outcomeOf(outcome) != WriteOutcome.REFUSED) {
-                cache.invalidateBucket(request.route().backend().name(),
-                        String.valueOf(request.address().bucket()));
-            }
-        });
+        relay.forward(exchange, request, outcome -> ended(request, outcome));
+    }
+
+    /** The same with a body that is read already in part. */
+    void forward(Exchange exchange, S3Request request, RequestBody body, Payload payload) {
+        relay.forward(exchange, request, payload, body, outcome -> ended(request, outcome));
+    }
+
+    private void ended(S3Request request, Relay.Outcome outcome) {
+        if (ObjectWrite.outcomeOf(outcome) != WriteOutcome.REFUSED) {
+            cache.invalidateBucket(request.route().backend().name(),
+                    String.valueOf(request.address().bucket()));
+        }
     }
 }

@@ -23,13 +23,15 @@ public final class Operations {
                 metrics);
         io.railhead.gateway.operation.Operation delete = new DeleteObjects(services.relay(),
                 services.cache(), access);
+        BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(new Router.Table(new NoTokens(new PassedGet(services), metrics), relay,
                 write, relay, write, new NoTokens(delete, metrics),
-                new BucketWrite(services.relay(), services.cache()), relay));
+                bucketWrite, bucketWrite, relay));
     }
 
+    /** @param forms how uploads by HTML forms are verified and sent on */
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
-            AccessControl access) {
+            AccessControl access, FormUpload.Site forms) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
@@ -40,12 +42,13 @@ public final class Operations {
                 rdma.tokenAge(), putDecline,
                 Clock.systemUTC(), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
+        BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(
                 new Router.Table(new GetObject(services, admission), new HeadObject(services),
                         new PutObject(services, admission, new ObjectUpload(services),
                                 Operation.PUT),
                         new PutObject(services, admission, services.relay(), Operation.PART), write,
                         new DeleteObjects(services.relay(), services.cache(), access),
-                        new BucketWrite(services.relay(), services.cache()), services.relay()));
+                        bucketWrite, new FormUpload(bucketWrite, forms), services.relay()));
     }
 }

@@ -78,7 +78,7 @@ public final class Relay implements Operation {
         RequestBody body = new RequestBody(exchange, reader);
         Payload payload = stream(tap.on(body, reader.decodedLength()), reader,
                 reader.decodedLength());
-        send(exchange, request, payload, body, onOutcome);
+        forward(exchange, request, payload, body, onOutcome);
     }
 
     /** What {@code reader} verifies, as the backend sees it. */
@@ -91,7 +91,7 @@ public final class Relay implements Operation {
 
     void forward(Exchange exchange, S3Request request, Payload payload,
             Consumer<Outcome> onOutcome) {
-        send(exchange, request, payload, null, onOutcome);
+        forward(exchange, request, payload, null, onOutcome);
     }
 
     /** The checksums of a completion speak of the object, not of the document that completes it. */
@@ -112,7 +112,8 @@ public final class Relay implements Operation {
                 || (length != null && !length.equals("0"));
     }
 
-    private void send(Exchange exchange, S3Request request, Payload payload,
+    /** @param body whose failure, if it is what failed, the client is told; null without one */
+    void forward(Exchange exchange, S3Request request, Payload payload,
             @Nullable RequestBody body,
             Consumer<Outcome> onOutcome) {
         Headers headers = request.isPassedThrough()

@@ -30,7 +30,7 @@ public final class Router {
     record Table(Operation getObject, Operation headObject, Operation putObject,
             Operation uploadPart,
             Operation objectWrite, Operation deleteObjects, Operation bucketWrite,
-            Operation relay) {}
+            Operation form, Operation relay) {}
 
     Router(Table operations) {
         otherwise = operations.relay();
@@ -68,6 +68,7 @@ public final class Router {
                         request -> request.method().equals("POST") && !request.namesObject()
                                 && request.query().has("delete"),
                         operations.deleteObjects()),
+                new Row("PostForm", S3Request::isForm, operations.form()),
                 new Row("BucketWrite",
                         request -> !request.namesObject() && request.address().bucket() != null
                                 && WRITES.contains(request.method()),

@@ -28,6 +28,15 @@ public record S3Request(RequestHead head, Address address, Query query,
         return address.bucket() != null && !address.rawKey().isEmpty();
     }
 
+    /** Whether it uploads by an HTML form, and what signs it, if anything does, is in its body. */
+    public boolean isForm() {
+        String type = header("content-type");
+        return method().equals("POST") && address.bucket() != null && !namesObject()
+                && !query.has("delete") && type != null
+                && type.regionMatches(true, 0, "multipart/form-data", 0, 19)
+                && authentication instanceof Authentication.Anonymous;
+    }
+
     /** What is asked of the store; as it came where the client's own signature must hold. */
     public Target target() {
         if (isPassedThrough()) {

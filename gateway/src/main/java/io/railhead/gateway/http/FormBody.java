@@ -1,0 +1,27 @@
+package io.railhead.gateway.http;
+
+import io.railhead.gateway.auth.BodyReader;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** A body whose beginning has been read already, and may have been written anew. */
+public final class FormBody extends RequestBody {
+    private @Nullable ByteBuffer beginning;
+
+    /** @param beginning goes before what is still to be read; its content must not change */
+    public FormBody(Exchange exchange, BodyReader reader, ByteBuffer beginning) {
+        super(exchange, reader);
+        this.beginning = beginning;
+    }
+
+    @Override
+    protected void fetch() {
+        ByteBuffer first = beginning;
+        if (first == null) {
+            super.fetch();
+        } else {
+            beginning = null;
+            received(first);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.Caller;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.auth.Identity;
+import io.railhead.gateway.auth.PayloadSigning;
+import io.railhead.gateway.auth.PostPolicy;
+import io.railhead.gateway.authorization.AccessControl;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.FormBody;
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Route;
+import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An upload by an HTML form: what comes before the file is read, the signature of its policy
+ * verified, and all of it sent on, as it came where the store knows the same key, else with the
+ * policy signed anew. The request itself is not signed; the store judges the policy. Event loop
+ * only.
+ */
+public final class FormUpload implements Operation {
+    /** Three times what S3 takes before the file. */
+    private static final int MAX_HEAD_BYTES = 64 << 10;
+
+    private final BucketWrite write;
+    private final Site site;
+
+    /** What uploads by forms need to know of the site. */
+    public record Site(PostPolicy policies, Routes routes, Map<String, String> regions,
+            AccessControl access, InstantSource clock) {}
+
+    FormUpload(BucketWrite write, Site site) {
+        this.write = write;
+        this.site = site;
+    }
+
+    /** What is to be sent instead of what came. */
+    private record Sending(S3Request request, byte[] head) {}
+
+    @Override
+    public void handle(Exchange exchange, S3Request request) {
+        String boundary = FormHead.boundary(request.header("content-type"));
+        if (boundary == null) {
+            throw new S3Exception(S3Error.MALFORMED_POST_REQUEST);
+        }
+        long length = BodyReader.untouched(request.headers()).decodedLength();
+        if (length < 0) {
+            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
+        }
+        Buffer read = Buffer.buffer();
+        exchange.request()
+                .exceptionHandler(
+                        cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
+        exchange.request()
+                .endHandler(ignored -> exchange.fail(
+                        new S3Exception(S3Error.MALFORMED_POST_REQUEST)));
+        exchange.request().handler(piece -> {
+            read.appendBuffer(piece);
+            take(exchange, request, length, boundary, read);
+        });
+        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
+            exchange.request().response().writeContinue();
+        }
+        exchange.request().resume();
+    }
+
+    private void take(Exchange exchange, S3Request request, long length, String boundary,
+            Buffer read) {
+        if (exchange.isAnswered() || exchange.isOver()) {
+            return;
+        }
+        try {
+            FormHead head = FormHead.tryRead(read.toString(StandardCharsets.ISO_8859_1), boundary);
+            if (head != null) {
+                exchange.request().pause();
+                forward(exchange, sending(exchange, request, head), length, head, read);
+            } else if (read.length() > MAX_HEAD_BYTES) {
+                throw new S3Exception(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
+            }
+        } catch (S3Exception e) {
+            exchange.fail(e);
+        }
+    }
+
+    private Sending sending(Exchange exchange, S3Request request, FormHead head) {
+        Map<String, String> fields = head.fields();
+        Identity signer = site.policies.authenticate(fields);
+        byte[] asItCame = head.with(java.util.Set.of(), Map.of());
+        if (signer == null) {
+            requireAllowed(request, fields, head.fileName());
+            return new Sending(request, asItCame);
+        }
+        Authentication.Named named = new Authentication.Named(signer.principal(), signer.key(),
+                new PayloadSigning.Unsigned());
+        Address object = Address.ofObject(String.valueOf(request.address().bucket()),
+                fields.getOrDefault("key", ""));
+        Route route = site.routes.route(named, object);
+        S3Request signed = new S3Request(request.head(), request.address(), request.query(), named,
+                exchange.asker(named), new Route(route.backend(), new Caller.Anonymous(),
+                        route.namespace(), route.rule()));
+        requireAllowed(signed, fields, head.fileName());
+        Caller.@Nullable Credential other = otherThan(signer, route.caller());
+        return new Sending(signed, other == null
+                ? asItCame
+                : head.with(PostPolicy.SIGNING, PostPolicy.signedAnew(
+                        String.valueOf(fields.get("policy")), other,
+                        site.regions.getOrDefault(route.backend().name(), "us-east-1"),
+                        site.clock.instant())));
+    }
+
+    /** Null where the store knows the key that the form was signed with. */
+    private static Caller.@Nullable Credential otherThan(Identity signer, Caller caller) {
+        return switch (caller) {
+            case Caller.Credential known -> known.accessKey().equals(signer.key().id())
+                    && signer.key().secret().matches(known.secretKey()) ? null : known;
+            case Caller.Anonymous _,Caller.ClientSigned _,Caller.DefaultChain _ ->
+                throw new S3Exception(S3Error.NOT_IMPLEMENTED,
+                        "Uploads by forms need a principal whose credential at the store is"
+                                + " configured.");
+        };
+    }
+
+    /** Some stores take a file's name with its folders: each reading must be allowed. */
+    private void requireAllowed(S3Request request, Map<String, String> fields, String fileName) {
+        String key = fields.getOrDefault("key", "");
+        String base = fileName.substring(
+                Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1);
+        site.access.requireUpload(request, key.replace("${filename}", fileName), fields.keySet());
+        site.access.requireUpload(request, key.replace("${filename}", base), fields.keySet());
+    }
+
+    private void forward(Exchange exchange, Sending sending, long length, FormHead head,
+            Buffer read) {
+        long newLength = length - head.length() + sending.head.length;
+        ByteBuffer beginning = ByteBuffer
+                .allocate(sending.head.length + read.length() - head.length())
+                .put(sending.head)
+                .put(read.getBytes(head.length(), read.length()))
+                .flip();
+        BodyReader reader = BodyReader.untouched(Headers.builder()
+                .add("content-length", Long.toString(newLength))
+                .build());
+        FormBody body = new FormBody(exchange, reader, beginning);
+        write.forward(exchange, sending.request, body,
+                new Payload.Stream(body, newLength, "UNSIGNED-PAYLOAD", Map.of()));
+    }
+}
