@@ -18,7 +18,16 @@ import org.jspecify.annotations.Nullable;
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,
         Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
-        int maxAttempts) {
+        int maxAttempts, TrailerPolicy trailers) {
+
+    /** What becomes of a client's checksum trailers, once they are verified. */
+    public enum TrailerPolicy {
+        /** They are sent on once the store was seen to know checksums. */
+        AUTO,
+        FORWARD,
+        /** The store is sent the plain body, for it refuses trailers. */
+        DROP
+    }
 
     public BackendConfig {
         endpoints = List.copyOf(endpoints);

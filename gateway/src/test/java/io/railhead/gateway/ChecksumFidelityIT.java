@@ -33,13 +33,18 @@ class ChecksumFidelityIT {
     @BeforeEach
     void start() {
         store = new ScriptedStore((request, line) -> script.play(request, line));
+        open("auto");
+    }
+
+    private void open(String trailers) {
         gateway = new TestGateway("""
                 cache:
                   memory: 64MiB
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store.endpoint()), """
+                    trailers: %s
+                """.formatted(store.endpoint(), trailers), """
                 principals:
                   - name: trainer
                     keys: [{access_key: AK, secret_key: SK}]
@@ -126,6 +131,20 @@ class ChecksumFidelityIT {
         assertThat(heard().header("Content-Encoding")).isEqualTo("aws-chunked,gzip");
         assertThat(heard().header("x-amz-sdk-checksum-algorithm")).isNotNull();
         assertThat(putWithTrailer(name, "AAAA" + value.substring(4)).status()).isEqualTo(400);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"forward,true", "drop,false"})
+    void whatIsConfiguredOfTrailersHoldsWhateverTheStoreShows(String trailers, boolean sent) {
+        gateway.close();
+        open(trailers);
+        for (int round = 0; round < 2; round++) {
+            assertThat(putWithTrailer("x-amz-checksum-crc32", "y/Q5Jg==").status())
+                    .isEqualTo(200);
+            assertThat(heard().header("x-amz-trailer") != null).isEqualTo(sent);
+            script = Script.answer(KNOWING, new byte[0]);
+            client.put("/b/first", BODY);
+        }
     }
 
     @Test

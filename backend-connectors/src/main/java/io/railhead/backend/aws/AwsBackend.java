@@ -88,13 +88,21 @@ public final class AwsBackend implements Backend {
 
     @Override
     public CompletionStage<BackendResponse> send(BackendRequest request) {
-        Wire.TrailerUse trailers = capabilities.trailers()
-                ? Wire.TrailerUse.SEND
-                : Wire.TrailerUse.DROP;
+        boolean auto = config.trailers() == BackendConfig.TrailerPolicy.AUTO;
+        Wire.TrailerUse trailers = trailers();
         CompletionStage<BackendResponse> answer = send(request, trailers);
-        return trailers == Wire.TrailerUse.SEND || probedByWriting
+        return !auto || trailers == Wire.TrailerUse.SEND || probedByWriting
                 ? answer
                 : answer.whenComplete((response, failure) -> learn(response));
+    }
+
+    private Wire.TrailerUse trailers() {
+        boolean sent = switch (config.trailers()) {
+            case AUTO -> capabilities.trailers();
+            case FORWARD -> true;
+            case DROP -> false;
+        };
+        return sent ? Wire.TrailerUse.SEND : Wire.TrailerUse.DROP;
     }
 
     /** Stores took up trailers together with these headers, which older ones never answer with. */

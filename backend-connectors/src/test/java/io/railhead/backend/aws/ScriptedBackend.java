@@ -56,7 +56,8 @@ final class ScriptedBackend {
                 3, BackoffStrategy.fixedDelayWithoutJitter(Duration.ofMillis(20)));
         BackendConfig config = new BackendConfig("scripted", List.of(endpoints), "eu-test-1",
                 options.ca(), options.pathStyle(), Duration.ofSeconds(1),
-                options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts());
+                options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts(),
+                BackendConfig.TrailerPolicy.AUTO);
         return new AwsBackend(config, tuning,
                 Clock.fixed(Instant.parse("2026-11-20T12:00:00Z"), ZoneOffset.UTC));
     }

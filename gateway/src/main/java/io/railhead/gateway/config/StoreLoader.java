@@ -1,6 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendConfig.TrailerPolicy;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -16,6 +17,11 @@ final class StoreLoader {
     private static final Map<String, Boolean> PATH_STYLE = new LinkedHashMap<>(Map.of(
             "path", true,
             "virtual", false));
+
+    private static final Map<String, TrailerPolicy> TRAILERS = new LinkedHashMap<>(Map.of(
+            "auto", TrailerPolicy.AUTO,
+            "forward", TrailerPolicy.FORWARD,
+            "drop", TrailerPolicy.DROP));
 
     private final Path folder;
 
@@ -46,7 +52,8 @@ final class StoreLoader {
                 section.timeout("answer_timeout", "30s"),
                 section.timeout("idle_timeout", "10s"),
                 section.count("max_connections", MAX_CONNECTIONS, 1, 65_536),
-                section.count("max_attempts", 3, 1, 10));
+                section.count("max_attempts", 3, 1, 10),
+                section.choice("trailers", "auto", TRAILERS));
         Store store = new Store(backend, section.text("probe_bucket"));
         section.close();
         return store;
