@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param headers everything else, hop-by-hop and signing headers removed; but of a
  *            {@link Caller.ClientSigned} the signing headers stay
- * @param timeout to the answer's headers, or null for the backend's own; a stalled body has the
- *            backend's idle timeout
+ * @param timeout to the answer's headers, and between two pieces of its body if that is longer than
+ *            the backend's own; null for the backend's own
  */
 public record BackendRequest(String method, Target target, Headers headers, Payload payload,
         Caller caller,

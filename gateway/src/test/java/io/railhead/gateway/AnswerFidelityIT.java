@@ -57,6 +57,9 @@ class AnswerFidelityIT {
                 backends:
                   store:
                     endpoints: [%s]
+                    answer_timeout: 2s
+                    idle_timeout: 1s
+                    max_attempts: 1
                 rules:
                   - bucket: fixed
                     freshness: immutable
@@ -311,6 +314,34 @@ class AnswerFidelityIT {
             assertThat(new String(raw.read(17))).isEqualTo("7\r\n<Done/>\r\n0\r\n\r\n");
         }
         assertThat(client.get("/fixed/key").body()).isEqualTo("copied".getBytes());
+    }
+
+    /** The answer to another request that is given up tells that the usual time has passed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"before", "in"})
+    void aStoreMayTakeItsTimeOverACopy(String when) throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        script = (request, line) -> {
+            if (!request.line().startsWith("PUT")) {
+                line.awaitClosed();
+                return;
+            }
+            String head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n \r\n";
+            if (when.equals("in")) {
+                line.write(head, new byte[0]);
+            }
+            if (await(goOn)) {
+                line.write((when.equals("in") ? "" : head) + "7\r\n<Done/>\r\n0\r\n\r\n",
+                        new byte[0]);
+            }
+        };
+        var copy = client.sendAsync("PUT", "/b/copy", new byte[0], "x-amz-copy-source", "/b/k");
+        TestGateway.await(() -> store.received()
+                .stream()
+                .anyMatch(request -> request.line().startsWith("PUT")));
+        assertThat(client.get("/b/silent").statusCode()).isEqualTo(503);
+        goOn.countDown();
+        assertThat(new String(copy.join().body())).isEqualTo(" <Done/>");
     }
 
     @Test

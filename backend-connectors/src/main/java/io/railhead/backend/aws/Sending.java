@@ -29,6 +29,7 @@ final class Sending implements Transport.Abortable {
     private final Wire.TrailerUse trailers;
     private final long startedNanos = System.nanoTime();
     private final long timeoutNanos;
+    private final Duration answerIdle;
     private final CompletableFuture<BackendResponse> answer = new CompletableFuture<>();
     private volatile @Nullable Exchange exchange;
     private volatile @Nullable StreamBody body;
@@ -41,6 +42,8 @@ final class Sending implements Transport.Abortable {
         this.trailers = trailers;
         Duration own = request.timeout();
         this.timeoutNanos = (own == null ? route.config().answerTimeout() : own).toNanos();
+        Duration idle = route.config().idleTimeout();
+        this.answerIdle = own == null || own.compareTo(idle) < 0 ? idle : own;
     }
 
     CompletableFuture<BackendResponse> start() {
@@ -74,7 +77,7 @@ final class Sending implements Transport.Abortable {
             return;
         }
         body = message.stream();
-        Exchange next = new Exchange(request.method(), route.config().idleTimeout(),
+        Exchange next = new Exchange(request.method(), answerIdle,
                 route.transport(), route.counters());
         exchange = next;
         if (answer.isDone()) {

@@ -16,6 +16,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
@@ -29,6 +30,9 @@ import org.reactivestreams.Publisher;
  * and answered as the backend answers, both bodies flowing with back-pressure.
  */
 public final class Relay implements Operation {
+    /** Longer than any client waits: it is theirs to give up. */
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
     private final Metrics metrics;
 
     public Relay(Metrics metrics) {
@@ -121,7 +125,7 @@ public final class Relay implements Operation {
                 : ForwardedHeaders.toBackend(request.headers());
         BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers,
                 payload,
-                request.caller(), null);
+                request.caller(), patience(request));
         request.route()
                 .backend()
                 .send(forwarded)
@@ -133,6 +137,14 @@ public final class Relay implements Operation {
                         fail(exchange, failure, body);
                     }
                 }));
+    }
+
+    /** What a store works at before it answers, and while: null for the backend's own time. */
+    private static @Nullable Duration patience(S3Request request) {
+        boolean works = request.header("x-amz-copy-source") != null
+                || (request.method().equals("POST") && (request.query().has("uploadId")
+                        || request.query().has("delete") || request.query().has("select")));
+        return works ? PATIENCE : null;
     }
 
     private static void pass(Exchange exchange, S3Request request, BackendResponse answer,
