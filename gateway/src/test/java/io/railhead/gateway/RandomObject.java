@@ -4,7 +4,6 @@ import io.railhead.backend.testing.ScriptedStore.Line;
 import io.railhead.backend.testing.ScriptedStore.Received;
 import io.railhead.backend.testing.ScriptedStore.Script;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,13 +14,8 @@ import java.util.regex.Pattern;
 /**
  * One object, whatever key is asked for, with headers such as stores send: GET with one range and
  * If-Match, HEAD.
- *
- * @param headers whole lines
- * @param mayBeHeld whether nothing in the headers forbids it
- * @param checksums header lines that only come where they are asked for, and of the whole object
  */
-record RandomObject(List<String> headers, byte[] body, boolean mayBeHeld,
-        List<String> checksums) implements Script {
+final class RandomObject implements Script {
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
     private static final List<String> POSSIBLE = List.of(
             "Content-Type: application/octet-stream", "Content-Type: text/html; charset=utf-8",
@@ -50,6 +44,32 @@ record RandomObject(List<String> headers, byte[] body, boolean mayBeHeld,
             "x-amz-checksum-crc32c: AAAAAA==", "x-amz-checksum-crc64nvme: AAAAAAAAAAA=",
             "x-amz-checksum-sha1: 2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
             "x-amz-checksum-sha256: 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=-3");
+
+    private final List<String> headers;
+    private final byte[] body;
+    private final boolean mayBeHeld;
+    private final List<String> checksums;
+
+    /**
+     * @param headers whole lines
+     * @param mayBeHeld whether nothing in the headers forbids it
+     * @param checksums header lines that only come where they are asked for, and of the whole
+     *            object
+     */
+    RandomObject(List<String> headers, byte[] body, boolean mayBeHeld, List<String> checksums) {
+        this.headers = headers;
+        this.body = body;
+        this.mayBeHeld = mayBeHeld;
+        this.checksums = checksums;
+    }
+
+    byte[] body() {
+        return body;
+    }
+
+    boolean mayBeHeld() {
+        return mayBeHeld;
+    }
 
     static RandomObject of(long seed) {
         Random random = new Random(seed);
@@ -103,10 +123,5 @@ record RandomObject(List<String> headers, byte[] body, boolean mayBeHeld,
                 ? new byte[0]
                 : Arrays.copyOfRange(body, from, to);
         line.write(head.toString(), content);
-    }
-
-    @Override
-    public String toString() {
-        return new String(body, 0, 5, StandardCharsets.ISO_8859_1) + headers;
     }
 }

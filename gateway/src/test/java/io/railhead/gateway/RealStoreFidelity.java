@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -53,8 +54,8 @@ final class RealStoreFidelity implements AutoCloseable {
         return direct;
     }
 
-    private static TreeMap<String, String> fields(HttpResponse<byte[]> answer) {
-        TreeMap<String, String> fields = new TreeMap<>();
+    private static Map<String, String> fields(HttpResponse<byte[]> answer) {
+        Map<String, String> fields = new TreeMap<>();
         answer.headers().map().forEach((name, values) -> {
             if (!OF_ONE_MESSAGE.contains(name.toLowerCase(Locale.ROOT))) {
                 fields.put(name.toLowerCase(Locale.ROOT), String.join(",", values));
@@ -73,8 +74,8 @@ final class RealStoreFidelity implements AutoCloseable {
             HttpResponse<byte[]> heard) {
         assertThat(heard.statusCode()).as("%s: %s", what, text(heard)).isEqualTo(said.statusCode());
         assertThat(text(heard)).as(what).isEqualTo(text(said));
-        TreeMap<String, String> expected = fields(said);
-        TreeMap<String, String> actual = fields(heard);
+        Map<String, String> expected = fields(said);
+        Map<String, String> actual = fields(heard);
         // A document with another request id in it may be longer; how it is framed is one hop's.
         if (said.statusCode() >= 300) {
             List.of(expected, actual).forEach(fields -> {

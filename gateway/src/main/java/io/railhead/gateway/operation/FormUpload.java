@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +48,7 @@ public final class FormUpload implements Operation {
     }
 
     /** What is to be sent instead of what came. */
-    private record Sending(S3Request request, byte[] head) {}
+    private record Sending(S3Request request, ByteBuffer head) {}
 
     @Override
     public void handle(Exchange exchange, S3Request request) {
@@ -94,13 +95,13 @@ public final class FormUpload implements Operation {
         }
     }
 
-    private Sending sending(Exchange exchange, S3Request request, FormHead head) {
-        Map<String, String> fields = head.fields();
+    private Sending sending(Exchange exchange, S3Request request, FormHead form) {
+        Map<String, String> fields = form.fields();
         Identity signer = site.policies.authenticate(fields);
-        byte[] asItCame = head.with(java.util.Set.of(), Map.of());
+        byte[] asItCame = form.with(Set.of(), Map.of());
         if (signer == null) {
-            requireAllowed(request, fields, head.fileName());
-            return new Sending(request, asItCame);
+            requireAllowed(request, fields, form.fileName());
+            return new Sending(request, ByteBuffer.wrap(asItCame));
         }
         Authentication.Named named = new Authentication.Named(signer.principal(), signer.key(),
                 new PayloadSigning.Unsigned());
@@ -110,14 +111,15 @@ public final class FormUpload implements Operation {
         S3Request signed = new S3Request(request.head(), request.address(), request.query(), named,
                 exchange.asker(named), new Route(route.backend(), new Caller.Anonymous(),
                         route.namespace(), route.rule()));
-        requireAllowed(signed, fields, head.fileName());
+        requireAllowed(signed, fields, form.fileName());
         Caller.@Nullable Credential other = otherThan(signer, route.caller());
-        return new Sending(signed, other == null
+        byte[] head = other == null
                 ? asItCame
-                : head.with(PostPolicy.SIGNING, PostPolicy.signedAnew(
+                : form.with(PostPolicy.SIGNING, PostPolicy.signedAnew(
                         String.valueOf(fields.get("policy")), other,
                         site.regions.getOrDefault(route.backend().name(), "us-east-1"),
-                        site.clock.instant())));
+                        site.clock.instant()));
+        return new Sending(signed, ByteBuffer.wrap(head));
     }
 
     /** Null where the store knows the key that the form was signed with. */
@@ -143,9 +145,9 @@ public final class FormUpload implements Operation {
 
     private void forward(Exchange exchange, Sending sending, long length, FormHead head,
             Buffer read) {
-        long newLength = length - head.length() + sending.head.length;
-        ByteBuffer beginning = ByteBuffer
-                .allocate(sending.head.length + read.length() - head.length())
+        int headBytes = sending.head.remaining();
+        long newLength = length - head.length() + headBytes;
+        ByteBuffer beginning = ByteBuffer.allocate(headBytes + read.length() - head.length())
                 .put(sending.head)
                 .put(read.getBytes(head.length(), read.length()))
                 .flip();
