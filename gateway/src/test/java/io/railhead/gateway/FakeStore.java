@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FakeStore implements AutoCloseable {
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
-    private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d*)");
+    private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -206,9 +206,7 @@ final class FakeStore implements AutoCloseable {
             return;
         }
         int first = Integer.parseInt(matcher.group(1));
-        int last = matcher.group(2).isEmpty()
-                ? object.length - 1
-                : Math.min(object.length - 1, Integer.parseInt(matcher.group(2)));
+        int last = Math.min(object.length - 1, Integer.parseInt(matcher.group(2)));
         if (first >= object.length) {
             answer(exchange, 416, "<Error><Code>InvalidRange</Code></Error>".getBytes());
             return;

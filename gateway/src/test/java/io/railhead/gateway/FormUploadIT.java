@@ -177,7 +177,7 @@ class FormUploadIT {
         byte[] form = form(fields("OWN", "own-secret", "b"), random(size));
         RawConnection.Answer answer = post("b", form);
         assertThat(answer.status()).as(answer.body()).isEqualTo(204);
-        assertThat(answer.headers()).containsEntry("location", "http://s/b/key");
+        assertThat(answer.headers().get("location")).endsWith("/b/key");
         assertThat(heard()).singleElement().satisfies(request -> {
             assertThat(request.body()).isEqualTo(form);
             assertThat(request.line()).isEqualTo("POST /b HTTP/1.1");

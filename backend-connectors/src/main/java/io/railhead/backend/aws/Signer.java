@@ -1,11 +1,13 @@
 package io.railhead.backend.aws;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.railhead.backend.Caller;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -31,40 +33,42 @@ final class Signer {
      * @param payloadHash what goes into {@code x-amz-content-sha256}
      */
     SdkHttpRequest sign(SdkHttpRequest request, String payloadHash, Caller.Credential caller) {
-        Map<String, List<String>> bytes = notAscii(request);
-        if (bytes.isEmpty()) {
-            return signText(request, payloadHash, caller);
+        Map<String, List<String>> beyondAscii = new HashMap<>();
+        request.forEachHeader((name, values) -> {
+            if (!values.stream().allMatch(Signer::isAscii)) {
+                beyondAscii.put(name, List.copyOf(values));
+            }
+        });
+        if (beyondAscii.isEmpty()) {
+            return signed(request, payloadHash, caller);
         }
-        SdkHttpRequest.Builder text = request.toBuilder();
-        bytes.forEach((name, values) -> text.putHeader(name,
-                values.stream().map(Signer::text).toList()));
-        SdkHttpRequest.Builder signed = signText(text.build(), payloadHash, caller).toBuilder();
-        bytes.forEach(signed::putHeader);
+        SdkHttpRequest.Builder read = request.toBuilder();
+        beyondAscii.forEach((name, values) -> read.putHeader(name,
+                values.stream().map(Signer::asUtf8).toList()));
+        SdkHttpRequest.Builder signed = signed(read.build(), payloadHash, caller).toBuilder();
+        beyondAscii.forEach(signed::putHeader);
         return signed.build();
     }
 
-    /** On the wire each char of a header is one byte; the SDK signs the UTF-8 of its chars. */
-    private static Map<String, List<String>> notAscii(SdkHttpRequest request) {
-        Map<String, List<String>> found = new LinkedHashMap<>();
-        request.forEachHeader((name, values) -> {
-            if (values.stream().anyMatch(value -> value.chars().anyMatch(c -> c > 0x7F))) {
-                found.put(name, values);
-            }
-        });
-        return found;
+    private static boolean isAscii(String value) {
+        return value.chars().allMatch(c -> c < 0x80);
     }
 
-    private static String text(String bytes) {
+    /**
+     * The signer signs a value's UTF-8 bytes, and a char here is one byte as it came and will go:
+     * the same bytes where they are UTF-8, as S3 wants them; others have no text that spells them.
+     */
+    private static String asUtf8(String value) {
         try {
-            return StandardCharsets.UTF_8.newDecoder()
-                    .decode(ByteBuffer.wrap(bytes.getBytes(StandardCharsets.ISO_8859_1)))
+            return UTF_8.newDecoder()
+                    .decode(ByteBuffer.wrap(value.getBytes(ISO_8859_1)))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("a header must be UTF-8", e);
+            return value;
         }
     }
 
-    private SdkHttpRequest signText(SdkHttpRequest request, String payloadHash,
+    private SdkHttpRequest signed(SdkHttpRequest request, String payloadHash,
             Caller.Credential caller) {
         SignRequest<AwsCredentialsIdentity> order = SignRequest
                 .<AwsCredentialsIdentity>builder(identity(caller))

@@ -51,8 +51,9 @@ final class DeleteObjects implements Operation {
                 .exceptionHandler(cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
                         "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
         exchange.request().handler(piece -> {
-            if (request.isPassedThrough()) {
+            if (request.isPassedThrough() && !exchange.isAnswered()) {
                 raw.appendBuffer(piece);
+                requireBound(exchange, raw);
             }
             accept(exchange, reader, piece, body);
         });
@@ -63,7 +64,18 @@ final class DeleteObjects implements Operation {
         exchange.request().resume();
     }
 
+    /** The framing of few bytes can be long. */
+    private static void requireBound(Exchange exchange, Buffer raw) {
+        if (raw.length() > 2 * MAX_BODY_BYTES) {
+            exchange.fail(new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED));
+        }
+    }
+
     private static void accept(Exchange exchange, BodyReader reader, Buffer piece, Buffer body) {
+        if (exchange.isAnswered()) {
+            // Refused: what else comes of it is read away.
+            return;
+        }
         try {
             reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(),
                     decoded -> append(body, decoded));
@@ -87,7 +99,8 @@ final class DeleteObjects implements Operation {
         try {
             reader.end(decoded -> append(body, decoded));
             delete(exchange, request, DeletionList.parse(body.getBytes()), raw);
-        } catch (S3Exception e) {
+        } catch (RuntimeException e) {
+            // Nobody else would answer.
             exchange.fail(e);
         }
     }

@@ -15,12 +15,15 @@ import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The document of a DeleteObjects request. Immutable.
+ * The document of a DeleteObjects request. What two readers could understand differently is
+ * refused: the store must not delete another key than the one that was looked at here. Immutable.
  *
  * @param settings what stands beside the objects, such as Quiet
  */
 record DeletionList(List<Field> settings, List<Entry> entries) {
     private static final String NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
+    /** S3's own bound. */
+    private static final int MAX_OBJECTS = 1000;
     private static final XMLInputFactory XML = factory();
 
     /** One element that holds text. */
@@ -56,7 +59,7 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
     }
 
     private static XMLInputFactory factory() {
-        XMLInputFactory factory = XMLInputFactory.newFactory();
+        XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
         return factory;
@@ -66,7 +69,8 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
     static DeletionList parse(byte[] document) {
         try {
             return parse(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
-        } catch (XMLStreamException e) {
+        } catch (XMLStreamException | RuntimeException e) {
+            // The JDK's parser throws both at what is not well-formed.
             throw new S3Exception(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");
         }
@@ -77,7 +81,11 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         List<Entry> entries = new ArrayList<>();
         boolean inRoot = false;
         while (reader.hasNext()) {
-            if (reader.next() != XMLStreamConstants.START_ELEMENT) {
+            int event = reader.next();
+            if (event == XMLStreamConstants.DTD || entries.size() > MAX_OBJECTS) {
+                throw new XMLStreamException("a document type, or too many objects");
+            }
+            if (event != XMLStreamConstants.START_ELEMENT) {
                 continue;
             }
             if (!inRoot) {

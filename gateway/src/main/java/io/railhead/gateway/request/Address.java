@@ -24,15 +24,15 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         String ascii = PercentCodec.ascii(rawPath);
         String path = ascii.startsWith("/") ? ascii.substring(1) : ascii;
         if (bucket != null) {
-            return new Address(bucket, path, PercentCodec.decode(path));
+            return new Address(bucket, path, PercentCodec.decodeName(path));
         }
         if (path.isEmpty()) {
             return new Address(null, "", "");
         }
         int slash = path.indexOf('/');
         String rawKey = slash < 0 ? "" : path.substring(slash + 1);
-        String name = PercentCodec.decode(slash < 0 ? path : path.substring(0, slash));
-        return new Address(name, rawKey, PercentCodec.decode(rawKey));
+        String name = PercentCodec.decodeName(slash < 0 ? path : path.substring(0, slash));
+        return new Address(name, rawKey, PercentCodec.decodeName(rawKey));
     }
 
     /** An object's address by its names as they are, without percent-encoding. */

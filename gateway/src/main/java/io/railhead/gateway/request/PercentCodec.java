@@ -1,18 +1,55 @@
 package io.railhead.gateway.request;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 
-/**
- * Percent-decoding of paths and queries, where a plus sign is a plus sign. Bytes that are not UTF-8
- * are refused: read leniently, two keys would become one.
- */
+/** Percent-decoding of paths and queries, where a plus sign is a plus sign. */
 final class PercentCodec {
 
     private static final String DIGITS = "0123456789ABCDEF";
 
     private PercentCodec() {}
+
+    /** Throws {@link IllegalArgumentException} on a stray percent sign. */
+    static String decode(String raw) {
+        return raw.indexOf('%') < 0 ? raw : UTF_8.decode(octets(raw)).toString();
+    }
+
+    /**
+     * The same, but throws {@link IllegalArgumentException} too where it is not UTF-8: two names
+     * must not become one.
+     */
+    static String decodeName(String raw) {
+        if (raw.indexOf('%') < 0) {
+            return raw;
+        }
+        try {
+            return UTF_8.newDecoder().decode(octets(raw)).toString();
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("a name must be UTF-8", e);
+        }
+    }
+
+    private static ByteBuffer octets(String raw) {
+        byte[] in = raw.getBytes(UTF_8);
+        byte[] out = new byte[in.length];
+        int length = 0;
+        for (int i = 0; i < in.length; i++) {
+            if (in[i] != '%') {
+                out[length++] = in[i];
+                continue;
+            }
+            if (i + 2 >= in.length) {
+                throw new IllegalArgumentException(
+                        "a percent sign must be followed by two hex digits");
+            }
+            out[length++] = (byte) (hex(in[i + 1]) << 4 | hex(in[i + 2]));
+            i += 2;
+        }
+        return ByteBuffer.wrap(out, 0, length);
+    }
 
     /** As it came over the wire, each char one byte, with the bytes escaped that need it. */
     static String ascii(String wire) {
@@ -33,45 +70,10 @@ final class PercentCodec {
         return escaped.toString();
     }
 
-    /**
-     * Throws {@link IllegalArgumentException} on a stray percent sign and on what is not UTF-8.
-     *
-     * @param raw ASCII
-     */
-    static String decode(String raw) {
-        if (raw.indexOf('%') < 0) {
-            return raw;
-        }
-        byte[] in = raw.getBytes(StandardCharsets.UTF_8);
-        byte[] out = new byte[in.length];
-        int length = 0;
-        for (int i = 0; i < in.length; i++) {
-            if (in[i] != '%') {
-                out[length++] = in[i];
-                continue;
-            }
-            if (i + 2 >= in.length) {
-                throw new IllegalArgumentException(
-                        "a percent sign must be followed by two hex digits");
-            }
-            out[length++] = (byte) (hex(in[i + 1]) << 4 | hex(in[i + 2]));
-            i += 2;
-        }
-        return text(ByteBuffer.wrap(out, 0, length));
-    }
-
-    private static String text(ByteBuffer bytes) {
-        try {
-            return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
-        } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("must be UTF-8", e);
-        }
-    }
-
     /** UTF-8 with everything encoded but SigV4's unreserved characters, and slashes where kept. */
     static String encode(String text, boolean keepSlashes) {
         StringBuilder out = new StringBuilder(text.length() + 16);
-        for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
+        for (byte b : text.getBytes(UTF_8)) {
             if (isUnreserved(b) || (keepSlashes && b == '/')) {
                 out.append((char) b);
             } else {

@@ -57,10 +57,10 @@ public final class Query {
     private static Parameter parameter(String part) {
         int equals = part.indexOf('=');
         if (equals < 0) {
-            return new Parameter(part, PercentCodec.decode(part), null);
+            return new Parameter(part, PercentCodec.decodeName(part), null);
         }
-        return new Parameter(part, PercentCodec.decode(part.substring(0, equals)),
-                PercentCodec.decode(part.substring(equals + 1)));
+        return new Parameter(part, PercentCodec.decodeName(part.substring(0, equals)),
+                PercentCodec.decodeName(part.substring(equals + 1)));
     }
 
     public boolean has(String name) {
@@ -92,7 +92,7 @@ public final class Query {
 
     /** Percent-decoding of what came over the wire, where a plus sign stays one. */
     public static String decode(String raw) {
-        return PercentCodec.decode(PercentCodec.ascii(raw));
+        return PercentCodec.decodeName(PercentCodec.ascii(raw));
     }
 
     /** Whether every parameter's name satisfies the test. */
