@@ -150,7 +150,7 @@ class AnswerFidelityIT {
                     ? "HTTP/1.1 200 OK\r\n" + allowed
                             + "Access-Control-Allow-Methods: GET, PUT\r\n"
                             + "Access-Control-Max-Age: 30\r\nContent-Length: 0\r\n\r\n"
-                    : "HTTP/1.1 403 Forbidden\r\nContent-Length: 16\r\n\r\n<Error>no</Error>",
+                    : "HTTP/1.1 403 Forbidden\r\nContent-Length: 17\r\n\r\n<Error>no</Error>",
                     new byte[0]);
             return;
         }
