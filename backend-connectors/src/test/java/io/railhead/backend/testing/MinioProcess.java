@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -27,10 +28,15 @@ public final class MinioProcess implements AutoCloseable {
     private final Process process;
 
     public MinioProcess(Path program) {
+        this(program, Map.of());
+    }
+
+    /** @param settings environment variables of MinIO's own */
+    public MinioProcess(Path program, Map<String, String> settings) {
         try {
             directory = Files.createTempDirectory("minio");
             port = freePort();
-            process = start(program);
+            process = start(program, settings);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -45,13 +51,14 @@ public final class MinioProcess implements AutoCloseable {
         return credential;
     }
 
-    private Process start(Path program) throws IOException {
+    private Process start(Path program, Map<String, String> settings) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(program.toString(), "server", "--quiet",
                 "--address", "127.0.0.1:" + port, directory.resolve("data").toString());
         builder.environment().put("MINIO_ROOT_USER", credential.accessKey());
         builder.environment().put("MINIO_ROOT_PASSWORD", credential.secretKey());
         builder.environment().put("MINIO_BROWSER", "off");
         builder.environment().put("MINIO_UPDATE", "off");
+        builder.environment().putAll(settings);
         return builder.redirectErrorStream(true)
                 .redirectOutput(directory.resolve("minio.log").toFile())
                 .start();
