@@ -90,9 +90,18 @@ final class Sending implements Transport.Abortable {
                 .whenComplete(
                         (response, failure) -> attempted(endpoint, response, failure));
         next.start(message);
-        if (!message.waitsToBeAskedFor() && !next.answer().isDone()) {
-            next.watchConnecting(route.config().connectTimeout().multipliedBy(2));
+        if (!next.answer().isDone()) {
+            next.watchConnecting(patience(message));
         }
+    }
+
+    /** For a connection, and for a store that is asked first, whose word cannot be told from it. */
+    private Duration patience(Wire.Message message) {
+        Duration connecting = route.config().connectTimeout().multipliedBy(2);
+        Duration asking = route.config().idleTimeout().dividedBy(2);
+        return message.waitsToBeAskedFor() && asking.compareTo(connecting) > 0
+                ? asking
+                : connecting;
     }
 
     private void attempted(Endpoint endpoint, @Nullable BackendResponse response,

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -73,9 +74,21 @@ class UnsentBodiesTest {
         }
     }
 
-    private static void assertSentElsewhere(URI broken, int size) {
+    /** It has taken the connection, and never says that the body may come. */
+    @Test
+    void aBodyThatNobodyAsksForGoesToAnotherEndpoint() throws IOException {
+        try (ScriptedStore silent = new ScriptedStore(
+                beforeBody((request, line) -> line.awaitClosed()))) {
+            assertSentElsewhere(silent.endpoint(), LARGE);
+        }
+    }
+
+    private static void assertSentElsewhere(URI silentOrClosed, int size) {
+        // Who keeps a body until it may be sent waits for half of this.
+        ScriptedBackend.Options options = USUAL.idling(Duration.ofSeconds(5));
         try (ScriptedStore store = new ScriptedStore(status(200, ""));
-                AwsBackend backend = ScriptedBackend.over(USUAL, broken, store.endpoint())) {
+                AwsBackend backend = ScriptedBackend.over(options, silentOrClosed,
+                        store.endpoint())) {
             AtomicInteger sent = new AtomicInteger();
             ScriptedBackend.await(() -> {
                 Watched body = body(size);
