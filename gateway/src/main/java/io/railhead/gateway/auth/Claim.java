@@ -53,9 +53,6 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
                 throw new S3Exception(malformed, "The Credential has an incorrect service \""
                         + parts[3] + "\". This endpoint belongs to \"s3\".");
             }
-            if (parts[2].isEmpty()) {
-                throw new S3Exception(malformed, "The Credential has no region.");
-            }
             if (parts[0].isEmpty()) {
                 throw new S3Exception(malformed, "The Credential has no access key.");
             }

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.http.SdkHttpMethod;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 
 class AuthenticatorTest {
     private static final RequestHead GET = get("/bucket/key");
@@ -102,6 +103,17 @@ class AuthenticatorTest {
             assertThat(signed.scope().region()).isEqualTo("eu-north-1");
             assertThat(signed.signedAt()).isEqualTo(NOW);
         }
+    }
+
+    /** As boto3 signs with {@code region_name=""}, which stores without a region take. */
+    @Test
+    void aScopeMayNameNoRegionAndIsBoundToThat() {
+        RequestHead head = SdkRequests.sign(SdkHttpMethod.GET, "/b/k", Map.of(), new byte[0],
+                options -> options.putProperty(AwsV4HttpSigner.REGION_NAME, "")).head();
+        var signed = (Authentication.Signed) authenticator.authenticate(head, NOW);
+        assertThat(signed.scope().region()).isEmpty();
+        assertThat(error(editing(head, "//s3/", "/eu-north-1/s3/")))
+                .isEqualTo(S3Error.SIGNATURE_DOES_NOT_MATCH);
     }
 
     @Test
@@ -227,7 +239,7 @@ class AuthenticatorTest {
             "SignedHeaders=,SignedHeaders=host;", "SignedHeaders=[^;]*,SignedHeaders=HOST",
             "'Credential=[^,]*,',''", "'SignedHeaders=[^,]*,',''", "', Signature=.*',''",
             "'Signature=.*','Signature=zz'", "'$',',Signature=x'", "'$',',Other=x'",
-            "'Credential=[^/]*/','Credential=/'", "/eu-north-1/,//",
+            "'Credential=[^/]*/','Credential=/'",
             "AWS4-HMAC-SHA256,AWS4-HMAC-SHA512"})
     void aMalformedHeaderIsNamedAsSuch(String from, String to) {
         assertThat(error(editing(GET, from, to)))
