@@ -31,7 +31,7 @@ public record BackendRequest(String method, Target target, Headers headers, Payl
         return switch (payload) {
             case Payload.Empty() -> false;
             case Payload.Bytes(ByteBuffer content) -> content.hasRemaining();
-            case Payload.Stream stream -> stream.lengthBytes() > 0;
+            case Payload.Stream stream -> stream.lengthBytes() != 0;
         };
     }
 }

@@ -21,12 +21,26 @@ public sealed interface Payload {
      * SHA-256 the client declared (which the gateway verifies as it flows). If the publisher fails
      * the request is cut, so that the store commits nothing.
      *
-     * @param lengthBytes the decoded length
+     * @param lengthBytes the decoded length; -1 where nobody said it: sent under
+     *            {@code Transfer-Encoding: chunked}, which some stores take and others refuse
      * @param contentSha256 hex, or "UNSIGNED-PAYLOAD"
      * @param trailers checksum trailer names and their values, known only when the body has ended;
      *            sent as aws-chunked trailers where the store takes them, else left out; empty if
-     *            none
+     *            none or if the length is unknown
      */
     record Stream(Publisher<ByteBuffer> body, long lengthBytes, String contentSha256,
-            Map<String, Supplier<String>> trailers) implements Payload {}
+            Map<String, Supplier<String>> trailers) implements Payload {
+
+        public Stream {
+            if (lengthBytes < 0 && !trailers.isEmpty()) {
+                throw new IllegalArgumentException(
+                        "trailers need a length: " + trailers.keySet());
+            }
+        }
+
+        /** Whether anybody said how long it is. */
+        public boolean hasLength() {
+            return lengthBytes >= 0;
+        }
+    }
 }

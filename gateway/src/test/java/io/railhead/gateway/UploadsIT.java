@@ -205,6 +205,48 @@ class UploadsIT {
     }
 
     @Test
+    void aBodyWhoseLengthNobodySaidIsStored() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(head("/b/unsized", BODY, "Transfer-Encoding: chunked"));
+            raw.send("5\r\nhello\r\n");
+            raw.send("a\r\n, railhead\r\n0\r\n\r\n");
+            assertThat(raw.receive().status()).isEqualTo(200);
+            assertServes(raw);
+        }
+        assertThat(store.object("/b/unsized")).isEqualTo(BODY);
+    }
+
+    @Test
+    void aBodyOfNoBytesWhoseLengthNobodySaidIsStored() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(head("/b/none", new byte[0], "Transfer-Encoding: chunked") + "0\r\n\r\n");
+            assertThat(raw.receive().status()).isEqualTo(200);
+        }
+        assertThat(store.object("/b/none")).isEmpty();
+    }
+
+    @Test
+    void aBodyWhoseLengthNobodySaidMustBeWhatWasSigned() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(head("/b/unsized", BODY, "Transfer-Encoding: chunked")
+                    + "5\r\nhello\r\n0\r\n\r\n");
+            assertThat(raw.receive().status()).isEqualTo(400);
+        }
+        assertCommittedNothing("/b/unsized");
+    }
+
+    @Test
+    void aBodyWhoseLengthNobodySaidAndThatBreaksOffCommitsNothing() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(head("/b/unsized", BODY, "Transfer-Encoding: chunked")
+                    + "5\r\nhello\r\na\r\n, railhead\r\n");
+            TestGateway.await(() -> store.count("PUT /b/unsized") > 0);
+            raw.reset();
+        }
+        assertCommittedNothing("/b/unsized");
+    }
+
+    @Test
     void aListOfDeletionsHasALength() {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             raw.send("POST /b?delete HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");

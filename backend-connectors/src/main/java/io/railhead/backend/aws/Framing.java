@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  */
 interface Framing {
 
-    /** Of the whole body as sent. */
+    /** Of the whole body as sent; negative if unknown. */
     long encodedBytes();
 
     void frame(ByteBuffer buffer, Consumer<ByteBuffer> out);

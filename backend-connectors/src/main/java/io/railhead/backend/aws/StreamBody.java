@@ -16,8 +16,8 @@ import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /**
  * A {@link Payload.Stream} on its way out, framed. The last buffer is held back until the publisher
- * has completed with exactly the declared length: a body that fails, is short or too long, even
- * after its last byte, never reaches the store whole.
+ * has completed, with exactly the declared length if there is one: a body that fails, is short or
+ * too long, even after its last byte, never reaches the store whole.
  *
  * <p> Signals come from two sides on any threads; whoever raises {@code work} from zero drains.
  */
@@ -41,7 +41,7 @@ final class StreamBody implements SdkHttpContentPublisher {
 
     @Override
     public Optional<Long> contentLength() {
-        return Optional.of(framing.encodedBytes());
+        return payload.hasLength() ? Optional.of(framing.encodedBytes()) : Optional.empty();
     }
 
     /** When a buffer last moved towards the store. */
@@ -185,7 +185,7 @@ final class StreamBody implements SdkHttpContentPublisher {
             for (ByteBuffer buffer = arrived.poll(); buffer != null; buffer = arrived.poll()) {
                 asked--;
                 decodedBytes += buffer.remaining();
-                if (decodedBytes > payload.lengthBytes()) {
+                if (payload.hasLength() && decodedBytes > payload.lengthBytes()) {
                     fail(wrongLength("longer"));
                 } else if (buffer.hasRemaining()) {
                     framing.frame(buffer, framed::add);
@@ -195,7 +195,7 @@ final class StreamBody implements SdkHttpContentPublisher {
 
         private void finish() {
             finished = true;
-            if (decodedBytes != payload.lengthBytes()) {
+            if (payload.hasLength() && decodedBytes != payload.lengthBytes()) {
                 fail(wrongLength("shorter"));
                 return;
             }

@@ -31,7 +31,7 @@ final class Wire {
             "transfer-encoding", "connection", "expect");
     private static final String UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
     private static final String NO_BYTES_SHA256 = sha256(ByteBuffer.allocate(0));
-    /** From here on a refusal is worth waiting for before the body is sent. */
+    /** From here on, and where the length is unknown, a refusal is worth waiting for. */
     private static final long EXPECT_BYTES = 1024 * 1024;
 
     private final BackendConfig config;
@@ -101,8 +101,12 @@ final class Wire {
         } else if (!stream.trailers().isEmpty()) {
             out.removeHeader("x-amz-sdk-checksum-algorithm");
         }
-        out.putHeader("Content-Length", Long.toString(framing.encodedBytes()));
-        if (stream.lengthBytes() >= EXPECT_BYTES || isExpecting(request)) {
+        if (stream.hasLength()) {
+            out.putHeader("Content-Length", Long.toString(framing.encodedBytes()));
+        } else {
+            out.putHeader("Transfer-Encoding", "chunked");
+        }
+        if (stream.lengthBytes() >= EXPECT_BYTES || !stream.hasLength() || isExpecting(request)) {
             out.putHeader("Expect", "100-continue");
         }
         StreamBody body = new StreamBody(stream, framing, counters);

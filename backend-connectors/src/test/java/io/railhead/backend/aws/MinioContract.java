@@ -16,4 +16,10 @@ abstract class MinioContract extends BackendContract {
     protected boolean takesKeysWithOddSegments() {
         return false;
     }
+
+    /** It answers MissingContentLength. */
+    @Override
+    protected boolean takesBodiesWithoutLength() {
+        return false;
+    }
 }

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
 
 /**
  * What {@link Backend} promises over a real store. A subclass starts the store and says, with the
@@ -305,6 +306,38 @@ public abstract class BackendContract {
             assertThatThrownBy(() -> calls().send(request)).isInstanceOf(BackendException.class);
             assertThat(calls().head("wrong-length").status()).isEqualTo(404);
         }
+    }
+
+    /** Whether it takes a body under {@code Transfer-Encoding: chunked}, which AWS S3 does not. */
+    protected boolean takesBodiesWithoutLength() {
+        return true;
+    }
+
+    @Test
+    void aBodyOfUnknownLengthIsStoredOrRefused() {
+        for (int length : new int[]{0, 3, 3 * (int) MIB}) {
+            byte[] content = bytes(length);
+            int status = calls().send(unsized("unsized", Bodies.of(content, 10_000))).status();
+            assertThat(status).isEqualTo(takesBodiesWithoutLength() ? 200 : 411);
+            if (takesBodiesWithoutLength()) {
+                assertThat(calls().get("unsized").body()).isEqualTo(content);
+            }
+        }
+    }
+
+    @Test
+    void aBodyOfUnknownLengthThatFailsCommitsNothing() {
+        assumeTrue(takesBodiesWithoutLength());
+        for (long failAt : new long[]{0, 100_000, 3 * MIB}) {
+            BackendRequest request = unsized("unsized-aborted", Bodies.failing(3 * MIB, failAt));
+            assertThatThrownBy(() -> calls().send(request)).isInstanceOf(BackendException.class);
+            assertThat(calls().head("unsized-aborted").status()).isEqualTo(404);
+        }
+    }
+
+    private BackendRequest unsized(String key, Publisher<ByteBuffer> body) {
+        return Requests.put(calls().target(key, null), credential(), NONE,
+                new Payload.Stream(body, -1, "UNSIGNED-PAYLOAD", Map.of()));
     }
 
     @Test

@@ -18,11 +18,11 @@ final class FramingCheck {
     static void require(Exchange exchange) {
         HttpServerRequest request = exchange.request();
         if (request.headers().contains("transfer-encoding")) {
-            // The decoder drops a Content-Length beside it, so nobody knows whether there was one.
-            exchange.closeAfterwards();
-            if (!request.headers().getAll("transfer-encoding").equals(List.of("chunked"))) {
+            boolean known = request.headers().getAll("transfer-encoding").equals(List.of("chunked"))
+                    && request.version() == HttpVersion.HTTP_1_1;
+            if (!known) {
                 throw refusal(exchange,
-                        "The only Transfer-Encoding that is understood is chunked.");
+                        "The only Transfer-Encoding that is understood is chunked, in HTTP/1.1.");
             }
         }
         List<String> hosts = request.headers().getAll("host");

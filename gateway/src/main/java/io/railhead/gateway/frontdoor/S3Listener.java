@@ -1,5 +1,6 @@
 package io.railhead.gateway.frontdoor;
 
+import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.s3.ErrorXml;
@@ -75,8 +76,10 @@ public final class S3Listener {
     }
 
     private void guard(HttpConnection connection) {
-        HeadDeadline.guard(((HttpServerConnection) connection).channelHandlerContext().pipeline(),
-                headerTimeout);
+        ChannelPipeline pipeline = ((HttpServerConnection) connection).channelHandlerContext()
+                .pipeline();
+        StrictDecoder.replaceIn(pipeline, options);
+        HeadDeadline.guard(pipeline, headerTimeout);
     }
 
     /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */

@@ -58,7 +58,7 @@ public final class Relay implements Operation {
         forward(exchange, request, outcome -> {});
     }
 
-    /** Sees a body of known length, verified, on its way. */
+    /** Sees a body, verified, on its way; its length is -1 where no header says it. */
     @FunctionalInterface
     interface Tap {
         Publisher<ByteBuffer> on(Publisher<ByteBuffer> body, long length);
@@ -75,9 +75,6 @@ public final class Relay implements Operation {
             reader.end(_ -> {});
             forward(exchange, request, new Payload.Empty(), onOutcome);
             return;
-        }
-        if (reader.decodedLength() < 0) {
-            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
         }
         RequestBody body = new RequestBody(exchange, reader);
         Payload payload = stream(tap.on(body, reader.decodedLength()), reader,
