@@ -75,6 +75,46 @@ class FidelityIT {
     }
 
     @Test
+    void aReadWithAHeaderOfUnknownMeaningIsTheStoresToJudge() {
+        store.put("/b/key", BODY);
+        client.get("/b/key");
+        for (HttpResponse<byte[]> answer : List.of(client.get("/b/key", "X-Minio-Extract", "true"),
+                client.head("/b/key", "x-minio-extract", "true"),
+                client.get("/b/key", "x-amz-new-kind-of-read", "1"))) {
+            assertThat(answer.headers().firstValue("x-cache")).contains("BYPASS");
+        }
+        for (HttpResponse<byte[]> answer : List.of(client.get("/b/key", "X-Request-Id", "1"),
+                client.get("/b/key", "x-amzn-trace-id", "1"),
+                client.get("/b/key", "X-Amz-Checksum-Mode", "ENABLED"))) {
+            assertThat(answer.headers().firstValue("x-cache")).isPresent()
+                    .get()
+                    .isNotEqualTo("BYPASS");
+        }
+    }
+
+    @Test
+    void whatWasWrittenIsFoundWhereTheClientAsked() {
+        locate(store.endpoint() + "/b/a%20key");
+        assertThat(client.send("POST", "/b", BODY).headers().firstValue("location"))
+                .contains(gateway.endpoint() + "/b/a%20key");
+        locate("http://b.store.example/a%20key");
+        assertThat(client.send("POST", "/b", BODY).headers().firstValue("location"))
+                .contains(gateway.endpoint() + "/b/a%20key");
+        for (String other : List.of("/b", "http://elsewhere/other/key", "not: a location")) {
+            locate(other);
+            assertThat(client.send("POST", "/b", BODY).headers().firstValue("location"))
+                    .contains(other);
+        }
+    }
+
+    private void locate(String location) {
+        store.fault((exchange, bytes) -> {
+            exchange.getResponseHeaders().set("Location", location);
+            return false;
+        });
+    }
+
+    @Test
     void aPreflightOfAPresignedUrlReachesTheStore() {
         store.put("/b/key", BODY);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {

@@ -159,7 +159,8 @@ public final class Relay implements Operation {
             return;
         }
         exchange.onClosed(() -> onEnd.accept(false));
-        pass(exchange, request.method(), answer, onEnd);
+        pass(exchange, request.method(), ObjectLocation.seenByClient(answer, exchange, request),
+                onEnd);
     }
 
     /**
