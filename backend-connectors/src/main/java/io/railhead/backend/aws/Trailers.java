@@ -8,7 +8,9 @@ import java.util.function.Supplier;
 final class Trailers {
     private static final Map<String, Integer> VALUE_CHARS = Map.of("x-amz-checksum-crc32", 8,
             "x-amz-checksum-crc32c", 8, "x-amz-checksum-crc64nvme", 12, "x-amz-checksum-sha1", 28,
-            "x-amz-checksum-sha256", 44);
+            "x-amz-checksum-sha256", 44, "x-amz-checksum-sha512", 88, "x-amz-checksum-md5", 24,
+            "x-amz-checksum-xxhash64", 12, "x-amz-checksum-xxhash3", 12,
+            "x-amz-checksum-xxhash128", 24);
 
     private Trailers() {}
 

@@ -29,9 +29,9 @@ final class BodyChecks {
     }
 
     void expectMd5(Headers headers) {
-        String md5 = headers.get(BodyChecksum.MD5.header());
+        String md5 = headers.get(BodyChecksum.CONTENT_MD5.header());
         if (md5 != null) {
-            expect(BodyChecksum.MD5, md5);
+            expect(BodyChecksum.CONTENT_MD5, md5);
         }
     }
 
@@ -58,7 +58,7 @@ final class BodyChecks {
 
     private void requireFirst() {
         if (!trailers.isEmpty()
-                || declared.keySet().stream().anyMatch(c -> c != BodyChecksum.MD5)) {
+                || declared.keySet().stream().anyMatch(c -> c != BodyChecksum.CONTENT_MD5)) {
             throw new S3Exception(S3Error.INVALID_REQUEST,
                     "Expecting a single x-amz-checksum- header. Multiple checksum Types are not"
                             + " allowed.");

@@ -1,5 +1,6 @@
 package io.railhead.gateway.auth;
 
+import com.dynatrace.hash4j.hashing.Hashing;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import java.nio.ByteBuffer;
@@ -18,7 +19,13 @@ enum BodyChecksum {
     CRC64NVME(8),
     SHA1(20),
     SHA256(32),
-    MD5(16);
+    SHA512(64),
+    XXHASH64(8),
+    XXHASH3(8),
+    XXHASH128(16),
+    MD5(16),
+    /** The one that is older than all others and may stand beside any of them. */
+    CONTENT_MD5(16);
 
     private static final String PREFIX = "x-amz-checksum-";
 
@@ -45,12 +52,17 @@ enum BodyChecksum {
             case PREFIX + "crc64nvme" -> CRC64NVME;
             case PREFIX + "sha1" -> SHA1;
             case PREFIX + "sha256" -> SHA256;
+            case PREFIX + "sha512" -> SHA512;
+            case PREFIX + "xxhash64" -> XXHASH64;
+            case PREFIX + "xxhash3" -> XXHASH3;
+            case PREFIX + "xxhash128" -> XXHASH128;
+            case PREFIX + "md5" -> MD5;
             default -> null;
         };
     }
 
     String header() {
-        return this == MD5 ? "content-md5" : PREFIX + name().toLowerCase(Locale.ROOT);
+        return this == CONTENT_MD5 ? "content-md5" : PREFIX + name().toLowerCase(Locale.ROOT);
     }
 
     /** The declared value; one that cannot be any body's does not match this one either. */
@@ -67,14 +79,14 @@ enum BodyChecksum {
     }
 
     private S3Exception invalid() {
-        return this == MD5
+        return this == CONTENT_MD5
                 ? new S3Exception(S3Error.INVALID_DIGEST)
                 : new S3Exception(S3Error.BAD_DIGEST,
                         "Value for " + header() + " header is invalid.");
     }
 
     S3Exception mismatch() {
-        return new S3Exception(S3Error.BAD_DIGEST, this == MD5
+        return new S3Exception(S3Error.BAD_DIGEST, this == CONTENT_MD5
                 ? "The Content-MD5 you specified did not match what we received."
                 : "The " + name() + " you specified did not match the calculated checksum.");
     }
@@ -86,7 +98,11 @@ enum BodyChecksum {
             case CRC64NVME -> running(new Crc64Nvme());
             case SHA1 -> running(Digests.of("SHA-1"));
             case SHA256 -> running(Digests.sha256());
-            case MD5 -> running(Digests.of("MD5"));
+            case SHA512 -> running(Digests.of("SHA-512"));
+            case XXHASH64 -> new XxHash.Of64(Hashing.xxh64().hashStream());
+            case XXHASH3 -> new XxHash.Of64(Hashing.xxh3_64().hashStream());
+            case XXHASH128 -> new XxHash.Of128(Hashing.xxh3_128().hashStream());
+            case MD5, CONTENT_MD5 -> running(Digests.of("MD5"));
         };
     }
 

@@ -223,7 +223,10 @@ class BodyReaderTest {
     @ParameterizedTest
     @ValueSource(strings = {"crc32 y/Q5Jg==", "crc32c 4waSgw==", "crc64nvme rosUhgp5mIg=",
             "sha1 98O8HYCOBHMq1Yqmk/PYZmRgYEo=",
-            "sha256 FeKw0FDj8U7fQ6v7BUfAxtAbYcTKYtrCqiaK0j5BMe4="})
+            "sha256 FeKw0FDj8U7fQ6v7BUfAxtAbYcTKYtrCqiaK0j5BMe4=",
+            "sha512 2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==",
+            "md5 JfnnlDI7RTiF9RgfG2JNCw==", "xxhash64 jLhB20DmroM=", "xxhash3 ctyxi2ehff8=",
+            "xxhash128 MxGUd+3l3NXpcWQnaB1YYA=="})
     void everyChecksumIsVerifiedInHeaderAndTrailer(String nameAndValue) {
         int blank = nameAndValue.indexOf(' ');
         String name = "x-amz-checksum-" + nameAndValue.substring(0, blank);
