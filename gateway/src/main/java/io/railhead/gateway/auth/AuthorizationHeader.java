@@ -55,13 +55,18 @@ final class AuthorizationHeader {
             case "Credential" -> credential = once(credential, name, value);
             case "SignedHeaders" -> signedHeaders = once(signedHeaders, name, value);
             case "Signature" -> signature = once(signature, name, value);
-            default -> throw new S3Exception(MALFORMED);
+            default -> throw malformed("the authorization component \"" + part
+                    + "\" is malformed.");
         }
+    }
+
+    private static S3Exception malformed(String detail) {
+        return new S3Exception(MALFORMED, "The authorization header is malformed; " + detail);
     }
 
     private static String once(@Nullable String before, String name, String value) {
         if (before != null) {
-            throw new S3Exception(MALFORMED, "The authorization header has " + name + " twice.");
+            throw malformed(name + " stands there twice.");
         }
         return value;
     }
@@ -79,7 +84,7 @@ final class AuthorizationHeader {
 
     private static String required(@Nullable String value, String name) {
         if (value == null) {
-            throw new S3Exception(MALFORMED, "The authorization header has no " + name + ".");
+            throw malformed("missing " + name + ".");
         }
         return value;
     }

@@ -34,7 +34,7 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
             for (int i = 4; i > 0; i--) {
                 int slash = end <= 0 ? -1 : text.lastIndexOf('/', end - 1);
                 if (slash < 0) {
-                    throw new S3Exception(malformed, "The Credential is malformed; expecting "
+                    throw refusal(malformed, "the Credential is mal-formed; expecting "
                             + "\"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".");
                 }
                 parts[i] = text.substring(slash + 1, end);
@@ -46,18 +46,29 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
 
         private static Credential checked(String[] parts, S3Error malformed) {
             if (!parts[4].equals("aws4_request")) {
-                throw new S3Exception(malformed, "The Credential has an incorrect terminal \""
-                        + parts[4] + "\". This endpoint uses \"aws4_request\".");
+                throw refusal(malformed, "incorrect terminal \"" + parts[4]
+                        + "\". This endpoint uses \"aws4_request\".");
             }
             if (!parts[3].equals("s3")) {
-                throw new S3Exception(malformed, "The Credential has an incorrect service \""
-                        + parts[3] + "\". This endpoint belongs to \"s3\".");
+                throw refusal(malformed, "incorrect service \"" + parts[3]
+                        + "\". This endpoint belongs to \"s3\".");
             }
             if (parts[0].isEmpty()) {
-                throw new S3Exception(malformed, "The Credential has no access key.");
+                throw refusal(malformed, "the Credential has no access key.");
+            }
+            if (parts[1].length() != 8 || !parts[1].chars().allMatch(c -> c >= '0' && c <= '9')) {
+                throw refusal(malformed, "incorrect date format \"" + parts[1]
+                        + "\". This date in the credential must be in the format \"yyyyMMdd\".");
             }
             return new Credential(parts[0], new SignatureScope(parts[1], parts[2], parts[3]));
         }
+    }
+
+    /** As S3 words it, by where the credential stood. */
+    private static S3Exception refusal(S3Error malformed, String detail) {
+        return new S3Exception(malformed, (malformed == S3Error.AUTHORIZATION_HEADER_MALFORMED
+                ? "The authorization header is malformed; "
+                : "Error parsing the X-Amz-Credential parameter; ") + detail);
     }
 
     /** The date in the scope must be the day of signing. */
