@@ -106,17 +106,19 @@ final class Wire {
         } else {
             out.putHeader("Transfer-Encoding", "chunked");
         }
-        if (stream.lengthBytes() >= EXPECT_BYTES || !stream.hasLength() || isExpecting(request)) {
+        if (asksFirst(request, stream)) {
             out.putHeader("Expect", "100-continue");
         }
         StreamBody body = new StreamBody(stream, framing, counters);
         return new Message(sign(out, hash, request.caller()), body, body);
     }
 
-    /** Whether who sends the body keeps it until the store wants it. */
-    private static boolean isExpecting(BackendRequest request) {
-        return request.hasBody()
-                && "100-continue".equalsIgnoreCase(request.headers().get("Expect"));
+    /** Only uploads: not every store says to a form or a document that it may come. */
+    private static boolean asksFirst(BackendRequest request, Payload.Stream stream) {
+        boolean asked = "100-continue".equalsIgnoreCase(request.headers().get("expect"));
+        return request.method().equals("PUT") && !request.target().rawKey().isEmpty()
+                && request.hasBody()
+                && (asked || !stream.hasLength() || stream.lengthBytes() >= EXPECT_BYTES);
     }
 
     private static void announceTrailers(SdkHttpRequest.Builder out, Payload.Stream stream) {
