@@ -2,6 +2,8 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.backend.testing.ScriptedStore;
+import io.railhead.backend.testing.ScriptedStore.Script;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -202,6 +204,28 @@ class UploadsIT {
             assertServes(raw);
         }
         assertThat(store.object("/b/chunked")).isEmpty();
+    }
+
+    @Test
+    void aClientThatWaitsIsNotAskedForABodyThatTheStoreRefuses() {
+        try (ScriptedStore refusing = new ScriptedStore(Script.beforeBody(
+                Script.status(403, "denied")));
+                TestGateway before = new TestGateway("""
+                        cache:
+                          memory: 64MiB
+                        backends:
+                          store:
+                            endpoints: [%s]
+                        """.formatted(refusing.endpoint()), """
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: AK, secret_key: SK}]
+                        """);
+                RawConnection raw = new RawConnection(before.endpoint())) {
+            raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 123\r\n"
+                    + "Expect: 100-continue\r\n\r\n");
+            assertThat(raw.receive().status()).isEqualTo(403);
+        }
     }
 
     @Test

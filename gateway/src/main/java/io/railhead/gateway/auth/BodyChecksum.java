@@ -67,15 +67,21 @@ enum BodyChecksum {
 
     /** The declared value; one that cannot be any body's does not match this one either. */
     byte[] parse(String base64) {
-        try {
-            byte[] value = Base64.getDecoder().decode(base64.strip());
-            if (value.length == lengthBytes) {
-                return value;
-            }
-        } catch (IllegalArgumentException e) {
+        byte[] value = tryParse(base64);
+        if (value == null) {
             throw invalid();
         }
-        throw invalid();
+        return value;
+    }
+
+    /** Null where it cannot be any body's. */
+    byte @Nullable [] tryParse(String base64) {
+        try {
+            byte[] value = Base64.getDecoder().decode(base64.strip());
+            return value.length == lengthBytes ? value : null;
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
     }
 
     private S3Exception invalid() {

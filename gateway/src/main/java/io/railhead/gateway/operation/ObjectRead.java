@@ -182,7 +182,10 @@ public final class ObjectRead {
             destination.refused();
             return;
         }
-        if (metadata.version().sizeBytes() > scope.rule().maxObject().bytes()) {
+        long size = metadata.version().sizeBytes();
+        // Of an object without bytes some stores answer every range, others none.
+        if (size > scope.rule().maxObject().bytes()
+                || (size == 0 && ObjectReads.range(request) != null)) {
             destination.uncacheable();
             return;
         }

@@ -12,10 +12,10 @@ public record ByteRange(long first, long last) {
 
     /** Null where the value is not exactly one well-formed range: S3 decides what that means. */
     public static @Nullable ByteRange parse(String header) {
-        if (!header.regionMatches(true, 0, "bytes=", 0, 6)) {
+        if (!header.startsWith("bytes=")) {
             return null;
         }
-        String spec = header.substring(6).strip();
+        String spec = header.substring(6);
         int dash = spec.indexOf('-');
         if (dash < 0 || spec.indexOf(',') >= 0) {
             return null;
