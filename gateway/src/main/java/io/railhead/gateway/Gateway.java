@@ -126,7 +126,8 @@ public final class Gateway implements AutoCloseable {
             listener = new S3Listener(vertx,
                     frontDoor(credentials, sessions, opening.endpoints(), reads, routes,
                             callers, access),
-                    (int) config.gateway().maxHeader().bytes(), config.gateway().headerTimeout(),
+                    metrics, (int) config.gateway().maxHeader().bytes(),
+                    config.gateway().headerTimeout(),
                     config.gateway().idleTimeout());
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             bound("gateway.listen", config.gateway().listen(),

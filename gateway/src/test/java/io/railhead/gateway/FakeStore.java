@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FakeStore implements AutoCloseable {
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
-    private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
+    private static final Pattern RANGE = Pattern.compile("bytes=(\\d{1,18})-(\\d{1,18})");
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -205,8 +205,13 @@ final class FakeStore implements AutoCloseable {
             answer(exchange, 200, object);
             return;
         }
-        int first = Integer.parseInt(matcher.group(1));
-        int last = Math.min(object.length - 1, Integer.parseInt(matcher.group(2)));
+        long from = Long.parseLong(matcher.group(1));
+        int last = (int) Math.min(object.length - 1, Long.parseLong(matcher.group(2)));
+        if (from > Long.parseLong(matcher.group(2))) {
+            answer(exchange, 200, object);
+            return;
+        }
+        int first = (int) Math.min(from, object.length);
         if (first >= object.length) {
             answer(exchange, 416, "<Error><Code>InvalidRange</Code></Error>".getBytes());
             return;

@@ -144,6 +144,8 @@ class HttpFramingIT {
             raw.send("GET /b/key HTTP/1.1\r\nHo");
             assertThat(raw.isClosedByPeer()).isTrue();
         }
+        assertThat(gateway.metric("railhead_closed_connections_total{reason=\"slow_head\",}"))
+                .isEqualTo(1);
     }
 
     @Test
@@ -155,6 +157,15 @@ class HttpFramingIT {
             }
         }
         assertNothingForwarded();
+    }
+
+    @Test
+    void bytesBeyondAsciiInATargetAreAKeysUtf8() {
+        store.put("/b/%C3%A9", "accented".getBytes(StandardCharsets.UTF_8));
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("GET /b/\u00c3\u00a9 HTTP/1.1\r\nHost: h\r\n\r\n");
+            assertThat(raw.receive().body()).isEqualTo("accented");
+        }
     }
 
     @Test

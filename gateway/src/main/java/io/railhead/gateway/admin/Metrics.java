@@ -21,6 +21,8 @@ public final class Metrics {
             "Requests that the policy file does not allow.", "action");
     public final Counter cutBodies = counter("railhead_cut_bodies_total",
             "Bodies that could not be finished and were cut.", "reason");
+    public final Counter closedConnections = counter("railhead_closed_connections_total",
+            "Connections closed on clients that kept them too long.", "reason");
     public final Counter revalidations = counter("railhead_revalidations_total",
             "Questions to the backend before a hit.", "result");
     public final Counter staleServed = counter("railhead_stale_served_total",

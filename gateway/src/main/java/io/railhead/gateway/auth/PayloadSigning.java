@@ -47,7 +47,9 @@ public sealed interface PayloadSigning {
 
     private static PayloadSigning parseDigest(String value) {
         if (value.startsWith("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD")) {
-            throw new S3Exception(S3Error.NOT_IMPLEMENTED, "SigV4A chunks are not served.");
+            throw new S3Exception(S3Error.INVALID_REQUEST,
+                    "Chunks signed with AWS4-ECDSA-P256-SHA256 are not supported."
+                            + " Please use AWS4-HMAC-SHA256.");
         }
         if (!Hex.isSha256(value)) {
             throw new S3Exception(S3Error.INVALID_ARGUMENT,

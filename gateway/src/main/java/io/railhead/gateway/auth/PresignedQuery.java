@@ -55,7 +55,8 @@ final class PresignedQuery {
     private static long expires(String text) {
         long seconds;
         try {
-            seconds = Long.parseLong(text);
+            // A plus sign is no digit.
+            seconds = Long.parseLong(text.startsWith("+") ? "" : text);
         } catch (NumberFormatException e) {
             throw new S3Exception(MALFORMED, "X-Amz-Expires should be a number");
         }

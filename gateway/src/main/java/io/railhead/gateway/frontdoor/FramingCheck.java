@@ -3,15 +3,19 @@ package io.railhead.gateway.frontdoor;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Refuses heads that another reader on the way could understand differently, and ends connections
  * on which it could see the next request elsewhere (RFC 9112 §3.2 and §6).
  */
 final class FramingCheck {
+    private static final String UNAMBIGUOUS_HOST = "-._~%";
+    private static final Pattern PORT = Pattern.compile("(:[0-9]*)?");
 
     private FramingCheck() {}
 
@@ -25,13 +29,45 @@ final class FramingCheck {
                         "The only Transfer-Encoding that is understood is chunked, in HTTP/1.1.");
             }
         }
+        requireOneLength(exchange, request.headers());
         List<String> hosts = request.headers().getAll("host");
-        boolean oneHost = hosts.size() == 1
-                && hosts.getFirst().chars().noneMatch(c -> c <= ' ' || c == ',' || c == '/');
+        boolean oneHost = hosts.size() == 1 && isHost(hosts.getFirst());
         boolean mayLack = hosts.isEmpty() && request.version() == HttpVersion.HTTP_1_0;
         if (!oneHost && !mayLack) {
             throw refusal(exchange, "A request must have one Host header.");
         }
+        if (request.uri().chars().anyMatch(c -> c <= ' ' || c == 0x7F)) {
+            throw refusal(exchange, "A request's target must hold no control characters.");
+        }
+    }
+
+    /**
+     * The decoder reads a length that goes on in the next line, a field without a name, and eight
+     * bytes behind the handshake of a WebSocket draft of 2010: others do not.
+     */
+    private static void requireOneLength(Exchange exchange, MultiMap headers) {
+        String length = headers.get("content-length");
+        if (length != null && !length.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            throw refusal(exchange, "Content-Length must be a number.");
+        }
+        if (headers.contains("") || headers.contains("sec-websocket-key1")) {
+            throw refusal(exchange, "An error occurred when parsing the HTTP request.");
+        }
+    }
+
+    /** RFC 3986 §3.2.2, less what nobody calls a host: a name or an address, and maybe a port. */
+    static boolean isHost(String host) {
+        int end = host.startsWith("[") ? host.indexOf(']') + 1 : host.indexOf(':');
+        String name = host.substring(0, end < 0 ? host.length() : end);
+        boolean known = name.startsWith("[")
+                ? name.chars().allMatch(c -> isNameCharacter(c) || "[:]".indexOf(c) >= 0)
+                : name.chars().allMatch(FramingCheck::isNameCharacter);
+        return known && !name.isEmpty() && PORT.matcher(host.substring(name.length())).matches();
+    }
+
+    private static boolean isNameCharacter(int c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+                || UNAMBIGUOUS_HOST.indexOf(c) >= 0;
     }
 
     private static S3Exception refusal(Exchange exchange, String detail) {

@@ -17,8 +17,10 @@ import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.InstantSource;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * up, routed by rule. Event loop only; one instance serves all loops and holds no state of theirs.
  */
 public final class FrontDoor {
+    private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "DELETE",
+            "PATCH", "OPTIONS");
+
     private final RequestAuthenticator authenticator;
     private final AccessControl access;
     private final Routes routes;
@@ -111,23 +116,51 @@ public final class FrontDoor {
     }
 
     private static RequestHead head(HttpServerRequest http) {
-        String uri = http.uri();
+        String method = http.method().name();
+        if (!METHODS.contains(method)) {
+            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED);
+        }
+        String uri = ascii(http.uri());
         if (!uri.startsWith("/")) {
             throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
         int mark = uri.indexOf('?');
         Headers.Builder headers = Headers.builder();
         http.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
-        return new RequestHead(http.method().name(), mark < 0 ? uri : uri.substring(0, mark),
+        return new RequestHead(method, mark < 0 ? uri : uri.substring(0, mark),
                 mark < 0 ? null : uri.substring(mark + 1), headers.build());
+    }
+
+    /** Some clients send a key's UTF-8 as it is; each char is one byte of it. */
+    private static String ascii(String uri) {
+        if (uri.chars().allMatch(c -> c < 0x80)) {
+            return uri;
+        }
+        StringBuilder encoded = new StringBuilder(uri.length() + 16);
+        uri.chars()
+                .forEach(c -> encoded.append(c < 0x80
+                        ? String.valueOf((char) c)
+                        : "%" + HexFormat.of().withUpperCase().toHexDigits((byte) c)));
+        return encoded.toString();
     }
 
     private Address address(RequestHead head) {
         try {
-            return Address.of(head.rawPath(), head.headers().get("host"), domains);
+            Address address = Address.of(head.rawPath(), head.headers().get("host"), domains);
+            String bucket = address.bucket();
+            if (bucket != null && !isBucketName(bucket)) {
+                throw new S3Exception(S3Error.INVALID_BUCKET_NAME);
+            }
+            return address;
         } catch (IllegalArgumentException e) {
             throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
+    }
+
+    /** Stores differ in their rules; these are names that they could read as something else. */
+    private static boolean isBucketName(String name) {
+        return !name.isEmpty() && !name.equals(".") && !name.equals("..")
+                && name.chars().noneMatch(c -> c <= ' ' || c == '/' || c == '\\' || c == 0x7F);
     }
 
     private static Query query(@Nullable String raw) {

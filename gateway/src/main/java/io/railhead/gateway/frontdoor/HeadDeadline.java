@@ -3,8 +3,10 @@ package io.railhead.gateway.frontdoor;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.concurrent.Future;
 import java.time.Duration;
@@ -18,15 +20,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeadDeadline extends ChannelInboundHandlerAdapter {
     private final Duration limit;
+    private final Runnable onExpired;
     private @Nullable Future<?> timer;
     private boolean inMessage;
 
-    private HeadDeadline(Duration limit) {
+    private HeadDeadline(Duration limit, Runnable onExpired) {
         this.limit = limit;
+        this.onExpired = onExpired;
     }
 
-    static void guard(ChannelPipeline pipeline, Duration limit) {
-        HeadDeadline deadline = new HeadDeadline(limit);
+    /** @param onExpired told of each connection that is closed */
+    static void guard(ChannelPipeline pipeline, Duration limit, Runnable onExpired) {
+        HeadDeadline deadline = new HeadDeadline(limit, onExpired);
         String decoder = pipeline.context(HttpRequestDecoder.class).name();
         pipeline.addBefore(decoder, null, deadline);
         pipeline.addAfter(decoder, null, deadline.new Decoded());
@@ -47,6 +52,7 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
 
     private void expired(ChannelHandlerContext context) {
         if (context.channel().config().isAutoRead()) {
+            onExpired.run();
             Future<?> _ = context.close();
         } else {
             // We do not read: that the rest has not come is no fault of the peer's.
@@ -71,7 +77,8 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
     private final class Decoded extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
-            if (message instanceof HttpRequest) {
+            if (message instanceof HttpRequest request) {
+                requireVersion(request);
                 inMessage = true;
                 disarm();
             }
@@ -79,6 +86,16 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
                 inMessage = false;
             }
             context.fireChannelRead(message);
+        }
+
+        /** What follows a head of another version is framed in a way that nobody here knows. */
+        private static void requireVersion(HttpRequest request) {
+            HttpVersion version = request.protocolVersion();
+            if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)
+                    && request.decoderResult().isSuccess()) {
+                request.setDecoderResult(DecoderResult
+                        .failure(new IllegalArgumentException("neither HTTP/1.1 nor HTTP/1.0")));
+            }
         }
     }
 }

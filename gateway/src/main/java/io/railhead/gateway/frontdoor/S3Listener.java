@@ -3,6 +3,8 @@ package io.railhead.gateway.frontdoor;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -30,13 +32,15 @@ public final class S3Listener {
 
     private final Vertx vertx;
     private final FrontDoor door;
+    private final Metrics metrics;
     private final HttpServerOptions options;
     private final Duration headerTimeout;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
 
     /** @param maxHeaderBytes of all header fields of a request together */
-    public S3Listener(Vertx vertx, FrontDoor door, int maxHeaderBytes, Duration headerTimeout,
-            Duration idleTimeout) {
+    public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, int maxHeaderBytes,
+            Duration headerTimeout, Duration idleTimeout) {
+        this.metrics = metrics;
         this.headerTimeout = headerTimeout;
         this.vertx = vertx;
         this.door = door;
@@ -70,7 +74,7 @@ public final class S3Listener {
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> door.handle(request, context))
                 .connectionHandler(this::guard)
-                .invalidRequestHandler(S3Listener::refuse);
+                .invalidRequestHandler(this::refuse);
         servers.add(server);
         return server.listen(port, host);
     }
@@ -79,12 +83,18 @@ public final class S3Listener {
         ChannelPipeline pipeline = ((HttpServerConnection) connection).channelHandlerContext()
                 .pipeline();
         StrictDecoder.replaceIn(pipeline, options);
-        HeadDeadline.guard(pipeline, headerTimeout);
+        HeadDeadline.guard(pipeline, headerTimeout,
+                metrics.closedConnections.labels("slow_head")::inc);
     }
 
     /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */
-    private static void refuse(HttpServerRequest request) {
+    private void refuse(HttpServerRequest request) {
+        if (Exchange.isBehindTheEnd(request)) {
+            request.connection().close();
+            return;
+        }
         S3Exception error = refusal(request.decoderResult().cause());
+        metrics.errors.labels(error.error().code()).inc();
         String requestId = RequestIds.next();
         request.response()
                 .setStatusCode(error.status())

@@ -176,6 +176,7 @@ public final class Exchange implements Requester {
         request.handler(piece -> {
             drained[0] += piece.length();
             if (drained[0] > MAX_DRAINED_BYTES) {
+                metrics.closedConnections.labels("long_body").inc();
                 request.connection().close();
             }
         });

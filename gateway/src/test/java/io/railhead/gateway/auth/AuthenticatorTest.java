@@ -346,7 +346,7 @@ class AuthenticatorTest {
         assertThat(error(setting(GET, "x-amz-content-sha256", "E3")))
                 .isEqualTo(S3Error.INVALID_ARGUMENT);
         assertThat(error(setting(GET, "x-amz-content-sha256",
-                "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD"))).isEqualTo(S3Error.NOT_IMPLEMENTED);
+                "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD"))).isEqualTo(S3Error.INVALID_REQUEST);
     }
 
     @Test

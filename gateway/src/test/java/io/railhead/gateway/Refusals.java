@@ -1,0 +1,132 @@
+package io.railhead.gateway;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cache.memory.MemoryStats;
+import io.railhead.rdma.OpenDescriptors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * One gateway for a table of requests that it must refuse: each is answered with S3's own error,
+ * counted, not forwarded, and after all of them nothing is held that was not held before.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class Refusals {
+    private static final String SMUGGLED = "GET /b/smuggled HTTP/1.1\r\nHost: h\r\n\r\n";
+    private static final String NOT_TO_BE = "/b/new";
+
+    private FakeStore store;
+    private TestGateway gateway;
+    private MemoryStats before;
+    private long descriptorsBefore;
+
+    @BeforeAll
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """);
+        store.put("/b/key", "0123456789".getBytes(ISO_8859_1));
+        store.put("/b/smuggled", new byte[10]);
+        try (RawConnection raw = connect()) {
+            requireServes(raw);
+        }
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        gateway.assertNoLease();
+        before = gateway.memory();
+        descriptorsBefore = OpenDescriptors.count();
+    }
+
+    @AfterAll
+    void nothingIsHeld() {
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        gateway.assertNoLease();
+        assertThat(gateway.memory()).isEqualTo(before);
+        // The pool towards the store, and ours towards the metrics, may hold a few more.
+        TestGateway.await(() -> OpenDescriptors.count() <= descriptorsBefore + 20);
+        assertThat(store.count("GET /b/smuggled")).isZero();
+        assertThat(gateway.metrics())
+                .doesNotContain("railhead_errors_total{code=\"InternalError\"");
+        gateway.close();
+        store.close();
+    }
+
+    /**
+     * A request and the answer to it.
+     *
+     * @param wire each char one byte
+     */
+    record Refusal(String name, String wire, int status, String code) {
+        @Override
+        public String toString() {
+            String printable = name.replaceAll("[^ -~]", "~");
+            return printable.substring(0, Math.min(60, printable.length())) + " is " + code;
+        }
+    }
+
+    RawConnection connect() {
+        return new RawConnection(gateway.endpoint());
+    }
+
+    FakeStore store() {
+        return store;
+    }
+
+    double counted(String code) {
+        return gateway.metric("railhead_errors_total{code=\"" + code + "\",}");
+    }
+
+    static HandSigned get() {
+        return new HandSigned("GET", "/b/key", "");
+    }
+
+    /** Whether the connection is where both ends think that it is. */
+    static void requireServes(RawConnection raw) {
+        RawConnection.Answer answer = raw.send(get().head()).receive();
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.body()).isEqualTo("0123456789");
+    }
+
+    /** Nothing of what came behind it is taken for a request. */
+    void refusedAndClosed(Refusal refusal) {
+        refused(refusal, refusal.wire() + SMUGGLED,
+                raw -> assertThat(raw.isClosedByPeer()).isTrue());
+    }
+
+    /** What comes behind it is the next request. */
+    void refused(Refusal refusal) {
+        refused(refusal, refusal.wire(), Refusals::requireServes);
+    }
+
+    private void refused(Refusal refusal, String wire,
+            java.util.function.Consumer<RawConnection> then) {
+        int forwarded = store.requests().size();
+        double errors = counted(refusal.code());
+        try (RawConnection raw = connect()) {
+            RawConnection.Answer answer = raw.sendWhilePossible(wire.getBytes(ISO_8859_1))
+                    .receive();
+            assertThat(answer.body()).contains("<Error><Code>" + refusal.code() + "</Code>");
+            assertThat(answer.status()).isEqualTo(refusal.status());
+            assertThat(answer.headers()).containsKey("x-amz-request-id")
+                    .containsEntry("content-type", "application/xml");
+            // Only uploads of a declared length are begun before their end is seen.
+            assertThat(store.requests()
+                    .subList(forwarded, store.requests().size())).allMatch(
+                            request -> request.equals("PUT " + NOT_TO_BE + " -"));
+            then.accept(raw);
+        }
+        assertThat(counted(refusal.code())).isEqualTo(errors + 1);
+        assertThat(store.object(NOT_TO_BE)).isNull();
+    }
+}
