@@ -1,0 +1,29 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.auth.BodyReaderFuzz;
+import io.railhead.gateway.auth.SigV4Fuzz;
+import io.railhead.gateway.auth.UriEncodingFuzz;
+import io.railhead.gateway.events.EventDocumentFuzz;
+import io.railhead.gateway.operation.DeletionListFuzz;
+import io.railhead.gateway.request.AddressFuzz;
+import io.railhead.gateway.request.RangeFuzz;
+import io.railhead.gateway.s3.ErrorXmlFuzz;
+import io.railhead.rdma.fuzz.FuzzSuite;
+import io.railhead.rdma.fuzz.FuzzTarget;
+import java.util.List;
+
+class GatewayFuzzTest extends FuzzSuite {
+
+    @Override
+    protected List<FuzzTarget> targets() {
+        return List.of(new FuzzTarget(SigV4Fuzz.class, SigV4Fuzz::fuzzerTestOneInput),
+                new FuzzTarget(BodyReaderFuzz.class, BodyReaderFuzz::fuzzerTestOneInput),
+                new FuzzTarget(UriEncodingFuzz.class, UriEncodingFuzz::fuzzerTestOneInput),
+                new FuzzTarget(AddressFuzz.class, AddressFuzz::fuzzerTestOneInput),
+                new FuzzTarget(RangeFuzz.class, RangeFuzz::fuzzerTestOneInput),
+                new FuzzTarget(DeletionListFuzz.class,
+                        DeletionListFuzz::fuzzerTestOneInput),
+                new FuzzTarget(EventDocumentFuzz.class, EventDocumentFuzz::fuzzerTestOneInput),
+                new FuzzTarget(ErrorXmlFuzz.class, ErrorXmlFuzz::fuzzerTestOneInput));
+    }
+}
