@@ -7,15 +7,13 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.function.IntPredicate;
 
 /**
  * Refuses heads that another reader on the way could understand differently, and ends connections
  * on which it could see the next request elsewhere (RFC 9112 §3.2 and §6).
  */
 final class FramingCheck {
-    private static final String UNAMBIGUOUS_HOST = "-._~%";
-    private static final Pattern PORT = Pattern.compile("(:[0-9]*)?");
 
     private FramingCheck() {}
 
@@ -36,7 +34,8 @@ final class FramingCheck {
         if (!oneHost && !mayLack) {
             throw refusal(exchange, "A request must have one Host header.");
         }
-        if (request.uri().chars().anyMatch(c -> c <= ' ' || c == 0x7F)) {
+        String target = request.uri();
+        if (!all(target, 0, target.length(), c -> c > ' ' && c != 0x7F)) {
             throw refusal(exchange, "A request's target must hold no control characters.");
         }
     }
@@ -47,7 +46,7 @@ final class FramingCheck {
      */
     private static void requireOneLength(Exchange exchange, MultiMap headers) {
         String length = headers.get("content-length");
-        if (length != null && !length.chars().allMatch(c -> c >= '0' && c <= '9')) {
+        if (length != null && !all(length, 0, length.length(), FramingCheck::isDigit)) {
             throw refusal(exchange, "Content-Length must be a number.");
         }
         if (headers.contains("") || headers.contains("sec-websocket-key1")) {
@@ -56,18 +55,34 @@ final class FramingCheck {
     }
 
     /** RFC 3986 §3.2.2, less what nobody calls a host: a name or an address, and maybe a port. */
-    static boolean isHost(String host) {
-        int end = host.startsWith("[") ? host.indexOf(']') + 1 : host.indexOf(':');
-        String name = host.substring(0, end < 0 ? host.length() : end);
-        boolean known = name.startsWith("[")
-                ? name.chars().allMatch(c -> isNameCharacter(c) || "[:]".indexOf(c) >= 0)
-                : name.chars().allMatch(FramingCheck::isNameCharacter);
-        return known && !name.isEmpty() && PORT.matcher(host.substring(name.length())).matches();
+    private static boolean isHost(String host) {
+        boolean literal = host.startsWith("[");
+        int end = literal ? host.indexOf(']') + 1 : host.indexOf(':');
+        end = end < 0 ? host.length() : end;
+        return end > 0
+                && all(host, 0, end, c -> isNameCharacter(c)
+                        || (literal && (c == '[' || c == ']' || c == ':')))
+                && (end == host.length()
+                        || (host.charAt(end) == ':'
+                                && all(host, end + 1, host.length(), FramingCheck::isDigit)));
+    }
+
+    private static boolean all(String text, int from, int to, IntPredicate test) {
+        for (int i = from; i < to; i++) {
+            if (!test.test(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isDigit(int c) {
+        return c >= '0' && c <= '9';
     }
 
     private static boolean isNameCharacter(int c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-                || UNAMBIGUOUS_HOST.indexOf(c) >= 0;
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c)
+                || "-._~%".indexOf(c) >= 0;
     }
 
     private static S3Exception refusal(Exchange exchange, String detail) {
