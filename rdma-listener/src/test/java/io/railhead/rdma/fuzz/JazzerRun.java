@@ -32,7 +32,8 @@ final class JazzerRun {
                 "--enable-native-access=ALL-UNNAMED", "-cp", classpath,
                 "com.code_intelligence.jazzer.Jazzer",
                 "--target_class=" + target.harness().getName(),
-                "--instrumentation_includes=io.railhead.**", "--custom_hook_includes=io.railhead.**", "--reproducer_path=" + work,
+                "--instrumentation_includes=io.railhead.**",
+                "--custom_hook_includes=io.railhead.**", "--reproducer_path=" + work,
                 "-max_total_time=" + seconds, "-timeout=60", "-max_len=16384",
                 "-artifact_prefix=" + work + "/", found.toString(), target.corpus().toString())
                 .redirectErrorStream(true)
