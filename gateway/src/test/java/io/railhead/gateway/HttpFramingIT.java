@@ -211,6 +211,20 @@ class HttpFramingIT {
     }
 
     @Test
+    void aRefusedBodyWithoutEndEndsTheConnection() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nAuthorization: nonsense\r\nContent-Length: "
+                    + (1L << 40) + "\r\n\r\n");
+            assertThat(raw.receive().status()).isEqualTo(400);
+            raw.sendWhilePossible(new byte[17 << 20]);
+            assertThat(raw.isClosedByPeer()).isTrue();
+        }
+        assertThat(gateway.metric("railhead_closed_connections_total{reason=\"long_body\",}"))
+                .isEqualTo(1);
+        assertNothingForwarded();
+    }
+
+    @Test
     void everyAnswerCarriesARequestIdOfItsOwn() {
         assertThat(Stream.of(client.get("/b/key"), client.get("/b/key"), client.head("/b/key"),
                 client.get("/b/none"), client.get("/b"), client.anonymous("GET", "/b/key"),

@@ -5,8 +5,7 @@ import io.railhead.backend.RedactedQuery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a signature covers, byte for byte as received; but bytes that no URI may hold, beyond ASCII,
- * are percent-encoded in path and query.
+ * What a signature covers, byte for byte as received.
  *
  * @param rawPath percent-encoded, with its leading slash; each char is one byte
  * @param rawQuery without the question mark; null if there is none

@@ -17,7 +17,6 @@ import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.InstantSource;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -120,7 +119,7 @@ public final class FrontDoor {
         if (!METHODS.contains(method)) {
             throw new S3Exception(S3Error.METHOD_NOT_ALLOWED);
         }
-        String uri = ascii(http.uri());
+        String uri = http.uri();
         if (!uri.startsWith("/")) {
             throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
@@ -129,19 +128,6 @@ public final class FrontDoor {
         http.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
         return new RequestHead(method, mark < 0 ? uri : uri.substring(0, mark),
                 mark < 0 ? null : uri.substring(mark + 1), headers.build());
-    }
-
-    /** Some clients send a key's UTF-8 as it is; each char is one byte of it. */
-    private static String ascii(String uri) {
-        if (uri.chars().allMatch(c -> c < 0x80)) {
-            return uri;
-        }
-        StringBuilder encoded = new StringBuilder(uri.length() + 16);
-        uri.chars()
-                .forEach(c -> encoded.append(c < 0x80
-                        ? String.valueOf((char) c)
-                        : "%" + HexFormat.of().withUpperCase().toHexDigits((byte) c)));
-        return encoded.toString();
     }
 
     private Address address(RequestHead head) {

@@ -174,8 +174,9 @@ public final class Exchange implements Requester {
         long[] drained = {0};
         request.exceptionHandler(cause -> LOG.debug("request {} closed while drained", requestId));
         request.handler(piece -> {
+            boolean within = drained[0] <= MAX_DRAINED_BYTES;
             drained[0] += piece.length();
-            if (drained[0] > MAX_DRAINED_BYTES) {
+            if (within && drained[0] > MAX_DRAINED_BYTES) {
                 metrics.closedConnections.labels("long_body").inc();
                 request.connection().close();
             }
