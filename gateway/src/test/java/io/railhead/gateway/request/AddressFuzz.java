@@ -20,7 +20,8 @@ public final class AddressFuzz {
     public static void fuzzerTestOneInput(byte[] input) {
         String text = new String(input, ISO_8859_1);
         int line = text.indexOf('\n');
-        String target = '/' + (line < 0 ? text : text.substring(0, line));
+        String target = PercentCodec
+                .ascii('/' + (line < 0 ? text : text.substring(0, line)));
         String host = line < 0 ? "h" : text.substring(line + 1);
         int mark = target.indexOf('?');
         address(mark < 0 ? target : target.substring(0, mark), host);
