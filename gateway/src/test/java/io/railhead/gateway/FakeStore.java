@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FakeStore implements AutoCloseable {
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
+    private static final Pattern FIRST = Pattern.compile("bytes=(\\d+)-\\d*");
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d{1,18})-(\\d{1,18})");
 
     private final HttpServer server;
@@ -200,6 +202,10 @@ final class FakeStore implements AutoCloseable {
         exchange.getResponseHeaders().set("ETag", etag(object));
         exchange.getResponseHeaders().set("Last-Modified", "Fri, 20 Nov 2026 00:00:00 GMT");
         metadata.forEach(exchange.getResponseHeaders()::set);
+        if (range != null && isBehind(range, object.length)) {
+            answer(exchange, 416, "<Error><Code>InvalidRange</Code></Error>".getBytes());
+            return;
+        }
         Matcher matcher = RANGE.matcher(range == null ? "" : range);
         if (!matcher.matches()) {
             answer(exchange, 200, object);
@@ -219,6 +225,13 @@ final class FakeStore implements AutoCloseable {
         exchange.getResponseHeaders()
                 .set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
         answer(exchange, 206, java.util.Arrays.copyOfRange(object, first, last + 1));
+    }
+
+    /** Of numbers of any length; and of no last bytes. */
+    private static boolean isBehind(String range, int size) {
+        Matcher first = FIRST.matcher(range);
+        return range.equals("bytes=-0") || (first.matches()
+                && new BigInteger(first.group(1)).compareTo(BigInteger.valueOf(size)) >= 0);
     }
 
     private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {
