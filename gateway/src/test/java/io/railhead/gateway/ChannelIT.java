@@ -248,8 +248,8 @@ class ChannelIT {
     void anUploadWhoseChecksumIsWrongCommitsNothing() {
         assertRefused(put("wrong", 0, 300_000, Map.of("x-amz-checksum-crc32", "AAAAAA==")), 400,
                 "BadDigest");
-        assertRefused(put("wrong", 0, 300_000, Map.of("x-amz-checksum-crc32", "!")), 400,
-                "BadDigest");
+        assertRefused(put("wrong", 0, 300_000, Map.of("content-md5", "!")), 400,
+                "InvalidDigest");
         assertThat(store.object("/b/wrong")).isNull();
     }
 

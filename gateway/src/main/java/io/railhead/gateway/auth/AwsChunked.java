@@ -217,7 +217,8 @@ final class AwsChunked implements Framing {
         return trailer == null ? Map.of() : trailer.values();
     }
 
+    /** S3's code for chunks that it cannot read; its words would say only that they ended. */
     private static S3Exception malformed(String detail) {
-        return new S3Exception(S3Error.INVALID_REQUEST, detail);
+        return new S3Exception(S3Error.INCOMPLETE_BODY, detail);
     }
 }

@@ -32,8 +32,8 @@ final class BodyChecks {
 
     void expectMd5(Headers headers) {
         String md5 = headers.get(BodyChecksum.CONTENT_MD5.header());
-        if (md5 != null) {
-            expect(BodyChecksum.CONTENT_MD5, md5);
+        if (md5 != null && !expect(BodyChecksum.CONTENT_MD5, md5)) {
+            throw new S3Exception(S3Error.INVALID_DIGEST);
         }
     }
 
@@ -42,10 +42,7 @@ final class BodyChecks {
             BodyChecksum checksum = BodyChecksum.named(name.toLowerCase(Locale.ROOT));
             if (checksum != null) {
                 requireFirst();
-                leftToStore = checksum.tryParse(value) == null;
-                if (!leftToStore) {
-                    expect(checksum, value);
-                }
+                leftToStore = !expect(checksum, value);
             }
         });
     }
@@ -70,9 +67,15 @@ final class BodyChecks {
         }
     }
 
-    private void expect(BodyChecksum checksum, String value) {
-        declared.put(checksum, checksum.parse(value));
+    /** False where the value cannot be any body's. */
+    private boolean expect(BodyChecksum checksum, String value) {
+        byte[] sum = checksum.tryParse(value);
+        if (sum == null) {
+            return false;
+        }
+        declared.put(checksum, sum);
         start(checksum);
+        return true;
     }
 
     private void start(BodyChecksum checksum) {
@@ -90,7 +93,10 @@ final class BodyChecks {
             if (value == null) {
                 throw new S3Exception(S3Error.MALFORMED_TRAILER);
             }
-            declared.put(checksum, checksum.parse(value));
+            if (!expect(checksum, value)) {
+                throw new S3Exception(S3Error.INVALID_REQUEST,
+                        "Value for " + name + " trailing header is invalid.");
+            }
         });
         running.forEach(this::verify);
     }

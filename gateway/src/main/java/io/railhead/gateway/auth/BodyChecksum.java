@@ -65,16 +65,7 @@ enum BodyChecksum {
         return this == CONTENT_MD5 ? "content-md5" : PREFIX + name().toLowerCase(Locale.ROOT);
     }
 
-    /** The declared value; one that cannot be any body's does not match this one either. */
-    byte[] parse(String base64) {
-        byte[] value = tryParse(base64);
-        if (value == null) {
-            throw invalid();
-        }
-        return value;
-    }
-
-    /** Null where it cannot be any body's. */
+    /** The declared value; null where it cannot be any body's. */
     byte @Nullable [] tryParse(String base64) {
         try {
             byte[] value = Base64.getDecoder().decode(base64.strip());
@@ -82,13 +73,6 @@ enum BodyChecksum {
         } catch (IllegalArgumentException e) {
             return null;
         }
-    }
-
-    private S3Exception invalid() {
-        return this == CONTENT_MD5
-                ? new S3Exception(S3Error.INVALID_DIGEST)
-                : new S3Exception(S3Error.BAD_DIGEST,
-                        "Value for " + header() + " header is invalid.");
     }
 
     S3Exception mismatch() {

@@ -217,7 +217,7 @@ class BodyReaderTest {
         Wire wire = sdk.put(random(70_000, 3));
         byte[] longer = Arrays.copyOf(wire.body(), wire.body().length + 5);
         assertThat(refusal(open(wire), longer).error())
-                .isIn(S3Error.INCOMPLETE_BODY, S3Error.INVALID_REQUEST);
+                .isEqualTo(S3Error.INCOMPLETE_BODY);
     }
 
     @ParameterizedTest
@@ -250,7 +250,7 @@ class BodyReaderTest {
         assertThat(read(BodyReader.open(ANONYMOUS, headers("Content-Length", "9", name, "AAA=")),
                 digits, random)).as("the store's to refuse").isEqualTo(digits);
         assertThat(refusal(trailing(name), trailed(name + ":AAA=\r\n")).error())
-                .isEqualTo(S3Error.BAD_DIGEST);
+                .isEqualTo(S3Error.INVALID_REQUEST);
 
         BodyReader trailing = trailing(name);
         assertThat(read(trailing, trailed(name + ':' + right + "\r\n"), random))
@@ -294,7 +294,7 @@ class BodyReaderTest {
                 .isEqualTo(S3Error.MALFORMED_TRAILER);
         assertThat(refusal(trailing("x-amz-checksum-crc32"),
                 "1".repeat(20_000).getBytes(US_ASCII)).error())
-                .isEqualTo(S3Error.INVALID_REQUEST);
+                .isEqualTo(S3Error.INCOMPLETE_BODY);
     }
 
     @ParameterizedTest
@@ -303,7 +303,7 @@ class BodyReaderTest {
             "9\r\n123456789x\r\n"})
     void malformedChunksAreRefused(String body) {
         assertThat(refusal(trailing("x-amz-checksum-crc32"), body.getBytes(US_ASCII)).error())
-                .isEqualTo(S3Error.INVALID_REQUEST);
+                .isEqualTo(S3Error.INCOMPLETE_BODY);
     }
 
     @Test
