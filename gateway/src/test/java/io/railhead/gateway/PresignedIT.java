@@ -26,18 +26,9 @@ class PresignedIT {
     @BeforeEach
     void start() {
         store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
+        gateway = TestGateway.over(store.endpoint(), """
                 rules:
                   - freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
                 """);
         client = gateway.client("AK", "SK");
         store.put("/b/key", OBJECT);

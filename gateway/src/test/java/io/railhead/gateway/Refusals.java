@@ -26,17 +26,7 @@ abstract class Refusals {
     @BeforeAll
     void start() {
         store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+        gateway = TestGateway.over(store.endpoint());
         store.put("/b/key", "0123456789".getBytes(ISO_8859_1));
         store.put("/b/smuggled", new byte[10]);
         try (RawConnection raw = connect()) {

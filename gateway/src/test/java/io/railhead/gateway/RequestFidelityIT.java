@@ -39,17 +39,7 @@ class RequestFidelityIT {
     void start() {
         store = new ScriptedStore(Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
                 + "ETag: \"e\"", new byte[0]));
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+        gateway = TestGateway.over(store.endpoint());
         client = gateway.client("AK", "SK");
     }
 

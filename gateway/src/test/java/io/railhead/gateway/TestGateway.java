@@ -57,6 +57,26 @@ final class TestGateway implements AutoCloseable {
         }
     }
 
+    /** In front of one store, for one principal, whose key is AK with the secret SK. */
+    static TestGateway over(URI store) {
+        return over(store, "");
+    }
+
+    /** @param rules the section of that name */
+    static TestGateway over(URI store, String rules) {
+        return new TestGateway("""
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                """.formatted(store) + rules, """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """);
+    }
+
     private static final String DEFAULTS = """
             gateway:
               listen: 127.0.0.1:0

@@ -28,17 +28,7 @@ class UploadsIT {
     @BeforeEach
     void start() {
         store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+        gateway = TestGateway.over(store.endpoint());
         client = gateway.client("AK", "SK");
         store.put("/b/key", new byte[10]);
     }
@@ -210,17 +200,7 @@ class UploadsIT {
     void aClientThatWaitsIsNotAskedForABodyThatTheStoreRefuses() {
         try (ScriptedStore refusing = new ScriptedStore(Script.beforeBody(
                 Script.status(403, "denied")));
-                TestGateway before = new TestGateway("""
-                        cache:
-                          memory: 64MiB
-                        backends:
-                          store:
-                            endpoints: [%s]
-                        """.formatted(refusing.endpoint()), """
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                        """);
+                TestGateway before = TestGateway.over(refusing.endpoint());
                 RawConnection raw = new RawConnection(before.endpoint())) {
             raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 123\r\n"
                     + "Expect: 100-continue\r\n\r\n");

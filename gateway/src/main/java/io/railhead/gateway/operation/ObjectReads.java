@@ -11,10 +11,7 @@ import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
-import java.util.Collections;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Which reads may be answered from what is held, and as whom. */
@@ -29,21 +26,14 @@ public final class ObjectReads {
             "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");
 
-    /** Of S3's own headers, those that leave a read what it is. */
-    private static final Set<String> HARMLESS = caseless("x-amz-date", "x-amz-content-sha256",
-            "x-amz-security-token", "x-amz-checksum-mode", "x-amz-user-agent",
-            "x-amz-meta-rdma-token");
-    /** Of stores' own, such as MinIO's that reads out of an archive; else they only trace. */
+    /**
+     * Of stores' own, such as MinIO's that reads out of an archive. S3 itself gives reads no other
+     * meaning by a header, and its clients send many that only tell of themselves.
+     */
     private static final List<String> OF_STORES = List.of("x-minio-", "x-rgw-", "x-emc-",
             "x-goog-", "x-ibm-", "x-ntap-");
 
     private ObjectReads() {}
-
-    private static Set<String> caseless(String... names) {
-        Set<String> set = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-        set.addAll(List.of(names));
-        return Collections.unmodifiableSet(set);
-    }
 
     public static boolean isCacheable(S3Request request) {
         boolean plain = request.query()
@@ -61,24 +51,9 @@ public final class ObjectReads {
     /** Whether no header could make another thing of a read than what is held. */
     private static boolean isUnderstood(Headers headers) {
         boolean[] understood = {true};
-        headers.forEach((name, value) -> understood[0] &= isUnderstood(name));
+        headers.forEach((name, value) -> understood[0] &= OF_STORES.stream()
+                .noneMatch(prefix -> name.regionMatches(true, 0, prefix, 0, prefix.length())));
         return understood[0];
-    }
-
-    private static boolean isUnderstood(String header) {
-        if (begins(header, "x-amz-")) {
-            return HARMLESS.contains(header) || begins(header, "x-amz-rdma-");
-        }
-        for (String prefix : OF_STORES) {
-            if (begins(header, prefix)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean begins(String header, String prefix) {
-        return header.regionMatches(true, 0, prefix, 0, prefix.length());
     }
 
     /** S3 allows overrides in signed requests only: its own error says so best. */
