@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** HTTP header fields in order, names compared without case. Immutable. */
@@ -37,6 +38,16 @@ public final class Headers {
 
     public boolean contains(String name) {
         return get(name) != null;
+    }
+
+    /** Whether a field has such a name. */
+    public boolean anyName(Predicate<String> test) {
+        for (Field field : fields) {
+            if (test.test(field.name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     public void forEach(BiConsumer<String, String> visitor) {

@@ -276,11 +276,14 @@ class FormUploadIT {
                 + "\r\n\r\n\r\nx\r\n--" + BOUNDARY + "--", part("name=\"key\"; name=\"acl\"", "x"),
                 part("name=\"a\"; filename=\"; name=\\\"key\\\"\"", "x"),
                 part("name=\"a\"\r\nContent-Disposition: form-data; name=\"key\"", "x"),
-                part("name=\"a\"\r\n folded", "x"),
+                part("name=\"a\"\r\n folded", "x"), part("name*=UTF-8''key", "x"),
+                part("name=\"a\"; filename=\"f\"", "x"), part("name=\"k%65y\"", "x"),
                 part("name=\"a\"", "x\n--" + BOUNDARY + "\nContent-Disposition: form-data;"
                         + " name=\"key\"\n\nsecret/x"))) {
             assertThat(post("b", body.getBytes()).status()).as(body).isEqualTo(400);
         }
+        assertThat(post("b", part("name=\"key\"", "\u00ff").getBytes(StandardCharsets.ISO_8859_1))
+                .status()).as("what is not UTF-8").isEqualTo(400);
         assertThat(heard()).isEmpty();
     }
 

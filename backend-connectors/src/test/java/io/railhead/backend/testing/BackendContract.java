@@ -37,7 +37,7 @@ import org.reactivestreams.Publisher;
 
 /**
  * What {@link Backend} promises over a real store. A subclass starts the store and says, with the
- * reason, what that store is known not to do.
+ * reason, what that store is known not to do. One class, because each store inherits all of it.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class BackendContract {

@@ -4,14 +4,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /** Digests every JDK has. */
-final class Digests {
+public final class Digests {
     private Digests() {}
 
     static MessageDigest sha256() {
         return of("SHA-256");
     }
 
-    static MessageDigest of(String algorithm) {
+    public static MessageDigest of(String algorithm) {
         try {
             return MessageDigest.getInstance(algorithm);
         } catch (NoSuchAlgorithmException e) {

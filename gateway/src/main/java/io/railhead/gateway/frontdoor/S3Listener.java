@@ -1,5 +1,6 @@
 package io.railhead.gateway.frontdoor;
 
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
@@ -80,8 +81,9 @@ public final class S3Listener {
     }
 
     private void guard(HttpConnection connection) {
-        ChannelPipeline pipeline = ((HttpServerConnection) connection).channelHandlerContext()
-                .pipeline();
+        ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
+        ChannelPipeline pipeline = context.pipeline();
+        pipeline.addBefore(context.name(), null, new AwaitedAnswer());
         StrictDecoder.replaceIn(pipeline, options);
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);

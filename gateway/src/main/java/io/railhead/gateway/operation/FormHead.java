@@ -2,6 +2,8 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,7 +37,11 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
             .compile("(?i)content-disposition:\\s*form-data\\s*(;.*)");
     private static final Pattern HEADER = Pattern.compile("[A-Za-z0-9-]+:[^\\r\\n]*");
     private static final Pattern NAME = Pattern
-            .compile("(?i);\\s*name\\*?=(?:\"([^\"]*)\"|([^;\\s]+))");
+            .compile("(?i);\\s*name=(?:\"([^\"]*)\"|([^;\\s]+))");
+    /** A name that no reader could decode to another. */
+    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._$-]+");
+    /** As RFC 5987 has them, and RFC 7578 §4.2 forbids: not all readers know them. */
+    private static final Pattern EXTENDED = Pattern.compile(";\\s*[A-Za-z]+\\*");
     private static final Pattern FILE_NAME = Pattern
             .compile("(?i);\\s*filename=(?:\"([^\"]*)\"|([^;\\s]+))");
 
@@ -83,13 +89,18 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
             String headers = bytes.substring(head, value);
             String disposition = disposition(headers);
             String name = parameter(disposition, NAME);
-            if (name == null) {
+            String fileName = parameter(disposition, FILE_NAME);
+            if (name == null || !PLAIN.matcher(name).matches()
+                    || EXTENDED.matcher(disposition).find()) {
                 throw malformed();
             }
             if (name.equalsIgnoreCase("file")) {
-                String fileName = parameter(disposition, FILE_NAME);
                 return new FormHead(boundary, List.copyOf(parts), bytes.substring(start, value),
                         fileName == null ? "" : text(fileName), value);
+            }
+            if (fileName != null) {
+                // To some readers that makes it the file.
+                throw malformed();
             }
             int end = bytes.indexOf(LINE + delimiter, value);
             if (end < 0) {
@@ -136,8 +147,15 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return value;
     }
 
+    /** What is not UTF-8 would be looked at here as another value than the store's. */
     private static String text(String bytes) {
-        return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+        try {
+            return StandardCharsets.UTF_8.newDecoder()
+                    .decode(ByteBuffer.wrap(bytes.getBytes(StandardCharsets.ISO_8859_1)))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw malformed();
+        }
     }
 
     private static S3Exception malformed() {

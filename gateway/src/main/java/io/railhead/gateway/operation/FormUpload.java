@@ -65,8 +65,11 @@ public final class FormUpload implements Operation {
                 .exceptionHandler(
                         cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
         exchange.request()
-                .endHandler(ignored -> exchange.fail(
-                        new S3Exception(S3Error.MALFORMED_POST_REQUEST)));
+                .endHandler(ignored -> {
+                    if (!exchange.isAnswered()) {
+                        exchange.fail(new S3Exception(S3Error.MALFORMED_POST_REQUEST));
+                    }
+                });
         exchange.request().handler(piece -> {
             read.appendBuffer(piece);
             take(exchange, request, length, boundary, read);
@@ -90,7 +93,8 @@ public final class FormUpload implements Operation {
             } else if (read.length() > MAX_HEAD_BYTES) {
                 throw new S3Exception(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
             }
-        } catch (S3Exception e) {
+        } catch (RuntimeException e) {
+            // Nobody else would answer.
             exchange.fail(e);
         }
     }

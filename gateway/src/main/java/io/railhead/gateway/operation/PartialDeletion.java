@@ -5,6 +5,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
+import io.railhead.gateway.auth.Digests;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.DeletionList.Entry;
 import io.railhead.gateway.request.S3Request;
@@ -14,8 +15,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -41,7 +40,8 @@ record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, 
         }
         byte[] document = list.asking(asked);
         BackendRequest forwarded = new BackendRequest("POST", request.target(), headers(document),
-                new Payload.Bytes(ByteBuffer.wrap(document)), request.caller(), null);
+                new Payload.Bytes(ByteBuffer.wrap(document)), request.caller(),
+                Relay.patience(request));
         request.route()
                 .backend()
                 .send(forwarded)
@@ -65,16 +65,10 @@ record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, 
                 headers.add(name, value);
             }
         });
-        return headers.add("Content-MD5", md5(document)).build();
-    }
-
-    private static String md5(byte[] document) {
-        try {
-            return Base64.getEncoder()
-                    .encodeToString(MessageDigest.getInstance("MD5").digest(document));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("MD5 is part of every Java", e);
-        }
+        return headers
+                .add("Content-MD5",
+                        Base64.getEncoder().encodeToString(Digests.of("MD5").digest(document)))
+                .build();
     }
 
     private void answered(BackendResponse answer, Consumer<Relay.Outcome> onOutcome) {

@@ -137,7 +137,7 @@ public final class Relay implements Operation {
     }
 
     /** What a store works at before it answers, and while: null for the backend's own time. */
-    private static @Nullable Duration patience(S3Request request) {
+    static @Nullable Duration patience(S3Request request) {
         boolean works = request.header("x-amz-copy-source") != null
                 || (request.method().equals("POST") && (request.query().has("uploadId")
                         || request.query().has("delete") || request.query().has("select")));

@@ -1,0 +1,83 @@
+package io.railhead.gateway;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.backend.testing.ScriptedStore;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whose fault it is that nothing moves on a connection: only the client's ends it. */
+class IdleConnectionsIT {
+    private static final Duration LONGER = Duration.ofMillis(2500);
+    private static final String HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    private static final String DONE = "7\r\n<Done/>\r\n0\r\n\r\n";
+
+    private static TestGateway gateway(URI store) {
+        return new TestGateway("  idle_timeout: 1s\n", """
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                """.formatted(store), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClientThatWaitsForTheStoreIsKept(boolean inTheAnswer) {
+        String begun = inTheAnswer ? "1\r\n \r\n" : "";
+        ScriptedStore.Script slow = (request, line) -> {
+            if (inTheAnswer) {
+                line.write(HEAD + begun, new byte[0]);
+            }
+            LockSupport.parkNanos(LONGER.toNanos());
+            line.write((inTheAnswer ? "" : HEAD) + DONE, new byte[0]);
+        };
+        try (ScriptedStore store = new ScriptedStore(slow);
+                TestGateway gateway = gateway(store.endpoint());
+                RawConnection raw = new RawConnection(gateway.endpoint())) {
+            HttpRequest copy = gateway.client("AK", "SK")
+                    .signed("PUT", "/b/key", new byte[0], "x-amz-copy-source", "/b/source");
+            raw.send(RawConnection.head(copy, "Content-Length: 0") + "\r\n");
+            assertThat(raw.receiveHead().status()).isEqualTo(200);
+            String body = begun + DONE;
+            assertThat(new String(raw.read(body.length()), UTF_8)).isEqualTo(body);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"",
+            "PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf"})
+    void aClientThatSaysNothingMoreIsClosed(String said) {
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = gateway(store.endpoint());
+                RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(said);
+            assertThat(raw.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotTakeItsAnswerIsClosedAndItsLeaseReturned() {
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = gateway(store.endpoint());
+                RawConnection raw = new RawConnection(gateway.endpoint())) {
+            store.put("/b/key", new byte[40_000_000]);
+            HttpRequest get = gateway.client("AK", "SK").signed("GET", "/b/key", new byte[0]);
+            raw.send(RawConnection.head(get) + "\r\n");
+            TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 1);
+            TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+            gateway.assertNoLease();
+        }
+    }
+}
