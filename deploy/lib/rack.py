@@ -147,6 +147,7 @@ def start_gateway(processes, store, key_pairs, **sections):
     listen, health = f"{LOOPBACK}:{free_port()}", f"{LOOPBACK}:{free_port()}"
     config = {
         "gateway": {"listen": listen, "health": health, "credentials": "credentials.yaml"},
+        "admin": {"enabled": False},
         "cache": {"memory": "512MiB"},
         "backends": {"store": {"endpoints": [store], "region": REGION}},
         "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock")}},

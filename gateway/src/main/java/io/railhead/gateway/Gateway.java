@@ -7,6 +7,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.gateway.admin.AdminListener;
 import io.railhead.gateway.admin.FabricCollector;
 import io.railhead.gateway.admin.HealthListener;
 import io.railhead.gateway.admin.Metrics;
@@ -90,6 +91,7 @@ public final class Gateway implements AutoCloseable {
     private final PageMemory memory;
     private final ObjectCache cache;
     private final S3Listener listener;
+    private final @Nullable HttpServer admin;
     private volatile boolean serving;
 
     private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock) {
@@ -134,6 +136,7 @@ public final class Gateway implements AutoCloseable {
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
                             config.gateway().eventLoops()));
+            admin = config.admin().enabled() ? openAdmin() : null;
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
             started.push(() -> requests.drain(config.gateway().drain()));
@@ -196,6 +199,12 @@ public final class Gateway implements AutoCloseable {
         return new CacheConfig(settings.window().bytes(), settings.run().bytes(),
                 CacheConfig.DEFAULT.shortageWait(),
                 settings.metadataEntries());
+    }
+
+    private HttpServer openAdmin() {
+        return bound("admin.listen", config.admin().listen(),
+                new AdminListener(vertx, Map.of()).listen(config.admin().listen().host(),
+                        config.admin().listen().port()));
     }
 
     /** A peer of a channel waits for its answer, however late the first byte can move. */
@@ -313,6 +322,11 @@ public final class Gateway implements AutoCloseable {
 
     public int healthPort() {
         return health.actualPort();
+    }
+
+    /** 0 if it is not enabled. */
+    public int adminPort() {
+        return admin == null ? 0 : admin.actualPort();
     }
 
     public PageMemory memory() {

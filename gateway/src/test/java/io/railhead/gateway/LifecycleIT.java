@@ -60,6 +60,7 @@ class LifecycleIT {
                 rdma:
                   loopback:
                     socket: loopback.sock
+                admin: {listen: 127.0.0.1:0}
                 backends:
                   store:
                     endpoints: [%s]

@@ -88,6 +88,8 @@ final class TestGateway implements AutoCloseable {
             rdma:
               loopback:
                 socket: SOCKET
+            admin:
+              listen: 127.0.0.1:0
             """;
 
     Path socket() {
@@ -104,6 +106,10 @@ final class TestGateway implements AutoCloseable {
 
     URI health() {
         return URI.create("http://127.0.0.1:" + gateway.healthPort());
+    }
+
+    URI admin() {
+        return URI.create("http://127.0.0.1:" + gateway.adminPort());
     }
 
     CredentialStore credentials() {

@@ -53,6 +53,7 @@ record HitSite(Path folder, OneObjectStore store, CredentialStore credentials,
                 rdma:
                   loopback: {socket: %s}
                   %s
+                admin: {enabled: false}
                 """.formatted(store.endpoint(), folder.resolve("loopback.sock"), verbs));
         GatewayConfig config = ConfigLoader.load(yaml);
         CredentialStore credentials = CredentialStore.load(config.gateway().credentials());

@@ -33,6 +33,7 @@ record HttpReading(Path folder, OneObjectStore store, CredentialStore credential
                   health: 127.0.0.1:0
                   credentials: credentials.yaml
                   event_loops: 1
+                admin: {enabled: false}
                 cache:
                   memory: %dMiB
                   page: %dKiB

@@ -210,7 +210,8 @@ public final class ConfigLoader {
     }
 
     private static Admin admin(Section section) throws ConfigException {
-        Admin admin = new Admin(section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
+        Admin admin = new Admin(section.flag("enabled", true),
+                section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
         section.close();
         return admin;
     }

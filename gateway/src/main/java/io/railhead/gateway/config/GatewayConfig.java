@@ -124,5 +124,5 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     }
 
     /** Status page and administration. */
-    public record Admin(ListenAddress listen) {}
+    public record Admin(boolean enabled, ListenAddress listen) {}
 }

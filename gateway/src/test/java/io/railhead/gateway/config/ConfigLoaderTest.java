@@ -106,7 +106,7 @@ class ConfigLoaderTest {
                 new Channel(64, Duration.ofSeconds(10), Duration.ofSeconds(60)),
                 Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED, 64,
                 Duration.ofSeconds(60)));
-        assertThat(config.admin()).isEqualTo(new Admin(new ListenAddress("127.0.0.1", 9902)));
+        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902)));
     }
 
     @Test
@@ -176,7 +176,7 @@ class ConfigLoaderTest {
                 new Channel(5, Duration.ofSeconds(6), Duration.ofSeconds(7)),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(2), PutDecline.SPEC, 3, Duration.ofSeconds(4)));
-        assertThat(config.admin()).isEqualTo(new Admin(new ListenAddress("localhost", 0)));
+        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0)));
     }
 
     @Test
