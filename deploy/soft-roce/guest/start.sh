@@ -41,6 +41,7 @@ for port in /sys/class/virtio-ports/*; do
     case $(<"$port/name") in stdout) out=/dev/${port##*/} ;; stderr) err=/dev/${port##*/} ;; esac
 done
 echo "soft-roce: the command starts" >/dev/kmsg
+: >$CONTROL/started
 # A session of its own: no signal that COMMAND sends to its group reaches this one.
 $B setsid /bin/bash $CONTROL/command.sh </dev/null >"$out" 2>"$err"
 finish $?

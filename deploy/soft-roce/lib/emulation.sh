@@ -5,6 +5,7 @@
 # Not `max`: five-level page tables, AVX, pclmul and `rep movsb` are slower than the plain code when they are emulated
 # (soft-RoCE moves 50 MB/s then, and 120 MB/s so).
 readonly CPU=qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+rdrand
+readonly boot_seconds=${RAILHEAD_RIG_BOOT_SECONDS:-90}
 
 run_in_emulation() {
     run_dir=$(mktemp -d "${TMPDIR:-/tmp}/soft-roce.XXXXXX")
@@ -20,13 +21,40 @@ run_in_emulation() {
     console=${kernel_log:-$run_dir/console}
     share_folders
     write_control_folder "$@"
-    start_emulator
-    local emulator_status=0
+    boot
+    await_emulator
+    report "$emulator_status"
+}
+
+# An emulated boot has been seen to hang, about once in some hundred. Until the command starts nothing is lost by another.
+boot() {
+    local try
+    for try in 1 2 3; do
+        start_emulator
+        if is_booted; then return; fi
+        kill "$emulator" 2>/dev/null || true
+        await_emulator
+        say "the emulated machine did not boot within $boot_seconds s (try $try of 3)"
+    done
+}
+
+# Whether the command has started, or the emulator has ended by itself, before the time for that was over.
+is_booted() {
+    local deadline=$((SECONDS + boot_seconds))
+    until [ -e "$run_dir/control/started" ]; do
+        kill -0 "$emulator" 2>/dev/null || return 0
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.2
+    done
+}
+
+await_emulator() {
+    emulator_status=0
+    if [ -z "$emulator" ]; then return; fi
     wait "$emulator" || emulator_status=$?
     emulator=
     exec 7>&- 8>&-
     wait "${readers[@]}" || true
-    report "$emulator_status"
 }
 
 end_emulation() {
