@@ -42,6 +42,7 @@ import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
 import io.railhead.gateway.frontdoor.UnsignedPath;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.FormUpload;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
@@ -88,6 +89,7 @@ public final class Gateway implements AutoCloseable {
     private final Map<String, Backend> backends = new LinkedHashMap<>();
     private final Vertx vertx;
     private final HttpServer health;
+    private final AccessLog accessLog;
     private final PageMemory memory;
     private final ObjectCache cache;
     private final S3Listener listener;
@@ -105,9 +107,10 @@ public final class Gateway implements AutoCloseable {
                     new HealthListener(vertx, metrics, this::reasonNotReady)
                             .listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
+            accessLog = opened(AccessLog.open(config.log().access(), metrics.lostLogLines));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            ChannelRequests requests = new ChannelRequests(vertx, metrics);
+            ChannelRequests requests = new ChannelRequests(vertx, metrics, accessLog);
             FabricOpening opening = new FabricOpening(config, sessions, requests);
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
@@ -234,7 +237,7 @@ public final class Gateway implements AutoCloseable {
                                 () -> Cleartext.reasonAgainst(config, credentials.principals()))),
                 unsignedPaths(),
                 config.gateway().domains(),
-                Clock.systemUTC(), metrics);
+                Clock.systemUTC(), metrics, accessLog);
     }
 
     private FormUpload.Site forms(CredentialStore credentials, Routes routes,

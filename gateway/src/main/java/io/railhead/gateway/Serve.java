@@ -8,6 +8,7 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -72,6 +73,7 @@ public final class Serve {
     public int run(Path config) {
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
+            ApplicationLog.configure(loaded.log());
             CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
             Gateway gateway = Gateway.start(loaded, credentials);

@@ -155,6 +155,16 @@ final class TestGateway implements AutoCloseable {
         }
     }
 
+    /** What it has written to a file of its folder once it is closed. */
+    String closeAndRead(String file) {
+        gateway.close();
+        try {
+            return Files.readString(directory.resolve(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Override
     public void close() {
         gateway.close();

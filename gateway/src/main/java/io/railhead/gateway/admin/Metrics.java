@@ -45,6 +45,10 @@ public final class Metrics {
             "Requests over native channels.", "operation", "outcome");
     public final Counter rdmaRefused = counter("railhead_rdma_refused_total",
             "Requests with a token that were refused with an error.", "reason");
+    public final Counter lostLogLines = Counter
+            .build("railhead_access_log_lost_lines_total",
+                    "Lines of the access log that came faster than they could be written.")
+            .register(registry);
     public final Gauge inFlight = Gauge
             .build("railhead_requests_in_flight", "Requests being answered.")
             .register(registry);

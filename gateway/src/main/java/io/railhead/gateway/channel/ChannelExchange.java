@@ -13,6 +13,7 @@ import io.vertx.core.Context;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,16 +33,18 @@ final class ChannelExchange implements Requester {
     private final RequestChannel channel;
     private final Context context;
     private final ChannelCounts counts;
-    private final Runnable onOver;
+    private final Consumer<Answer> onOver;
     private final long arrivedAtNanos = System.nanoTime();
     private final List<Runnable> closeListeners = new ArrayList<>(1);
     private boolean touching;
     private boolean cancelled;
     private boolean over;
 
-    /** @param onOver runs once, before the answer goes out: then the peer may use the id again */
+    /**
+     * @param onOver hears the answer once, before it goes out: then the peer may use the id again
+     */
     ChannelExchange(int id, RequestOperation operation, RequestChannel channel, Context context,
-            ChannelCounts counts, Runnable onOver) {
+            ChannelCounts counts, Consumer<Answer> onOver) {
         this.id = id;
         this.operation = operation;
         this.channel = channel;
@@ -122,7 +125,7 @@ final class ChannelExchange implements Requester {
     /** The channel has ended. */
     void lose() {
         if (!over) {
-            finish(Outcome.LOST);
+            finish(Outcome.LOST, Answer.declined(id, "lost"));
             stop();
         }
     }
@@ -138,14 +141,14 @@ final class ChannelExchange implements Requester {
     void answer(Outcome outcome, Answer answer) {
         if (!over) {
             touching = false;
-            finish(outcome);
+            finish(outcome, answer);
             channel.answer(answer);
         }
     }
 
-    private void finish(Outcome outcome) {
+    private void finish(Outcome outcome, Answer answer) {
         over = true;
-        onOver.run();
+        onOver.accept(answer);
         counts.over();
         counts.ended(operation, outcome);
         counts.took(operation, System.nanoTime() - arrivedAtNanos);
@@ -180,7 +183,14 @@ final class ChannelExchange implements Requester {
     }
 
     private S3Exception unexpected(Throwable cause) {
-        LOG.warn("native {} failed", operation, cause);
+        LOG.atWarn()
+                .setCause(cause)
+                .addKeyValue("request_id",
+                        Integer.toHexString(channel.session().number()) + "/"
+                                + Integer.toUnsignedString(id))
+                .addKeyValue("operation", operation)
+                .addKeyValue("principal", channel.session().principal())
+                .log("native request failed");
         return new S3Exception(S3Error.INTERNAL_ERROR);
     }
 

@@ -1,6 +1,7 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
@@ -21,14 +22,16 @@ public final class ChannelRequests implements RequestHandler {
 
     private final VertxInternal vertx;
     private final Metrics metrics;
+    private final AccessLog accessLog;
     private final Map<RequestChannel, PeerRequests> peers = new ConcurrentHashMap<>();
     /** By the fabric's name. */
     private final Map<String, ChannelCounts> counts = new ConcurrentHashMap<>();
     private volatile @Nullable ChannelServices opened;
 
-    public ChannelRequests(Vertx vertx, Metrics metrics) {
+    public ChannelRequests(Vertx vertx, Metrics metrics, AccessLog accessLog) {
         this.vertx = (VertxInternal) vertx;
         this.metrics = metrics;
+        this.accessLog = accessLog;
     }
 
     /** Serves from now on. */
@@ -68,7 +71,8 @@ public final class ChannelRequests implements RequestHandler {
         PeerRequests peer = new PeerRequests(with, channel, caller,
                 vertx.createEventLoopContext(),
                 counts.computeIfAbsent(channel.session().fabric(),
-                        fabric -> new ChannelCounts(metrics, fabric)));
+                        fabric -> new ChannelCounts(metrics, fabric)),
+                accessLog);
         peers.put(channel, peer);
         return peer;
     }

@@ -10,29 +10,33 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.CacheResult;
 import io.railhead.rdma.channel.RequestChannel;
+import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestView;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The hit path of one channel: what is held whole, fresh by its rule and allowed goes out on the
- * channel's own thread. It makes nothing but the leases, the answer and what names the window.
+ * channel's own thread. It makes nothing but the leases, the answer, what names the window and,
+ * where that is wanted, a line of the access log.
  */
 final class Hits {
     private final ObjectCache cache;
     private final Grants grants;
     private final LongSupplier nanoClock;
     private final ChannelCounts counts;
+    private final ChannelLog log;
     private final long windowBytes;
     private final @Nullable PageSlice[] slices;
 
     /** @param windowBytes the most that one request may hold leased */
     Hits(ObjectCache cache, Grants grants, LongSupplier nanoClock, long windowBytes,
-            ChannelCounts counts) {
+            ChannelCounts counts, ChannelLog log) {
         this.cache = cache;
         this.grants = grants;
         this.nanoClock = nanoClock;
         this.counts = counts;
+        this.log = log;
         this.windowBytes = windowBytes;
         this.slices = new @Nullable PageSlice[(int) (windowBytes / cache.pageBytes()) + 1];
     }
@@ -40,6 +44,7 @@ final class Hits {
     /** Delivers and answers, or changes nothing: then somebody has to be asked. */
     boolean tryServe(RequestView request, KnownName known, RemoteBuffer window,
             RequestChannel channel) {
+        long arrivedAtNanos = log.isOn() ? System.nanoTime() : 0;
         ObjectMetadata held = findServable(request, known);
         if (held == null) {
             return false;
@@ -65,6 +70,10 @@ final class Hits {
                 CacheResult.HIT);
         counts.hit(to - from);
         channel.deliver(window, slices, count, answer);
+        if (log.isOn()) {
+            log.ended(RequestOperation.GET, known.name().bucket(), known.name().key(), answer,
+                    arrivedAtNanos);
+        }
         return true;
     }
 

@@ -4,6 +4,7 @@ import io.railhead.backend.Headers;
 import io.railhead.gateway.auth.Identity;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.MemoryUpload;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.ObjectReads;
@@ -47,20 +48,23 @@ final class PeerRequests {
     private final @Nullable KnownName[] names = new @Nullable KnownName[REMEMBERED];
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
     private final Asker asker;
+    private final ChannelLog log;
     private Identity caller;
 
     /** @param context the event loop of what is no hit */
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
-            Context context, ChannelCounts counts) {
+            Context context, ChannelCounts counts, AccessLog accessLog) {
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
         this.asker = caller.asker();
         this.context = context;
         this.counts = counts;
+        this.log = new ChannelLog(accessLog, channel.session(), asker);
         this.hits = new Hits(services.reads().cache(), services.reads().grants(),
-                services.reads().nanoClock(), services.windowBytes(), counts);
+                services.reads().nanoClock(), services.windowBytes(), counts,
+                log);
     }
 
     int outstanding() {
@@ -150,21 +154,34 @@ final class PeerRequests {
     private void decline(RequestView request, String reason) {
         counts.declined(reason);
         counts.ended(request.operation(), Outcome.DECLINED);
-        channel.answer(Answer.declined(request.id(), reason));
+        answer(request, Answer.declined(request.id(), reason));
+    }
+
+    private void answer(RequestView request, Answer answer) {
+        if (log.isOn()) {
+            log.ended(request.operation(), request.bucket(), request.name().key(), answer,
+                    System.nanoTime());
+        }
+        channel.answer(answer);
     }
 
     private void refuse(RequestView request, S3Exception error) {
         counts.error(error.error().code());
         counts.ended(request.operation(), Outcome.FAILED);
-        channel.answer(Answer.failed(request.id(), error.status(), error.error().code(),
+        answer(request, Answer.failed(request.id(), error.status(), error.error().code(),
                 error.detail()));
     }
 
     private void start(RequestView view, KnownName known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
         int id = request.id();
+        long arrivedAtNanos = System.nanoTime();
         ChannelExchange exchange = new ChannelExchange(id, request.operation(), channel, context,
-                counts, () -> outstanding.remove(id));
+                counts, answer -> {
+                    outstanding.remove(id);
+                    log.ended(request.operation(), known.name().bucket(), known.name().key(),
+                            answer, arrivedAtNanos);
+                });
         outstanding.put(id, exchange);
         exchange.execute(() -> serve(exchange, request, known, window));
     }

@@ -3,11 +3,13 @@ package io.railhead.gateway.config;
 import static java.util.Objects.requireNonNullElse;
 
 import io.railhead.gateway.config.GatewayConfig.Access;
+import io.railhead.gateway.config.GatewayConfig.AccessFile;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Events;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
+import io.railhead.gateway.config.GatewayConfig.Log;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.GatewayConfig.Tls;
@@ -19,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader},
@@ -32,6 +35,11 @@ public final class ConfigLoader {
             "verify", AuthMode.VERIFY,
             "pass_through", AuthMode.PASS_THROUGH,
             "trusted_network", AuthMode.TRUSTED_NETWORK));
+
+    private static final Map<String, Boolean> FORMATS = new TreeMap<>(
+            Map.of("text", false, "json", true));
+    private static final Map<String, Level> LEVELS = new TreeMap<>(Map.of("error", Level.ERROR,
+            "warn", Level.WARN, "info", Level.INFO, "debug", Level.DEBUG, "trace", Level.TRACE));
 
     private final Path folder;
 
@@ -57,8 +65,9 @@ public final class ConfigLoader {
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
                 cache.page());
         Admin admin = admin(root.section("admin"));
+        Log log = log(root.section("log"));
         root.close();
-        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin);
+        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log);
     }
 
     private Gateway gateway(Section section) throws ConfigException {
@@ -214,6 +223,29 @@ public final class ConfigLoader {
                 section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
         section.close();
         return admin;
+    }
+
+    private Log log(Section section) throws ConfigException {
+        Log log = new Log(section.choice("format", "text", FORMATS),
+                section.choice("level", "info", LEVELS),
+                section.has("access") ? accessFile(section.section("access")) : null);
+        section.close();
+        return log;
+    }
+
+    private AccessFile accessFile(Section section) throws ConfigException {
+        String file = section.requireText("file");
+        AccessFile access = new AccessFile(
+                file.equals("stdout") ? null : folder.resolve(file),
+                section.bytes("roll", "1GiB"),
+                section.count("keep_days", 7, 1, 3650));
+        section.close();
+        Path path = access.path();
+        Path parent = path == null ? null : path.getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            throw section.problem("file", "no such folder: " + parent);
+        }
+        return access;
     }
 
     /** A file that must be there. */

@@ -10,10 +10,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /** {@code railhead.yaml} whole, checked, defaults filled in. */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
-        Rdma rdma, Admin admin) {
+        Rdma rdma, Admin admin, Log log) {
 
     public GatewayConfig {
         backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
@@ -125,4 +126,21 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
 
     /** Status page and administration. */
     public record Admin(boolean enabled, ListenAddress listen) {}
+
+    /**
+     * What is written down.
+     *
+     * @param json whether a line of the application's log is a JSON object
+     * @param level of the application's log
+     * @param access null: no access log
+     */
+    public record Log(boolean json, Level level, @Nullable AccessFile access) {}
+
+    /**
+     * The access log.
+     *
+     * @param path null: standard output
+     * @param roll a file of more bytes is compressed and set aside
+     */
+    public record AccessFile(@Nullable Path path, ByteCount roll, int keepDays) {}
 }

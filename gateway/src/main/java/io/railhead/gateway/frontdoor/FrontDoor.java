@@ -7,6 +7,7 @@ import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Query;
@@ -39,12 +40,14 @@ public final class FrontDoor {
     private final List<String> domains;
     private final InstantSource clock;
     private final Metrics metrics;
+    private final AccessLog accessLog;
 
     /** @param ownPaths by what follows the prefix, as {@code unsignedPaths} are */
     public FrontDoor(RequestAuthenticator authenticator, AccessControl access,
             Routes routes, Router router,
             Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
-            List<String> domains, InstantSource clock, Metrics metrics) {
+            List<String> domains, InstantSource clock, Metrics metrics,
+            AccessLog accessLog) {
         this.authenticator = authenticator;
         this.access = access;
         this.routes = routes;
@@ -54,6 +57,7 @@ public final class FrontDoor {
         this.domains = domains;
         this.clock = clock;
         this.metrics = metrics;
+        this.accessLog = accessLog;
     }
 
     public void handle(HttpServerRequest http, Context context) {
@@ -62,7 +66,8 @@ public final class FrontDoor {
             http.connection().close();
             return;
         }
-        Exchange exchange = new Exchange(http, context, metrics, RequestIds.next());
+        Exchange exchange = new Exchange(http, context, metrics, accessLog,
+                RequestIds.next());
         try {
             FramingCheck.require(exchange);
             admit(exchange, http);
@@ -79,10 +84,12 @@ public final class FrontDoor {
             return;
         }
         Query query = query(head.rawQuery());
+        exchange.addresses(address, query);
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticate(head);
         S3Request request = new S3Request(head, address, query, authentication,
                 exchange.asker(authentication), routes.route(authentication, address));
+        exchange.asks(request);
         Router.Match match = router.match(request);
         exchange.describe(match.name(), head.rawPath());
         access.require(request);

@@ -71,6 +71,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
             subscription.cancel();
             return;
         }
+        if (bytes == 0) {
+            exchange.passes(piece);
+        }
         bytes += piece.remaining();
         Future<Void> written = response.write(BufferInternal.buffer(Unpooled.wrappedBuffer(piece)));
         written.onComplete(result -> {

@@ -4,8 +4,13 @@ import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.log.HttpAccess;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -17,9 +22,11 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.impl.HttpServerConnection;
 import io.vertx.core.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,21 +45,30 @@ public final class Exchange implements Requester {
     private final HttpServerResponse response;
     private final Executor executor;
     private final Metrics metrics;
+    private final AccessLog accessLog;
     private final String requestId;
     private final long arrivedAtNanos = System.nanoTime();
     private final List<Runnable> closeListeners = new ArrayList<>(2);
     private String operation = "unknown";
     private String resource;
+    private @Nullable Address address;
+    private @Nullable Query query;
+    private @Nullable S3Request asked;
+    private HttpAccess.@Nullable Rdma rdma;
+    private String errorCode = "";
+    private long firstByteNanos = -1;
     private boolean answered;
     private boolean draining;
     private boolean closing;
     private boolean ended;
 
-    public Exchange(HttpServerRequest request, Context context, Metrics metrics, String requestId) {
+    public Exchange(HttpServerRequest request, Context context, Metrics metrics,
+            AccessLog accessLog, String requestId) {
         this.request = request;
         this.response = request.response();
         this.executor = task -> context.runOnContext(ignored -> run(task));
         this.metrics = metrics;
+        this.accessLog = accessLog;
         this.requestId = requestId;
         this.resource = String.valueOf(request.path());
         metrics.inFlight.inc();
@@ -101,6 +117,28 @@ public final class Exchange implements Requester {
         this.resource = resource;
     }
 
+    /** What it names, before anybody is known to ask. */
+    public void addresses(Address newAddress, Query newQuery) {
+        address = newAddress;
+        query = newQuery;
+    }
+
+    public void asks(S3Request request) {
+        asked = request;
+    }
+
+    /** Its bytes went to, or came from, the client's memory. */
+    public void movedByRdma(String fabric, long bytes) {
+        rdma = new HttpAccess.Rdma(fabric, bytes);
+    }
+
+    /** The beginning of a store's answer that is passed on: of an error it has the code. */
+    public void passes(ByteBuffer beginning) {
+        if (accessLog.isOn() && response.getStatusCode() >= 400) {
+            errorCode = ErrorXml.code(beginning.duplicate());
+        }
+    }
+
     /** Whether a status line has been chosen: after that only the body can be cut. */
     public boolean isAnswered() {
         return answered;
@@ -119,6 +157,7 @@ public final class Exchange implements Requester {
     /** Chooses the status; the caller sets headers and writes the body. */
     public HttpServerResponse answer(int status) {
         answered = true;
+        firstByteNanos = System.nanoTime() - arrivedAtNanos;
         response.setStatusCode(status);
         response.putHeader("x-amz-request-id", requestId);
         response.putHeader("x-railhead-request-id", requestId);
@@ -146,7 +185,8 @@ public final class Exchange implements Requester {
             return;
         }
         S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
-        metrics.errors.labels(error.error().code()).inc();
+        errorCode = error.error().code();
+        metrics.errors.labels(errorCode).inc();
         String document = ErrorXml.render(error, resource, requestId, HOST_ID);
         HttpServerResponse answer = answer(error.status());
         error.headers().forEach(answer::putHeader);
@@ -185,7 +225,12 @@ public final class Exchange implements Requester {
     }
 
     private S3Exception unexpected(Throwable cause) {
-        LOG.warn("request {} {} failed", requestId, operation, cause);
+        LOG.atWarn()
+                .setCause(cause)
+                .addKeyValue("request_id", requestId)
+                .addKeyValue("operation", operation)
+                .addKeyValue("principal", asked == null ? "" : asked.principal())
+                .log("request failed");
         return new S3Exception(S3Error.INTERNAL_ERROR);
     }
 
@@ -243,6 +288,11 @@ public final class Exchange implements Requester {
         metrics.requests
                 .labels(operation, answered ? Integer.toString(response.getStatusCode()) : "closed")
                 .inc();
-        metrics.seconds.labels(operation).observe((System.nanoTime() - arrivedAtNanos) / 1e9);
+        long nanos = System.nanoTime() - arrivedAtNanos;
+        metrics.seconds.labels(operation).observe(nanos / 1e9);
+        if (accessLog.isOn()) {
+            new HttpAccess(request, requestId, address, query, asked, errorCode, rdma,
+                    new HttpAccess.Times(nanos, firstByteNanos)).writeTo(accessLog);
+        }
     }
 }

@@ -39,6 +39,7 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
         @Override
         public void delivered(ReadPlan plan, CacheResult result) {
             count(dialect, services, "delivered");
+            exchange.movedByRdma(buffer.session().fabric(), plan.length());
             HttpServerResponse response = AnswerHead.writeObject(exchange, request, plan, result);
             new Reply(plan.status(), plan.length()).headers().forEach(response::putHeader);
             response.putHeader("content-length", "0");

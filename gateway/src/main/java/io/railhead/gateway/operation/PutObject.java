@@ -48,6 +48,7 @@ final class PutObject implements Operation {
         @Override
         public void received(BackendResponse answer) {
             HttpMemory.count(dialect, services, "received");
+            exchange.movedByRdma(buffer.session().fabric(), buffer.length());
             HttpServerResponse response = exchange.answer(answer.status());
             ForwardedHeaders.toClient(answer.headers(), response);
             new Reply(answer.status(), buffer.length()).headers().forEach(response::putHeader);

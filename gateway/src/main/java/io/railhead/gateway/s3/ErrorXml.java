@@ -1,9 +1,14 @@
 package io.railhead.gateway.s3;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
 /** S3's error document. */
 public final class ErrorXml {
     /** What stands in for characters that XML cannot carry in any spelling. */
     private static final char REPLACEMENT = '\uFFFD';
+
+    private static final int MAX_BEGINNING_BYTES = 1024;
 
     private ErrorXml() {}
 
@@ -22,6 +27,16 @@ public final class ErrorXml {
         element(xml, "RequestId", requestId);
         element(xml, "HostId", hostId);
         return xml.append("</Error>").toString();
+    }
+
+    /** The code that a document's beginning has; "" if it has none, or is none. */
+    public static String code(ByteBuffer beginning) {
+        byte[] bytes = new byte[Math.min(beginning.remaining(), MAX_BEGINNING_BYTES)];
+        beginning.get(bytes);
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        int from = text.indexOf("<Code>") + 6;
+        int to = text.indexOf("</Code>");
+        return from < 6 || to < from ? "" : text.substring(from, to);
     }
 
     /** Appends one element that holds this text, escaped. */

@@ -21,6 +21,7 @@ import io.railhead.gateway.auth.Secret;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.RemoteBuffer;
@@ -72,6 +73,7 @@ class HitsTest {
     private ObjectCache cache;
     private Grants grants;
     private Routes routes;
+    private final Metrics metrics = new Metrics();
     private Hits hits;
     private long nowNanos;
 
@@ -84,7 +86,9 @@ class HitsTest {
         routes = new Routes(config().rules(),
                 Map.<String, Backend>of("store", new NoBackend()));
         hits = new Hits(cache, grants, () -> nowNanos, 1 << 20,
-                new ChannelCounts(new Metrics(), "test"));
+                new ChannelCounts(metrics, "test"),
+                new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),
+                        Asker.of("", null, false)));
     }
 
     private GatewayConfig config() throws Exception {

@@ -1,0 +1,26 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.log.NativeAccess;
+import io.railhead.gateway.request.Asker;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.rdma.session.Session;
+
+/** What one channel's requests come to in the access log. Any thread. */
+record ChannelLog(AccessLog log, Session session, Asker asker) {
+
+    /** Whether anything is made of a request: a hit makes nothing else. */
+    boolean isOn() {
+        return log.isOn();
+    }
+
+    void ended(RequestOperation operation, String bucket, String key, Answer answer,
+            long arrivedAtNanos) {
+        if (log.isOn()) {
+            new NativeAccess(Integer.toHexString(session.number()), session.fabric(), asker,
+                    operation, bucket, key, answer, System.nanoTime() - arrivedAtNanos)
+                    .writeTo(log);
+        }
+    }
+}

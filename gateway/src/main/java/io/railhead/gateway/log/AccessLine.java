@@ -1,0 +1,97 @@
+package io.railhead.gateway.log;
+
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of the access log: the 26 fields of S3's server access log in their order, then our own
+ * as {@code name=value}. S3 allows for fields behind its own:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html. Not reusable; one thread.
+ */
+final class AccessLine {
+    private static final DateTimeFormatter TIME = DateTimeFormatter
+            .ofPattern("'['dd/MMM/yyyy:HH:mm:ss Z']'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
+    private static final String HEX = "0123456789ABCDEF";
+
+    private final StringBuilder line = new StringBuilder(512);
+
+    /** A field that cannot hold a blank. */
+    AccessLine field(@Nullable String value) {
+        separate();
+        if (value == null || value.isEmpty()) {
+            line.append('-');
+        } else {
+            append(value, '!');
+        }
+        return this;
+    }
+
+    AccessLine none() {
+        return field(null);
+    }
+
+    /** What S3 puts in quotes. */
+    AccessLine quoted(@Nullable String value) {
+        separate();
+        line.append('"');
+        append(value == null || value.isEmpty() ? "-" : value, ' ');
+        line.append('"');
+        return this;
+    }
+
+    AccessLine time(Instant time) {
+        separate();
+        TIME.formatTo(time, line);
+        return this;
+    }
+
+    AccessLine number(long value) {
+        separate();
+        line.append(value);
+        return this;
+    }
+
+    /** What was not moved is a dash, as in S3's lines. */
+    AccessLine bytes(long count) {
+        return count <= 0 ? none() : number(count);
+    }
+
+    /** One of our own, left out if there is nothing to say. */
+    AccessLine extra(String name, @Nullable String value) {
+        if (value != null && !value.isEmpty()) {
+            separate();
+            line.append(name).append('=');
+            append(value, '!');
+        }
+        return this;
+    }
+
+    private void separate() {
+        if (!line.isEmpty()) {
+            line.append(' ');
+        }
+    }
+
+    /** What a client sends can neither end a field nor a line. */
+    private void append(String value, char least) {
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c >= least && c < 0x7F && c != '"') {
+                line.append(c);
+            } else if (c > 0xFF) {
+                line.append('?');
+            } else {
+                line.append('%').append(HEX.charAt(c >> 4)).append(HEX.charAt(c & 0xF));
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return line.toString();
+    }
+}

@@ -1,0 +1,128 @@
+package io.railhead.gateway.log;
+
+import ch.qos.logback.classic.AsyncAppender;
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.util.LogbackMDCAdapter;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import ch.qos.logback.core.rolling.SizeAndTimeBasedRollingPolicy;
+import ch.qos.logback.core.util.FileSize;
+import io.prometheus.client.Counter;
+import io.railhead.gateway.config.GatewayConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line for each request that was answered, written by a thread of its own: who logs never waits.
+ * Where lines come faster than they can be written, some are lost and counted. Any thread.
+ */
+public final class AccessLog implements AutoCloseable {
+    private static final int QUEUED_LINES = 8192;
+
+    private final @Nullable Logger logger;
+    private final AsyncAppender queue;
+    private final Counter lost;
+
+    private AccessLog(@Nullable Logger logger, AsyncAppender queue, Counter lost) {
+        this.logger = logger;
+        this.queue = queue;
+        this.lost = lost;
+    }
+
+    /** One that nothing is written to. */
+    public static AccessLog off(Counter lost) {
+        return new AccessLog(null, new AsyncAppender(), lost);
+    }
+
+    /**
+     * Opens what is configured; off if nothing is. Throws {@link IllegalArgumentException} if the
+     * file cannot be written.
+     */
+    public static AccessLog open(GatewayConfig.@Nullable AccessFile settings, Counter lost) {
+        if (settings == null) {
+            return off(lost);
+        }
+        // A context of its own: no level that is set elsewhere concerns it.
+        LoggerContext context = new LoggerContext();
+        context.setMDCAdapter(new LogbackMDCAdapter());
+        context.start();
+        OutputStreamAppender<ILoggingEvent> to = settings.path() == null
+                ? new ConsoleAppender<>()
+                : rolling(context, settings.path(), settings);
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern("%msg%n");
+        encoder.start();
+        to.setContext(context);
+        to.setEncoder(encoder);
+        to.start();
+        AsyncAppender queue = new AsyncAppender();
+        queue.setContext(context);
+        queue.setQueueSize(QUEUED_LINES);
+        queue.setDiscardingThreshold(0);
+        queue.setNeverBlock(true);
+        queue.addAppender(to);
+        queue.start();
+        Logger logger = context.getLogger("access");
+        logger.setLevel(Level.INFO);
+        logger.setAdditive(false);
+        logger.addAppender(queue);
+        return new AccessLog(logger, queue, lost);
+    }
+
+    private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path path,
+            GatewayConfig.AccessFile settings) {
+        requireWritable(path);
+        RollingFileAppender<ILoggingEvent> file = new RollingFileAppender<>();
+        file.setContext(context);
+        file.setFile(path.toString());
+        SizeAndTimeBasedRollingPolicy<ILoggingEvent> policy = new SizeAndTimeBasedRollingPolicy<>();
+        policy.setContext(context);
+        policy.setParent(file);
+        policy.setFileNamePattern(path + ".%d{yyyy-MM-dd}.%i.gz");
+        policy.setMaxFileSize(new FileSize(settings.roll().bytes()));
+        policy.setMaxHistory(settings.keepDays());
+        policy.start();
+        file.setRollingPolicy(policy);
+        return file;
+    }
+
+    private static void requireWritable(Path path) {
+        try {
+            Files.newOutputStream(path, java.nio.file.StandardOpenOption.CREATE,
+                    java.nio.file.StandardOpenOption.APPEND).close();
+        } catch (IOException e) {
+            throw new IllegalArgumentException("log.access.file: cannot be written: " + e, e);
+        }
+    }
+
+    public boolean isOn() {
+        return logger != null;
+    }
+
+    void write(AccessLine line) {
+        if (logger == null) {
+            return;
+        }
+        if (queue.getRemainingCapacity() == 0) {
+            lost.inc();
+        } else {
+            logger.info(line.toString());
+        }
+    }
+
+    /** Writes what is still queued. */
+    @Override
+    public void close() {
+        if (logger != null) {
+            logger.getLoggerContext().stop();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.railhead.gateway.log;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.OutputStreamAppender;
+import io.railhead.gateway.config.GatewayConfig;
+import java.util.Iterator;
+import net.logstash.logback.encoder.LogstashEncoder;
+import org.slf4j.LoggerFactory;
+
+/** The process's own log, as configured. For the start of a process that is a gateway's. */
+public final class ApplicationLog {
+    private static final String OURS = "io.railhead";
+
+    private ApplicationLog() {}
+
+    public static void configure(GatewayConfig.Log settings) {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        context.getLogger(OURS).setLevel(Level.convertAnSLF4JLevel(settings.level()));
+        if (settings.json()) {
+            Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+            for (Iterator<Appender<ILoggingEvent>> it = root.iteratorForAppenders(); it
+                    .hasNext();) {
+                if (it.next() instanceof OutputStreamAppender<ILoggingEvent> stream) {
+                    writeJson(stream, context);
+                }
+            }
+        }
+    }
+
+    /** One object a line, what is known of a request in fields of its own. */
+    private static void writeJson(OutputStreamAppender<ILoggingEvent> appender,
+            LoggerContext context) {
+        LogstashEncoder encoder = new LogstashEncoder();
+        encoder.setContext(context);
+        encoder.setVersion(null);
+        encoder.start();
+        appender.setEncoder(encoder);
+    }
+}

@@ -1,0 +1,124 @@
+package io.railhead.gateway.log;
+
+import io.railhead.backend.RedactedQuery;
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.S3Request;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.time.Instant;
+import java.util.Locale;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one HTTP request comes to in the access log.
+ *
+ * @param address null until its path was understood
+ * @param asked null until it was verified
+ * @param errorCode "" where there is none
+ * @param rdma where its bytes went instead of into a body; null for HTTP
+ */
+public record HttpAccess(HttpServerRequest http, String requestId, @Nullable Address address,
+        @Nullable Query query, @Nullable S3Request asked, String errorCode, @Nullable Rdma rdma,
+        Times times) {
+    private static final String OWN = "/.railhead/";
+
+    /** Bytes that went to or came from the client's memory. */
+    public record Rdma(String fabric, long bytes) {}
+
+    /**
+     * How long it took.
+     *
+     * @param firstByteNanos from the request's head to the answer's; -1 if there was none
+     */
+    public record Times(long totalNanos, long firstByteNanos) {}
+
+    public void writeTo(AccessLog log) {
+        HttpServerResponse response = http.response();
+        AccessLine line = new AccessLine();
+        // No owner: only the store knows it.
+        line.none().field(address == null ? null : address.bucket());
+        line.time(Instant.now().minusNanos(times.totalNanos));
+        line.field(http.remoteAddress() == null ? null : http.remoteAddress().hostAddress());
+        line.field(asked == null ? null : asked.principal()).field(requestId);
+        line.field(operation()).field(address == null ? null : address.rawKey());
+        line.quoted(requestLine());
+        boolean isAnswered = times.firstByteNanos >= 0;
+        line.field(isAnswered ? Integer.toString(response.getStatusCode()) : null);
+        line.field(errorCode).bytes(response.bytesWritten()).bytes(objectBytes(response));
+        line.number(times.totalNanos / 1_000_000);
+        line.field(isAnswered ? Long.toString(times.firstByteNanos / 1_000_000) : null);
+        line.quoted(http.getHeader("referer")).quoted(http.getHeader("user-agent"));
+        line.field(response.headers().get("x-amz-version-id"));
+        line.field(response.headers().get("x-amz-id-2"));
+        security(line);
+        // No access point; whether a list decided, only the store knows.
+        line.none().none();
+        extras(line, response);
+        log.write(line);
+    }
+
+    private String operation() {
+        if (address == null || query == null) {
+            String path = http.path();
+            return path != null && path.startsWith(OWN)
+                    ? "RAILHEAD." + http.method() + '.'
+                            + path.substring(OWN.length()).toUpperCase(Locale.ROOT)
+                    : "REST." + http.method() + ".UNKNOWN";
+        }
+        return OperationName.of(http.method().name(), address, query,
+                http.getHeader("x-amz-copy-source") != null);
+    }
+
+    /** Whoever reads the log must not be able to use a presigned address. */
+    private String requestLine() {
+        String uri = http.uri();
+        int mark = uri.indexOf('?');
+        String shown = mark < 0
+                ? uri
+                : uri.substring(0, mark + 1) + RedactedQuery.of(uri.substring(mark + 1));
+        return http.method() + " " + shown + " HTTP/1.1";
+    }
+
+    private static long objectBytes(HttpServerResponse response) {
+        String range = response.headers().get("content-range");
+        String size = range == null
+                ? response.headers().get("content-length")
+                : range.substring(range.lastIndexOf('/') + 1);
+        try {
+            return size == null || response.getStatusCode() / 100 != 2 ? 0 : Long.parseLong(size);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private void security(AccessLine line) {
+        String authorization = http.getHeader("authorization");
+        boolean byQuery = query != null
+                && (query.has("X-Amz-Signature") || query.has("Signature"));
+        String version = null;
+        if (authorization != null) {
+            version = authorization.startsWith("AWS4-") ? "SigV4" : "SigV2";
+        } else if (byQuery) {
+            version = query != null && query.has("Signature") ? "SigV2" : "SigV4";
+        }
+        SSLSession tls = http.isSSL() ? http.sslSession() : null;
+        line.field(version).field(tls == null ? null : tls.getCipherSuite());
+        line.field(authorization != null ? "AuthHeader" : byQuery ? "QueryString" : null);
+        line.field(http.getHeader("host"));
+        line.field(tls == null ? null : tls.getProtocol().toUpperCase(Locale.ROOT));
+    }
+
+    private void extras(AccessLine line, HttpServerResponse response) {
+        String cache = response.headers().get("x-cache");
+        line.extra("backend", asked == null ? null : asked.route().backend().name());
+        line.extra("cache", cache == null ? null : cache.toLowerCase(Locale.ROOT));
+        line.extra("transport", rdma == null ? "http" : rdma.fabric);
+        line.extra("rdma_bytes", rdma == null ? null : Long.toString(rdma.bytes));
+        line.extra("declined", response.headers().get("x-railhead-rdma-declined"));
+        line.extra("us", Long.toString(times.totalNanos / 1000));
+        String storeId = response.headers().get("x-amz-request-id");
+        line.extra("store_request", requestId.equals(storeId) ? null : storeId);
+    }
+}

@@ -1,0 +1,52 @@
+package io.railhead.gateway.log;
+
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Asker;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.RequestOperation;
+import java.net.InetAddress;
+import java.time.Instant;
+import java.util.Locale;
+
+/**
+ * What one native request comes to in the access log: what HTTP alone has is a dash.
+ *
+ * @param session of the gateway that it came over
+ */
+public record NativeAccess(String session, String fabric, Asker asker, RequestOperation operation,
+        String bucket, String key, Answer answer, long totalNanos) {
+
+    public void writeTo(AccessLog log) {
+        AccessLine line = new AccessLine();
+        InetAddress source = asker.source();
+        line.none().field(bucket).time(Instant.now().minusNanos(totalNanos));
+        line.field(source == null ? null : source.getHostAddress());
+        line.field(asker.principal());
+        line.field(session + "/" + Integer.toUnsignedString(answer.id()));
+        line.field("NATIVE." + verb()).field(Address.ofObject(bucket, key).rawKey()).quoted(null);
+        boolean isServed = answer.status() != 0;
+        line.field(isServed ? Integer.toString(answer.status()) : null);
+        line.field(isServed ? answer.code() : null);
+        line.none().bytes(answer.objectSize()).number(totalNanos / 1_000_000).none();
+        line.quoted(null).quoted(null).field(answer.versionId());
+        line.none().none().none().none().none().none().none().none();
+        if (answer.cache() != CacheResult.NONE) {
+            line.extra("cache", answer.cache().name().toLowerCase(Locale.ROOT));
+        }
+        line.extra("transport", fabric);
+        line.extra("rdma_bytes", Long.toString(answer.bytesMoved()));
+        line.extra("declined", isServed ? null : answer.code());
+        line.extra("us", Long.toString(totalNanos / 1000));
+        log.write(line);
+    }
+
+    private String verb() {
+        return switch (operation) {
+            case GET -> "GET.OBJECT";
+            case HEAD -> "HEAD.OBJECT";
+            case PUT -> "PUT.OBJECT";
+            case UPLOAD_PART -> "PUT.PART";
+        };
+    }
+}
