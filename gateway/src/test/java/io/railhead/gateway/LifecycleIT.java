@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,6 +16,8 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -106,6 +109,28 @@ class LifecycleIT {
             assertThat(underWay.get(30, TimeUnit.SECONDS).body()).isEqualTo(object);
             assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void itsLogIsOneJsonObjectALineIfSoConfigured() throws Exception {
+        Process process = serve(config("127.0.0.1:0", "127.0.0.1:0", "log: {format: json}"));
+        try (BufferedReader out = process.inputReader()) {
+            ports(out);
+            process.toHandle().destroy();
+            List<JsonObject> lines = out.lines()
+                    .filter(line -> line.startsWith("{"))
+                    .map(JsonObject::new)
+                    .toList();
+            assertThat(lines).anySatisfy(line -> {
+                assertThat(line.getString("message")).isEqualTo("draining");
+                assertThat(line.getString("level")).isEqualTo("INFO");
+                assertThat(line.getString("logger_name")).endsWith(".Serve");
+                assertThat(Instant.parse(line.getString("@timestamp")))
+                        .isAfter(Instant.EPOCH);
+            });
         } finally {
             process.destroyForcibly();
         }
