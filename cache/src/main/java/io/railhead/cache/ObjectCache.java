@@ -70,6 +70,7 @@ public final class ObjectCache implements AutoCloseable {
                 .name("railhead-cache-timer")
                 .factory());
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
         this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
     }
 

@@ -120,7 +120,7 @@ public final class Gateway implements AutoCloseable {
                             opened(new AwsBackend(store.backend()))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
             metrics.register(new FabricCollector(fabrics.all()));
-            Grants grants = new Grants(nanoClock, cache);
+            Grants grants = new Grants(nanoClock, cache, metrics);
             credentials.onChange(change -> revoke(change, grants, sessions));
             SessionCallers callers = new SessionCallers();
             Routes routes = new Routes(config.rules(), backends);

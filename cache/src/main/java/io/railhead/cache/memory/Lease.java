@@ -21,11 +21,14 @@ public final class Lease implements AutoCloseable {
 
     private final Page page;
     private final Runnable afterClose;
+    private final int opened;
     private volatile boolean closed;
 
-    Lease(Page page, Runnable afterClose) {
+    /** @param opened what the memory calls the moment */
+    Lease(Page page, Runnable afterClose, int opened) {
         this.page = page;
         this.afterClose = afterClose;
+        this.opened = opened;
     }
 
     public Page page() {
@@ -37,7 +40,7 @@ public final class Lease implements AutoCloseable {
         if (!CLOSED.compareAndSet(this, false, true)) {
             throw new IllegalStateException("lease closed twice");
         }
-        page.endLease();
+        page.endLease(opened);
         afterClose.run();
     }
 

@@ -9,8 +9,9 @@ package io.railhead.cache.memory;
  * @param reserveFreeBytes what {@code RESERVE} may still take
  * @param usedBytes slots held by pages, of either pool
  * @param leases open leases, a count
+ * @param oldestLeaseSeconds 0 if there is none, or none has lived for a second
  * @param condemnedBytes pages no longer indexed whose leases have not all ended
  */
 public record MemoryStats(long capacityBytes, long freeBytes, long reserveBytes,
         long reserveFreeBytes, long usedBytes,
-        long condemnedBytes, long leases) {}
+        long condemnedBytes, long leases, long oldestLeaseSeconds) {}

@@ -174,17 +174,16 @@ public final class Page {
         int now = count;
         while (now > 0 && !isCondemned()) {
             if (COUNT.compareAndSet(this, now, now + 1)) {
-                memory.leaseOpened();
-                return new Lease(this, afterClose);
+                return new Lease(this, afterClose, memory.leaseOpened());
             }
             now = count;
         }
         return null;
     }
 
-    void endLease() {
+    void endLease(int opened) {
         release();
-        memory.leaseClosed();
+        memory.leaseClosed(opened);
     }
 
     /**

@@ -29,7 +29,7 @@ public final class PageMemory implements AutoCloseable {
     private final SlotAllocator slots;
     private final SlabMapper mapper;
     private final int pageBytes;
-    private final LongAdder leases = new LongAdder();
+    private final LeaseAges leases = new LeaseAges();
     private final LongAdder condemnedBytes = new LongAdder();
     private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private final CopyOnWriteArrayList<Runnable> onGrowth = new CopyOnWriteArrayList<>();
@@ -101,8 +101,8 @@ public final class PageMemory implements AutoCloseable {
             return null;
         }
         Page page = new Page(this, Pool.RESERVE, taken.getFirst(), length, false);
-        leaseOpened();
-        return new PageSlice(new Lease(page, Lease.NOTHING), objectOffset, 0, length);
+        return new PageSlice(new Lease(page, Lease.NOTHING, leaseOpened()), objectOffset, 0,
+                length);
     }
 
     /**
@@ -120,13 +120,13 @@ public final class PageMemory implements AutoCloseable {
     }
 
     public MemoryStats stats() {
-        return slots.stats(condemnedBytes.sum(), leases.sum());
+        return slots.stats(condemnedBytes.sum(), leases.open(), leases.oldest());
     }
 
     /** Frees everything; throws where a lease is still open. */
     @Override
     public void close() {
-        long open = leases.sum();
+        long open = leases.open();
         if (open != 0) {
             throw new IllegalStateException(open + " leases are still open");
         }
@@ -135,12 +135,18 @@ public final class PageMemory implements AutoCloseable {
         }
     }
 
-    void leaseOpened() {
-        leases.increment();
+    /** Leases are so much older; called once a second, or their ages stay 0. */
+    public void tick() {
+        leases.tick();
     }
 
-    void leaseClosed() {
-        leases.decrement();
+    /** When it was, for {@link #leaseClosed}. */
+    int leaseOpened() {
+        return leases.opened();
+    }
+
+    void leaseClosed(int opened) {
+        leases.closed(opened);
     }
 
     void condemned(long bytes) {

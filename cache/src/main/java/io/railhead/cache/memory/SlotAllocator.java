@@ -60,13 +60,14 @@ final class SlotAllocator {
         extents.forEach(of(pool)::giveBack);
     }
 
-    synchronized MemoryStats stats(long condemnedBytes, long leases) {
+    synchronized MemoryStats stats(long condemnedBytes, long leases, long oldestLease) {
         long smallPerSlot = pageBytes / SMALL_BYTES;
         long freeCache = cache.budget() * smallPerSlot - cache.usedSmall();
         long freeReserve = reserve.budget() * smallPerSlot - reserve.usedSmall();
         return new MemoryStats(slots * pageBytes, freeCache * SMALL_BYTES,
                 reserve.budget() * pageBytes, freeReserve * SMALL_BYTES,
-                (cache.usedSmall() + reserve.usedSmall()) * SMALL_BYTES, condemnedBytes, leases);
+                (cache.usedSmall() + reserve.usedSmall()) * SMALL_BYTES, condemnedBytes, leases,
+                oldestLease);
     }
 
     private int smallSlots(int length) {

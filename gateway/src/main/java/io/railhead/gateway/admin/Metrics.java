@@ -6,9 +6,15 @@ import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
 import io.prometheus.client.Histogram;
 import io.prometheus.client.hotspot.DefaultExports;
+import io.railhead.gateway.s3.S3Error;
+import java.util.Set;
 
 /** What the gateway counts itself; what others count is added by {@link #register}. Any thread. */
 public final class Metrics {
+    /** S3's codes for bytes that are not what was declared. */
+    private static final Set<String> OTHER_BYTES = Set.of(S3Error.BAD_DIGEST.code(),
+            S3Error.CONTENT_SHA256_MISMATCH.code());
+
     private final CollectorRegistry registry = new CollectorRegistry();
 
     public final Counter requests = counter("railhead_requests_total", "Requests answered.",
@@ -36,6 +42,14 @@ public final class Metrics {
     public final Counter deliveredBytes = counter("railhead_delivered_bytes_total",
             "Object bytes delivered.",
             "transport");
+    public final Counter avoidedBytes = Counter
+            .build("railhead_store_bytes_avoided_total",
+                    "Object bytes delivered that the store did not have to send.")
+            .register(registry);
+    public final Counter authorizations = counter("railhead_authorization_decisions_total",
+            "Decisions on requests, by who made them.", "source", "result");
+    public final Counter integrityFailures = counter("railhead_integrity_failures_total",
+            "Bytes that were not what they were said to be, and were refused.", "stage");
     public final Counter rdmaRequests = counter("railhead_rdma_requests_total",
             "Requests that carried a token.",
             "dialect", "result");
@@ -61,10 +75,28 @@ public final class Metrics {
 
     public Metrics() {
         DefaultExports.register(registry);
+        Gauge.build("railhead_build_info", "1, with the version that runs.")
+                .labelNames("version")
+                .register(registry)
+                .labels(version())
+                .set(1);
+    }
+
+    private static String version() {
+        String version = Metrics.class.getPackage().getImplementationVersion();
+        return version == null ? "" : version;
     }
 
     private Counter counter(String name, String help, String... labels) {
         return Counter.build(name, help).labelNames(labels).register(registry);
+    }
+
+    /** An error of the gateway's own making, with S3's code. */
+    public void failed(String code) {
+        errors.labels(code).inc();
+        if (OTHER_BYTES.contains(code)) {
+            integrityFailures.labels("upload").inc();
+        }
     }
 
     public <T extends Collector> T register(T collector) {

@@ -46,6 +46,9 @@ public final class StateCollector extends Collector {
         families.add(bytes);
         families.add(new GaugeMetricFamily("railhead_leases", "Leases open now.",
                 (double) stats.leases()));
+        families.add(new GaugeMetricFamily("railhead_oldest_lease_seconds",
+                "Age of the lease that has been open longest.",
+                (double) stats.oldestLeaseSeconds()));
     }
 
     private static void addCache(List<MetricFamilySamples> families, CacheStats stats) {

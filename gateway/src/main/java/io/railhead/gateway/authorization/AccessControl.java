@@ -58,9 +58,7 @@ public final class AccessControl {
                 deletion.key());
         boolean allowed = !access.isAmbiguous()
                 && policy.current().allows(request.asker(), access);
-        if (!allowed) {
-            metrics.policyDenied.labels(action.policyName()).inc();
-        }
+        decided(action.policyName(), allowed);
         return allowed;
     }
 
@@ -104,10 +102,18 @@ public final class AccessControl {
             throw denied(access.action().policyName(), "The gateway's policy does not allow "
                     + access.action().policyName() + " on this resource.");
         }
+        decided(access.action().policyName(), true);
+    }
+
+    private void decided(String action, boolean isAllowed) {
+        metrics.authorizations.labels("policy", isAllowed ? "allowed" : "denied").inc();
+        if (!isAllowed) {
+            metrics.policyDenied.labels(action).inc();
+        }
     }
 
     private S3Exception denied(String action, String detail) {
-        metrics.policyDenied.labels(action).inc();
+        decided(action, false);
         return new S3Exception(S3Error.ACCESS_DENIED, detail);
     }
 

@@ -2,7 +2,9 @@ package io.railhead.gateway.authorization;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.prometheus.client.Counter;
 import io.railhead.cache.ObjectCache;
+import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.Rule;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -20,11 +22,17 @@ public final class Grants {
             .build();
     private final LongSupplier nanoClock;
     private final ObjectCache cache;
+    private final Counter.Child remembered;
+    private final Counter.Child allowed;
+    private final Counter.Child denied;
 
     /** @param cache knows what was written */
-    public Grants(LongSupplier nanoClock, ObjectCache cache) {
+    public Grants(LongSupplier nanoClock, ObjectCache cache, Metrics metrics) {
         this.nanoClock = nanoClock;
         this.cache = cache;
+        this.remembered = metrics.authorizations.labels("remembered", "allowed");
+        this.allowed = metrics.authorizations.labels("store", "allowed");
+        this.denied = metrics.authorizations.labels("store", "denied");
     }
 
     /** When the backend was asked, and the key's generation then. */
@@ -43,8 +51,13 @@ public final class Grants {
             return false;
         }
         Granted granted = grants.getIfPresent(grant);
-        return granted != null && nanoClock.getAsLong() - granted.atNanos < remember.toNanos()
+        boolean isGranted = granted != null
+                && nanoClock.getAsLong() - granted.atNanos < remember.toNanos()
                 && cache.isUntouchedSince(grant.object(), granted.atNanos, granted.generation);
+        if (isGranted) {
+            remembered.inc();
+        }
+        return isGranted;
     }
 
     /**
@@ -54,10 +67,13 @@ public final class Grants {
      * @param generation of the object's key at that moment
      */
     public void grant(Grant grant, long askedAtNanos, long generation) {
+        allowed.inc();
         grants.put(grant, new Granted(askedAtNanos, generation));
     }
 
+    /** Forgets it: the backend refused. */
     public void revoke(Grant grant) {
+        denied.inc();
         grants.invalidate(grant);
     }
 

@@ -1,6 +1,7 @@
 package io.railhead.gateway.channel;
 
 import io.prometheus.client.Counter;
+import io.prometheus.client.Histogram;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.rdma.channel.RequestOperation;
@@ -12,12 +13,14 @@ final class ChannelCounts {
     private final Counter.Child hits;
     private final Counter.Child cacheHits;
     private final Counter.Child hitBytes;
+    private final Histogram.Child hitSeconds;
 
     /** @param fabric as metrics name it */
     ChannelCounts(Metrics metrics, String fabric) {
         this.metrics = metrics;
         this.hits = metrics.channelRequests.labels("get", Outcome.DELIVERED.label());
         this.cacheHits = metrics.cacheResults.labels(CacheResult.HIT.label());
+        this.hitSeconds = metrics.seconds.labels("channel_get");
         this.hitBytes = metrics.deliveredBytes.labels(fabric);
     }
 
@@ -39,10 +42,13 @@ final class ChannelCounts {
         }
     }
 
-    void hit(long bytes) {
+    /** @param nanos until it was handed to the fabric */
+    void hit(long bytes, long nanos) {
+        hitSeconds.observe((double) nanos / 1e9);
         hits.inc();
         cacheHits.inc();
         hitBytes.inc((double) bytes);
+        metrics.avoidedBytes.inc((double) bytes);
     }
 
     void ended(RequestOperation operation, Outcome outcome) {
@@ -56,7 +62,7 @@ final class ChannelCounts {
     }
 
     void error(String code) {
-        metrics.errors.labels(code).inc();
+        metrics.failed(code);
     }
 
     void took(RequestOperation operation, long nanos) {

@@ -44,7 +44,7 @@ final class Hits {
     /** Delivers and answers, or changes nothing: then somebody has to be asked. */
     boolean tryServe(RequestView request, KnownName known, RemoteBuffer window,
             RequestChannel channel) {
-        long arrivedAtNanos = log.isOn() ? System.nanoTime() : 0;
+        long arrivedAtNanos = System.nanoTime();
         ObjectMetadata held = findServable(request, known);
         if (held == null) {
             return false;
@@ -68,8 +68,8 @@ final class Hits {
         Answer answer = Answer.delivered(request.id(), status, to - from, size, from,
                 known.lastModifiedMillis(held), version.etag(), version.versionId(),
                 CacheResult.HIT);
-        counts.hit(to - from);
         channel.deliver(window, slices, count, answer);
+        counts.hit(to - from, System.nanoTime() - arrivedAtNanos);
         if (log.isOn()) {
             log.ended(RequestOperation.GET, known.name().bucket(), known.name().key(), answer,
                     arrivedAtNanos);

@@ -186,7 +186,7 @@ public final class Exchange implements Requester {
         }
         S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
         errorCode = error.error().code();
-        metrics.errors.labels(errorCode).inc();
+        metrics.failed(errorCode);
         String document = ErrorXml.render(error, resource, requestId, HOST_ID);
         HttpServerResponse answer = answer(error.status());
         error.headers().forEach(answer::putHeader);

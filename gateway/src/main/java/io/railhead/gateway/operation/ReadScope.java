@@ -42,5 +42,8 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     void count(ReadPlan plan, CacheResult result, String transport) {
         services.metrics().cacheResults.labels(result.label()).inc();
         services.metrics().deliveredBytes.labels(transport).inc((double) plan.length());
+        if (result != CacheResult.MISS) {
+            services.metrics().avoidedBytes.inc((double) plan.length());
+        }
     }
 }

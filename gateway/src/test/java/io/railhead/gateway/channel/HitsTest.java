@@ -82,7 +82,7 @@ class HitsTest {
         PageMemory memory = leaks
                 .watch(PageMemory.open(new MemoryConfig(64L << 20, PAGE, 0.05, false), _ -> {}));
         cache = leaks.closing(new ObjectCache(memory, CacheConfig.DEFAULT, () -> nowNanos));
-        grants = new Grants(() -> nowNanos, cache);
+        grants = new Grants(() -> nowNanos, cache, metrics);
         routes = new Routes(config().rules(),
                 Map.<String, Backend>of("store", new NoBackend()));
         hits = new Hits(cache, grants, () -> nowNanos, 1 << 20,
