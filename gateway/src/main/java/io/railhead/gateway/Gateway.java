@@ -49,11 +49,13 @@ import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import java.nio.file.Path;
@@ -100,8 +102,7 @@ public final class Gateway implements AutoCloseable {
         this.config = config;
         try {
             Cleartext.require(config, credentials.principals());
-            vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true)
-                    .setEventLoopPoolSize(config.gateway().eventLoops()));
+            vertx = openVertx();
             started.push(() -> await(vertx.close()));
             health = bound("gateway.health", config.gateway().health(),
                     new HealthListener(vertx, metrics, this::reasonNotReady)
@@ -202,6 +203,17 @@ public final class Gateway implements AutoCloseable {
         return new CacheConfig(settings.window().bytes(), settings.run().bytes(),
                 CacheConfig.DEFAULT.shortageWait(),
                 settings.metadataEntries());
+    }
+
+    private Vertx openVertx() {
+        VertxBuilder builder = Vertx.builder()
+                .with(new VertxOptions().setPreferNativeTransport(true)
+                        .setEventLoopPoolSize(config.gateway().eventLoops()));
+        if (config.tracing() != null) {
+            builder.withTracer(opened(Tracing.open(config.tracing(), config.gateway().name()))
+                    .factory());
+        }
+        return builder.build();
     }
 
     private HttpServer openAdmin() {

@@ -6,6 +6,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.tracing.TracingPolicy;
 import java.util.Map;
 
 /** Status and administration, on a port that is the operator's alone. Event loop only. */
@@ -20,7 +21,8 @@ public final class AdminListener {
 
     public Future<HttpServer> listen(String host, int port) {
         // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
-        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
+        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false)
+                .setTracingPolicy(TracingPolicy.IGNORE))
                 .requestHandler(this::handle)
                 .listen(port, host);
     }

@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.tracing.TracingPolicy;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -25,7 +26,8 @@ public final class HealthListener {
 
     public Future<HttpServer> listen(String host, int port) {
         // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
-        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
+        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false)
+                .setTracingPolicy(TracingPolicy.IGNORE))
                 .requestHandler(this::handle)
                 .listen(port, host);
     }

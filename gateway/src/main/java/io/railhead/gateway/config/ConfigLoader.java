@@ -13,7 +13,10 @@ import io.railhead.gateway.config.GatewayConfig.Log;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.GatewayConfig.Tls;
+import io.railhead.gateway.config.GatewayConfig.Tracing;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -66,8 +69,9 @@ public final class ConfigLoader {
                 cache.page());
         Admin admin = admin(root.section("admin"));
         Log log = log(root.section("log"));
+        Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
         root.close();
-        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log);
+        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing);
     }
 
     private Gateway gateway(Section section) throws ConfigException {
@@ -223,6 +227,27 @@ public final class ConfigLoader {
                 section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
         section.close();
         return admin;
+    }
+
+    private static Tracing tracing(Section section) throws ConfigException {
+        String endpoint = section.requireText("endpoint");
+        Percent sample = section.value("sample", "1%", Quantity::percent);
+        section.close();
+        try {
+            URI uri = new URI(endpoint);
+            boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            if (isHttp && uri.getHost() != null && uri.getPath().isEmpty()) {
+                return new Tracing(uri, sample);
+            }
+            throw notACollector(section, endpoint);
+        } catch (URISyntaxException e) {
+            throw notACollector(section, endpoint);
+        }
+    }
+
+    private static ConfigException notACollector(Section section, String endpoint) {
+        return section.problem("endpoint",
+                "'" + endpoint + "' is not an address such as http://collector:4318");
     }
 
     private Log log(Section section) throws ConfigException {

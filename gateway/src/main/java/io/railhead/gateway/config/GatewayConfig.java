@@ -3,6 +3,7 @@ package io.railhead.gateway.config;
 import io.railhead.backend.BackendConfig;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
@@ -14,7 +15,7 @@ import org.slf4j.event.Level;
 
 /** {@code railhead.yaml} whole, checked, defaults filled in. */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
-        Rdma rdma, Admin admin, Log log) {
+        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing) {
 
     public GatewayConfig {
         backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
@@ -143,4 +144,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param roll a file of more bytes is compressed and set aside
      */
     public record AccessFile(@Nullable Path path, ByteCount roll, int keepDays) {}
+
+    /**
+     * Traces of HTTP requests.
+     *
+     * @param endpoint of a collector that takes OTLP over HTTP, without the path
+     * @param sample of the requests that do not say whether they are traced
+     */
+    public record Tracing(URI endpoint, Percent sample) {}
 }
