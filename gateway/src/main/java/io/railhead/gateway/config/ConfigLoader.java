@@ -52,8 +52,13 @@ public final class ConfigLoader {
 
     /** Reads and checks the file; what is understood but not served yet is refused too. */
     public static GatewayConfig load(Path file) throws ConfigException {
+        return load(file, (path, kind, otherwise) -> {});
+    }
+
+    /** @param listener hears of the keys that a file like this one may have */
+    static GatewayConfig load(Path file, Section.Listener listener) throws ConfigException {
         Path folder = requireNonNullElse(file.toAbsolutePath().getParent(), file);
-        return new ConfigLoader(folder).load(YamlFile.read(file));
+        return new ConfigLoader(folder).load(YamlFile.read(file).heardBy(listener));
     }
 
     private GatewayConfig load(Section root) throws ConfigException {

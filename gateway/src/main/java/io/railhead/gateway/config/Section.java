@@ -21,10 +21,25 @@ public final class Section {
     private final String path;
     private final @Nullable JsonNode node;
     private final Set<String> asked = new LinkedHashSet<>();
+    private final Listener listener;
 
-    private Section(String file, String path, @Nullable JsonNode node) throws ConfigException {
+    /** Hears of every key that is asked for: so the reference is never older than the code. */
+    @FunctionalInterface
+    interface Listener {
+
+        /**
+         * @param path with the names that the file gives
+         * @param kind of value, in words
+         * @param otherwise "" without a default
+         */
+        void asked(String path, String kind, String otherwise);
+    }
+
+    private Section(String file, String path, @Nullable JsonNode node, Listener listener)
+            throws ConfigException {
         this.file = file;
         this.path = path;
+        this.listener = listener;
         this.node = isNothing(node) ? null : node;
         if (this.node != null && !this.node.isObject()) {
             throw new ConfigException(file + (path.isEmpty() ? "" : ": " + path)
@@ -33,19 +48,24 @@ public final class Section {
     }
 
     static Section root(String file, @Nullable JsonNode node) throws ConfigException {
-        return new Section(file, "", node);
+        return new Section(file, "", node, (path, kind, otherwise) -> {});
+    }
+
+    /** The same, heard by another. */
+    Section heardBy(Listener other) throws ConfigException {
+        return new Section(file, path, node, other);
     }
 
     /** An absent one is empty. */
     public Section section(String key) throws ConfigException {
-        return new Section(file, at(key), take(key));
+        return new Section(file, at(key), take(key), listener);
     }
 
     /** The mapping below a key, each value a section of its own, in file order. */
     public Map<String, Section> sections(String key) throws ConfigException {
         JsonNode map = take(key);
         Map<String, Section> found = new LinkedHashMap<>();
-        Section names = new Section(file, at(key), map);
+        Section names = new Section(file, at(key), map, listener);
         if (names.node != null) {
             for (Iterator<String> it = names.node.fieldNames(); it.hasNext();) {
                 String name = it.next();
@@ -59,13 +79,14 @@ public final class Section {
     public List<Section> list(String key) throws ConfigException {
         List<Section> found = new ArrayList<>();
         for (JsonNode element : elements(key)) {
-            found.add(new Section(file, at(key) + "[" + found.size() + "]", element));
+            found.add(new Section(file, at(key) + "[" + found.size() + "]", element, listener));
         }
         return found;
     }
 
     /** The list of texts below a key; an absent one is empty. */
     public List<String> texts(String key) throws ConfigException {
+        listener.asked(at(key), "list", "[]");
         List<String> found = new ArrayList<>();
         for (JsonNode element : elements(key)) {
             if (!element.isTextual()) {
@@ -131,6 +152,11 @@ public final class Section {
 
     /** Null if absent. */
     public @Nullable String text(String key) throws ConfigException {
+        return plainText(key, "");
+    }
+
+    private @Nullable String plainText(String key, String otherwise) throws ConfigException {
+        listener.asked(at(key), "text", otherwise);
         JsonNode value = take(key);
         if (value == null) {
             return null;
@@ -147,7 +173,7 @@ public final class Section {
     }
 
     public String text(String key, String otherwise) throws ConfigException {
-        String value = text(key);
+        String value = plainText(key, otherwise);
         return value == null ? otherwise : value;
     }
 
@@ -160,7 +186,8 @@ public final class Section {
     }
 
     /** A number, word or text, as it was written; YAML's on and off arrive as booleans. */
-    private String scalar(String key, String otherwise) throws ConfigException {
+    private String scalar(String key, String kind, String otherwise) throws ConfigException {
+        listener.asked(at(key), kind, otherwise);
         JsonNode value = take(key);
         if (value == null) {
             return otherwise;
@@ -173,7 +200,12 @@ public final class Section {
 
     <T extends @Nullable Object> T value(String key, String otherwise, Function<String, T> parser)
             throws ConfigException {
-        String text = scalar(key, otherwise);
+        return value(key, "", otherwise, parser);
+    }
+
+    private <T extends @Nullable Object> T value(String key, String kind, String otherwise,
+            Function<String, T> parser) throws ConfigException {
+        String text = scalar(key, kind, otherwise);
         try {
             return parser.apply(text);
         } catch (IllegalArgumentException e) {
@@ -182,7 +214,7 @@ public final class Section {
     }
 
     Duration duration(String key, String otherwise) throws ConfigException {
-        return value(key, otherwise, Quantity::duration);
+        return value(key, "duration", otherwise, Quantity::duration);
     }
 
     /** A duration that may not be zero. */
@@ -195,11 +227,11 @@ public final class Section {
     }
 
     ByteCount bytes(String key, String otherwise) throws ConfigException {
-        return value(key, otherwise, ByteCount::parse);
+        return value(key, "size", otherwise, ByteCount::parse);
     }
 
     public boolean flag(String key, boolean otherwise) throws ConfigException {
-        String text = scalar(key, otherwise ? "on" : "off");
+        String text = scalar(key, "true or false", Boolean.toString(otherwise));
         return switch (text) {
             case "on", "yes", "true" -> true;
             case "off", "no", "false" -> false;
@@ -208,7 +240,7 @@ public final class Section {
     }
 
     int count(String key, int otherwise, int min, int max) throws ConfigException {
-        String text = scalar(key, Integer.toString(otherwise));
+        String text = scalar(key, min + " to " + max, Integer.toString(otherwise));
         try {
             int value = Integer.parseInt(text);
             if (value >= min && value <= max) {
@@ -222,7 +254,7 @@ public final class Section {
 
     /** One of the words, by the value it stands for. */
     <T> T choice(String key, String otherwise, Map<String, T> words) throws ConfigException {
-        String text = scalar(key, otherwise);
+        String text = scalar(key, String.join(", ", words.keySet()), otherwise);
         T value = words.get(text);
         if (value == null) {
             throw problem(key, "'" + text + "' is not one of " + String.join(", ", words.keySet()));
