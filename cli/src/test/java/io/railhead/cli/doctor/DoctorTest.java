@@ -8,6 +8,7 @@ import io.railhead.cli.doctor.Finding.Mark;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -107,7 +108,9 @@ class DoctorTest {
     private List<Finding> examine(String yaml) throws IOException {
         Host host = new Host(root, path -> Files.exists(path) && !denied.contains(path),
                 libraries::contains);
-        List<Finding> findings = new Doctor(host).examine(yaml.isEmpty() ? null : config(yaml));
+        Parts unwatched = new Parts(new PrintWriter(Writer.nullWriter()), false);
+        List<Finding> findings = new Doctor(host, unwatched)
+                .examineMachine(yaml.isEmpty() ? null : config(yaml));
         assertThat(findings).allSatisfy(finding -> {
             assertThat(finding.found()).isNotBlank();
             assertThat(finding.why()).isNotBlank();
