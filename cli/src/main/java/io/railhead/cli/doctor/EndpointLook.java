@@ -135,16 +135,22 @@ final class EndpointLook {
         }
         if (result.fault() == TlsLook.Fault.NONE) {
             X509Certificate own = result.chain().getFirst();
-            String found = result.words() + " with " + host + ", certificate "
-                    + Certificates.end(own) + ", in " + Sizes.millis(result.nanos());
-            findings.add(Certificates.endsSoon(own)
-                    ? warn(subject("tls"), found, "once it has expired, nothing is fetched",
-                            "renew the store's certificate")
-                    : ok(subject("tls"), found, why));
+            findings.add(trusted(own, result, why));
             return true;
         }
         findings.add(fail(subject("tls"), fault(result), why, mend(result)));
         return false;
+    }
+
+    /** One that is named itself as its authority is trusted beyond its end. */
+    private Finding trusted(X509Certificate own, TlsLook.Result result, String why) {
+        String found = result.words() + " with " + host + " in " + Sizes.millis(result.nanos())
+                + ", its certificate " + (Certificates.isExpired(own) ? "was" : "is") + " good "
+                + Certificates.end(own);
+        return Certificates.endsSoon(own)
+                ? warn(subject("tls"), found, "once it has expired, nothing is fetched",
+                        "renew the store's certificate")
+                : ok(subject("tls"), found, why);
     }
 
     private String fault(TlsLook.Result result) {
