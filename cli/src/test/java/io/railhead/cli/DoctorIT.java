@@ -148,7 +148,7 @@ class DoctorIT {
         return line;
     }
 
-    private interface Wrong {
+    interface Wrong {
         void make(DoctorIT it) throws Exception;
     }
 
@@ -157,7 +157,7 @@ class DoctorIT {
      *
      * @param subject of the one finding that fails, or is pointed out
      */
-    private record Case(String name, Wrong wrong, String subject, String cause, String mend) {
+    record Case(String name, Wrong wrong, String subject, String cause, String mend) {
         @Override
         public String toString() {
             return name;
@@ -215,6 +215,10 @@ class DoctorIT {
                         "a/credential", "the region is not us-east-1", "backends.a.region"),
                 new Case("a session that is over", it -> it.store.refuses("400 ExpiredToken"),
                         "a/credential", "has expired", "renew session_token"),
+                new Case("a console instead of S3", it -> it.store.pages(), "a/credential",
+                        "is not answered as S3 answers", "console has another"),
+                new Case("a refusal that is not S3's", it -> it.store.refuses("403 "),
+                        "a/credential", "is not answered as S3 answers (403)", "mend the port"),
                 new Case("a bucket that is not there", it -> it.options.add("--bucket=a=none"),
                         "a/bucket", "none is not there", "aws s3 mb s3://none"),
                 new Case("a port that is taken",
@@ -238,7 +242,7 @@ class DoctorIT {
     }
 
     private int someonesPort() throws IOException {
-        return opened(new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))).getLocalPort();
+        return opened(new ServerSocket(0, 1, InetAddress.getLoopbackAddress())).getLocalPort();
     }
 
     @ParameterizedTest

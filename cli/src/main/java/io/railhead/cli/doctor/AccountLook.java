@@ -57,7 +57,10 @@ final class AccountLook {
 
     List<Finding> run() {
         if (callers.isEmpty()) {
-            return List.of();
+            return buckets.isEmpty()
+                    ? List.of()
+                    : List.of(ok(subject("bucket"), "not tried: no credential is known",
+                            "clients sign for themselves, or the credentials cannot be read"));
         }
         try (StoreCalls calls = new StoreCalls(backend, backend.endpoints())) {
             List<Caller> known = credentials(calls);
@@ -89,7 +92,7 @@ final class AccountLook {
                         caller -> answers.put(caller, calls.get(target, caller)));
         List<Caller> known = answers.entrySet()
                 .stream()
-                .filter(each -> Verdict.of(each.getValue()).isKnown())
+                .filter(each -> Verdict.ofGet(each.getValue()).isKnown())
                 .map(Map.Entry::getKey)
                 .toList();
         answers.forEach((caller, answer) -> findings
@@ -102,7 +105,7 @@ final class AccountLook {
     }
 
     private Finding credential(Caller caller, Answer answer, boolean needed) {
-        Verdict verdict = Verdict.of(answer);
+        Verdict verdict = Verdict.ofGet(answer);
         String who = name(caller) + " of principal " + callers.get(caller);
         String why = "requests of that principal are signed with it";
         if (verdict.isKnown()) {
@@ -115,7 +118,7 @@ final class AccountLook {
             case EXPIRED -> " has expired";
             case SKEWED -> " is refused, since the clocks are too far apart";
             case OTHER_REGION -> " is refused, since the region is not " + backend.region();
-            default -> " is not answered as S3 does";
+            default -> " is not answered as S3 answers";
         } + " (" + answer.words() + ")";
         return needed
                 ? fail(subject("credential"), cause, why, mend(verdict, answer))
@@ -135,7 +138,8 @@ final class AccountLook {
             case OTHER_REGION -> "set backends." + backend.name() + ".region: "
                     + Optional.ofNullable(answer.headers().get("x-amz-bucket-region"))
                             .orElse("as the store has it");
-            default -> "look at the store's log; is it S3 that answers on this port?";
+            default -> "mend the port under backends." + backend.name() + ".endpoints: a store's"
+                    + " console has another than its S3; otherwise look at the store's log";
         };
     }
 

@@ -29,7 +29,8 @@ record RunningGateway(String reasonNotReady) {
             HttpResponse<String> ready = get(client, health, "/readyz");
             return Optional.of(new RunningGateway(
                     ready.statusCode() == 200 ? "" : ready.body().strip()));
-        } catch (IOException e) {
+        } catch (IOException | IllegalArgumentException e) {
+            // Nobody answers, or not in HTTP, or the host is none that a URI can have.
             return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

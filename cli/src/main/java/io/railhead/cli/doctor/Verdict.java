@@ -16,6 +16,14 @@ enum Verdict {
     /** None of these. */
     ODD;
 
+    /** Of a GET, whose refusals have a code where it is S3 that answers. */
+    static Verdict ofGet(Answer answer) {
+        String type = answer.headers().get("Content-Type");
+        boolean isPage = type != null && type.startsWith("text/html");
+        boolean isBare = !answer.isSuccess() && answer.code().isEmpty();
+        return isPage || isBare ? ODD : of(answer);
+    }
+
     /** By the codes of S3, and by the status where an answer has none. */
     static Verdict of(Answer answer) {
         return switch (answer.code()) {

@@ -31,6 +31,7 @@ public final class SmallStore implements AutoCloseable {
     private volatile Duration ahead = Duration.ZERO;
     private volatile String refusal = "";
     private volatile boolean ignoresIfMatch;
+    private volatile boolean pages;
 
     public SmallStore() {
         this(ServerSocketFactory.getDefault(), "http");
@@ -63,6 +64,12 @@ public final class SmallStore implements AutoCloseable {
     /** What every signed request is refused with, such as {@code 403 AccessDenied}. */
     public SmallStore refuses(String statusAndCode) {
         refusal = statusAndCode;
+        return this;
+    }
+
+    /** Pages for people instead of S3, as on a store's console. */
+    public SmallStore pages() {
+        pages = true;
         return this;
     }
 
@@ -115,6 +122,9 @@ public final class SmallStore implements AutoCloseable {
         String method = line[0];
         String path = line.length > 1 ? line[1] : "";
         methods.add(method);
+        if (pages) {
+            return whole(method, "200 OK\r\nContent-Type: text/html", "<html></html>");
+        }
         if (!has(headers, "authorization:")) {
             return whole(method, "403 Forbidden", "<Error><Code>AccessDenied</Code></Error>");
         }
