@@ -86,7 +86,7 @@ final class CongestionCheck implements Check {
         String why = "bits that arrive wrong come from cables, optics or dirt, not from load."
                 + " Counted since the driver was loaded";
         return damage.isEmpty()
-                ? ok("link errors", place + " has counted none", why)
+                ? ok("link errors", place + none(counters, DAMAGED), why)
                 : warn("link errors", place + " has counted " + damage, why,
                         "change or clean cable and transceiver, then look whether it still grows:"
                                 + " ethtool -m, ibqueryerrors, mlxlink");
@@ -97,7 +97,7 @@ final class CongestionCheck implements Check {
         String why = "a peer named memory that it has no right to; Railhead gives no remote"
                 + " rights, so it is another program's peer or somebody tries keys";
         return refused.isEmpty()
-                ? ok("remote access", place + " has refused nobody", why)
+                ? ok("remote access", place + none(counters, REFUSED), why)
                 : warn("remote access", place + " has counted " + refused, why,
                         "rdma resource show qp says who else uses the adapter; keep RDMA on a VLAN"
                                 + " or partition key of its own");
@@ -133,6 +133,12 @@ final class CongestionCheck implements Check {
                 .stream()
                 .filter(priority -> host.line(folder + "/" + priority).orElse("0").equals("1"))
                 .collect(Collectors.joining(","));
+    }
+
+    private static String none(PortCounters counters, List<String> names) {
+        return names.stream().anyMatch(counters.events()::containsKey)
+                ? " has counted none"
+                : " does not count them";
     }
 
     private static String nonZero(PortCounters counters, List<String> names) {

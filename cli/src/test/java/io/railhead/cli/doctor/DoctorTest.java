@@ -343,6 +343,8 @@ class DoctorTest {
         assertThat(of(quiet, "loss").found()).contains("no lost packet", "np_cnp_sent 12");
         assertThat(subjects(quiet, Mark.OK)).contains("loss", "link errors", "remote access",
                 "ecn and pfc");
+        assertThat(of(quiet, "link errors").found()).isEqualTo("mlx5_0/1 has counted none");
+        assertThat(of(quiet, "remote access").found()).isEqualTo("mlx5_0/1 does not count them");
         assertThat(of(quiet, "ecn and pfc").found()).contains("mlnx_qos -i eth0");
 
         counter("hw_counters/out_of_sequence", 70);
