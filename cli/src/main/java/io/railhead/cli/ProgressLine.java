@@ -9,7 +9,7 @@ import java.util.Locale;
  * One line that is rewritten while bytes move. Any thread. Nothing is printed unless a person is
  * watching.
  */
-final class ProgressLine implements Progress, AutoCloseable {
+public final class ProgressLine implements Progress, AutoCloseable {
     private static final long REDRAW_NANOS = 100_000_000;
     private static final double MIB = 1 << 20;
 
@@ -26,9 +26,12 @@ final class ProgressLine implements Progress, AutoCloseable {
         this.watched = watched;
     }
 
-    /** JDK 25 gives no console again where the streams are redirected, whatever 22 to 24 did. */
+    /**
+     * Whether a person is watching. JDK 25 gives no console again where the streams are redirected,
+     * whatever 22 to 24 did.
+     */
     @SuppressWarnings("SystemConsoleNull")
-    static boolean isTerminal() {
+    public static boolean isTerminal() {
         Console console = System.console();
         return console != null && console.isTerminal();
     }

@@ -11,6 +11,7 @@ import io.railhead.gateway.admin.AdminListener;
 import io.railhead.gateway.admin.FabricCollector;
 import io.railhead.gateway.admin.HealthListener;
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.admin.NicCollector;
 import io.railhead.gateway.admin.StateCollector;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
@@ -121,6 +122,7 @@ public final class Gateway implements AutoCloseable {
                             opened(new AwsBackend(store.backend()))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
             metrics.register(new FabricCollector(fabrics.all()));
+            metrics.register(new NicCollector(config.rdma()));
             Grants grants = new Grants(nanoClock, cache, metrics);
             credentials.onChange(change -> revoke(change, grants, sessions));
             SessionCallers callers = new SessionCallers();

@@ -1,5 +1,7 @@
 package io.railhead.backend.aws;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendRequest;
@@ -12,9 +14,11 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Target;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 
@@ -65,15 +69,36 @@ public final class AwsBackend implements Backend {
     /** Runs on a virtual thread of its own: a probe is a dozen requests one after another. */
     @Override
     public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
-        CompletableFuture<Capabilities> result = new CompletableFuture<>();
-        CapabilityProbe probe = new CapabilityProbe(
-                request -> send(request, Wire.TrailerUse.SEND), caller);
+        CapabilityProbe probe = probe(caller);
+        return probing(() -> {
+            Capabilities seen = bucket == null
+                    ? requireNonNullElse(probe.reading(null), Capabilities.ASSUMED)
+                    : probe.writing(bucket);
+            capabilities = seen;
+            probedByWriting = bucket != null;
+            return seen;
+        });
+    }
+
+    /**
+     * What some object shows that is there: nothing is written, and nothing here changes by it.
+     * Empty if the caller can list none; trailers are never seen this way.
+     *
+     * @param bucket to look in; null for any
+     */
+    public CompletionStage<Optional<Capabilities>> look(@Nullable String bucket, Caller caller) {
+        return probing(() -> Optional.ofNullable(probe(caller).reading(bucket)));
+    }
+
+    private CapabilityProbe probe(Caller caller) {
+        return new CapabilityProbe(request -> send(request, Wire.TrailerUse.SEND), caller);
+    }
+
+    private <T> CompletionStage<T> probing(Supplier<T> probe) {
+        CompletableFuture<T> result = new CompletableFuture<>();
         Thread.ofVirtual().name("backend-" + config.name() + "-probe").start(() -> {
             try {
-                Capabilities seen = bucket == null ? probe.reading() : probe.writing(bucket);
-                capabilities = seen;
-                probedByWriting = bucket != null;
-                result.complete(seen);
+                result.complete(probe.get());
             } catch (RuntimeException e) {
                 result.completeExceptionally(Failures.translate(e));
             }

@@ -71,12 +71,15 @@ final class CapabilityProbe {
         }
     }
 
-    /** By the first object of more than a few bytes that the caller can list. */
-    Capabilities reading() {
-        Target target = findObject();
-        return target == null
-                ? Capabilities.ASSUMED
-                : ask(target, Capabilities.ASSUMED.trailers());
+    /**
+     * By the first object of more than a few bytes that the caller can list; null if it sees none.
+     *
+     * @param bucket to look in; null for any
+     */
+    @Nullable
+    Capabilities reading(@Nullable String bucket) {
+        Target target = bucket == null ? findObject() : findObject(bucket);
+        return target == null ? null : ask(target, Capabilities.ASSUMED.trailers());
     }
 
     private boolean putWithTrailer(Target target) {
@@ -146,14 +149,17 @@ final class CapabilityProbe {
     private @Nullable Target findObject() {
         Matcher buckets = BUCKET.matcher(list(new Target(null, "", null)));
         for (int i = 0; i < MAX_BUCKETS && buckets.find(); i++) {
-            String bucket = buckets.group(1);
-            Matcher object = OBJECT
-                    .matcher(list(new Target(bucket, "", "list-type=2&max-keys=100")));
-            if (object.find()) {
-                return new Target(bucket, object.group(1), null);
+            Target object = findObject(buckets.group(1));
+            if (object != null) {
+                return object;
             }
         }
         return null;
+    }
+
+    private @Nullable Target findObject(String bucket) {
+        Matcher object = OBJECT.matcher(list(new Target(bucket, "", "list-type=2&max-keys=100")));
+        return object.find() ? new Target(bucket, object.group(1), null) : null;
     }
 
     private String list(Target target) {

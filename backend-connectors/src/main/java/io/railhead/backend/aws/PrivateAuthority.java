@@ -13,13 +13,13 @@ import javax.net.ssl.TrustManagerFactory;
 import software.amazon.awssdk.http.TlsTrustManagersProvider;
 
 /** Trust in the certificates of one PEM file and in nothing else. */
-final class PrivateAuthority {
+public final class PrivateAuthority {
     private PrivateAuthority() {}
 
     /**
      * @throws IllegalArgumentException if the file cannot be read or holds no certificate
      */
-    static TlsTrustManagersProvider read(Path pem) {
+    public static TlsTrustManagersProvider read(Path pem) {
         try (InputStream in = Files.newInputStream(pem)) {
             Collection<? extends Certificate> certificates = CertificateFactory.getInstance("X.509")
                     .generateCertificates(in);

@@ -1,5 +1,6 @@
 package io.railhead.backend.aws;
 
+import io.netty.util.concurrent.EventExecutor;
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import software.amazon.awssdk.utils.AttributeMap;
 final class Transport implements AutoCloseable {
     private static final int MAX_THREADS = 4;
     private static final int MAX_WAITING = 10_000;
+    private static final int CLOSING_HOPS = 3;
 
     private final SdkEventLoopGroup loops;
     private final SdkAsyncHttpClient client;
@@ -107,9 +109,21 @@ final class Transport implements AutoCloseable {
         closed = true;
         running.forEach(work -> work.abort(closedException()));
         client.close();
+        settle();
         loops.eventLoopGroup()
                 .shutdownGracefully(0, 2, TimeUnit.SECONDS)
                 .awaitUninterruptibly(5, TimeUnit.SECONDS);
+    }
+
+    /**
+     * Connections that end still have something to tell each other's threads: it is heard first.
+     */
+    private void settle() {
+        for (int hop = 0; hop < CLOSING_HOPS; hop++) {
+            for (EventExecutor loop : loops.eventLoopGroup()) {
+                loop.submit(() -> {}).awaitUninterruptibly(1, TimeUnit.SECONDS);
+            }
+        }
     }
 
     private static BackendException closedException() {

@@ -1,51 +1,110 @@
 package io.railhead.cli.doctor;
 
+import io.railhead.cli.doctor.Finding.Mark;
+import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.MachineNeeds;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Holds a machine against a configuration. Blocks; reads only. */
+/** Holds a machine, and what is around it, against a configuration. Blocks; reads only. */
 final class Doctor {
     static final Path DEFAULT_CONFIG = Path.of("/etc/railhead/railhead.yaml");
     private static final String CONFIGURATION = "configuration";
-    private static final List<Check> CHECKS = List.of(new MemoryCheck(), new DeviceCheck(),
-            new DriverCheck(), new ProcessCheck());
+    private static final List<Check> MACHINE = List.of(new MemoryCheck(), new DeviceCheck(),
+            new DriverCheck(), new NumaCheck(), new CongestionCheck(), new ProcessCheck());
+    /** What a running gateway has taken already. */
+    private static final Set<String> TAKEN = Set.of(MemoryCheck.ROOM, MemoryCheck.HUGE_PAGES);
 
     private final Host host;
+    private final Parts parts;
 
-    Doctor(Host host) {
+    Doctor(Host host, Parts parts) {
         this.host = host;
+        this.parts = parts;
     }
 
-    /** @param config null: the one that {@code serve} reads, if there is one, else the defaults */
-    List<Finding> examine(@Nullable Path config) {
+    /** The machine alone: nothing goes over the network. */
+    List<Finding> examineMachine(@Nullable Path named) {
         List<Finding> findings = new ArrayList<>();
-        MachineNeeds needs = needs(config, findings);
-        CHECKS.forEach(check -> findings.addAll(check.run(host, needs)));
+        MachineNeeds needs = load(named, findings).map(MachineNeeds::of)
+                .orElseGet(MachineNeeds::defaults);
+        findings.addAll(machine(needs));
         return findings;
     }
 
-    private MachineNeeds needs(@Nullable Path named, List<Finding> findings) {
+    /**
+     * @param named null: the one that {@code serve} reads, if there is one, else the defaults
+     * @param buckets to look at, by backend; throws IllegalArgumentException if there is no such
+     */
+    List<Finding> examine(@Nullable Path named, Map<String, List<String>> buckets) {
+        List<Finding> findings = new ArrayList<>();
+        Optional<GatewayConfig> loaded = load(named, findings);
+        if (loaded.isEmpty()) {
+            findings.addAll(machine(MachineNeeds.defaults()));
+            return findings;
+        }
+        GatewayConfig config = loaded.get();
+        requireBackends(config, buckets.keySet());
+        List<Principal> principals = GatewayFiles.principals(config.gateway(), findings);
+        Site site = new Site(host, config, principals, buckets);
+        Optional<RunningGateway> running = RunningGateway.at(config.gateway().health());
+        List<Part> around = new ArrayList<>();
+        around.addAll(GatewayFiles.parts(site));
+        around.add(new Part("machine", () -> {
+            List<Finding> found = machine(MachineNeeds.of(config));
+            return running.isPresent() ? found.stream().map(Doctor::taken).toList() : found;
+        }));
+        around.addAll(Ports.parts(site, running));
+        around.addAll(Stores.parts(site));
+        findings.addAll(parts.lookAt(around));
+        return findings;
+    }
+
+    private static void requireBackends(GatewayConfig config, Set<String> named) {
+        for (String backend : named) {
+            if (!config.backends().containsKey(backend)) {
+                throw new IllegalArgumentException("there is no backend '" + backend + "' among "
+                        + String.join(", ", config.backends().keySet()));
+            }
+        }
+    }
+
+    private List<Finding> machine(MachineNeeds needs) {
+        return MACHINE.stream().flatMap(check -> check.run(host, needs).stream()).toList();
+    }
+
+    private static Finding taken(Finding finding) {
+        return finding.mark() != Mark.OK && TAKEN.contains(finding.subject())
+                ? Finding.ok(finding.subject(), finding.found()
+                        + ", besides what the running gateway has", finding.why())
+                : finding;
+    }
+
+    private Optional<GatewayConfig> load(@Nullable Path named, List<Finding> findings) {
         String why = "what the machine must have follows from it";
         Path config = named == null ? host.at(DEFAULT_CONFIG.toString()) : named;
         if (named == null && !Files.exists(config)) {
             findings.add(Finding.ok(CONFIGURATION, "no " + DEFAULT_CONFIG + ": the defaults", why));
-            return MachineNeeds.defaults();
+            return Optional.empty();
         }
         try {
-            MachineNeeds needs = MachineNeeds.of(ConfigLoader.load(config));
+            GatewayConfig loaded = ConfigLoader.load(config);
             findings.add(Finding.ok(CONFIGURATION, config + " is good", why));
-            return needs;
+            return Optional.of(loaded);
         } catch (ConfigException e) {
             findings.add(Finding.fail(CONFIGURATION, String.valueOf(e.getMessage()),
                     why + "; what follows is held against the defaults",
                     "mend that line; railhead serve --check reads it again"));
-            return MachineNeeds.defaults();
+            return Optional.empty();
         }
     }
 }

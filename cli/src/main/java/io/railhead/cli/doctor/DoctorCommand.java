@@ -1,16 +1,29 @@
 package io.railhead.cli.doctor;
 
+import io.railhead.cli.ProgressLine;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Says what this machine lacks; exit 0 if nothing fails, 1 if something is to be mended. */
-@Command(name = "doctor", description = "Say what this machine lacks for a gateway, and how to mend it.")
+/** Says what is wrong with this machine and what is around it. */
+@Command(name = "doctor", description = {
+        "Say what a gateway lacks on this machine and around it, and how to mend it.",
+        "Looks at the machine, the configuration's files and ports, and each store: name, connection,"
+                + " TLS, clock, credentials, buckets. Changes nothing, and writes to no store."}, exitCodeListHeading = "Exit status:%n", exitCodeList = {
+                        "0:nothing fails; there may be things to look at",
+                        "1:something fails that a gateway needs",
+                        "2:misused"})
 public final class DoctorCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -18,13 +31,27 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--config", paramLabel = "FILE", description = "Configuration to hold the machine against; default: /etc/railhead/railhead.yaml if there is one.")
     private @Nullable Path config;
 
-    @Option(names = "--json", description = "For programs.")
+    @Option(names = "--bucket", paramLabel = "BACKEND=BUCKET", description = "A bucket to look at, beside probe_bucket; may be given again.")
+    private List<String> buckets = new ArrayList<>();
+
+    @Option(names = "--json", description = "One JSON document for programs, and nothing else.")
     private boolean json;
+
+    @Option(names = "--root", hidden = true, paramLabel = "DIR", description = "Where /proc, /sys, /dev and /etc lie.")
+    private Path root = Path.of("/");
 
     @Override
     public Integer call() {
-        DoctorReport report = new DoctorReport(new Doctor(Host.local()).examine(config));
-        var out = spec.commandLine().getOut();
+        Map<String, List<String>> named = buckets();
+        PrintWriter err = spec.commandLine().getErr();
+        Doctor doctor = new Doctor(Host.below(root), new Parts(err, ProgressLine.isTerminal()));
+        DoctorReport report;
+        try {
+            report = new DoctorReport(doctor.examine(config, named));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--bucket: " + e.getMessage(), e);
+        }
+        PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(report.toJson());
             out.flush();
@@ -32,5 +59,18 @@ public final class DoctorCommand implements Callable<Integer> {
             report.print(out, Ansi.AUTO);
         }
         return report.isFine() ? 0 : 1;
+    }
+
+    private Map<String, List<String>> buckets() {
+        Map<String, List<String>> byBackend = new LinkedHashMap<>();
+        for (String each : buckets) {
+            String[] sides = each.split("=", 2);
+            if (sides.length < 2 || sides[0].isEmpty() || sides[1].isEmpty()) {
+                throw new ParameterException(spec.commandLine(),
+                        "--bucket: '" + each + "' is not BACKEND=BUCKET");
+            }
+            byBackend.computeIfAbsent(sides[0], backend -> new ArrayList<>()).add(sides[1]);
+        }
+        return byBackend;
     }
 }

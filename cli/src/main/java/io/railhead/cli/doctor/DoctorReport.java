@@ -57,9 +57,15 @@ record DoctorReport(List<Finding> findings) {
         return ansi.string("@|" + colour + " " + word + "|@");
     }
 
-    /** One object: whether it is fine, and each finding with all it says. */
+    /**
+     * One object: whether it is fine, and each finding with all it says. The README has its fields.
+     */
     String toJson() {
-        ObjectNode report = JSON.createObjectNode().put("fine", isFine());
+        ObjectNode report = JSON.createObjectNode()
+                .put("version", 1)
+                .put("fine", isFine())
+                .put("failed", count(Mark.FAIL))
+                .put("warned", count(Mark.WARN));
         ArrayNode array = report.putArray("findings");
         for (Finding finding : findings) {
             array.addObject()

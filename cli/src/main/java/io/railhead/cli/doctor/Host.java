@@ -24,7 +24,12 @@ record Host(Path root, Predicate<Path> accessible, Predicate<String> loadable) {
 
     /** The one that this process runs on. */
     static Host local() {
-        return new Host(Path.of("/"), path -> Files.isReadable(path) && Files.isWritable(path),
+        return below(Path.of("/"));
+    }
+
+    /** One whose files lie below another folder. */
+    static Host below(Path root) {
+        return new Host(root, path -> Files.isReadable(path) && Files.isWritable(path),
                 SharedLibrary::isLoadable);
     }
 

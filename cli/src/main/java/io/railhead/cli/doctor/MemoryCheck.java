@@ -13,6 +13,8 @@ import java.util.List;
 
 /** Memory for the cache, the right to pin it, and the pages it is made of. */
 final class MemoryCheck implements Check {
+    static final String ROOM = "memory";
+    static final String HUGE_PAGES = "huge pages";
     private static final String THP = "/sys/kernel/mm/transparent_hugepage/";
 
     @Override
@@ -30,9 +32,9 @@ final class MemoryCheck implements Check {
         String found = Sizes.of(available) + " can be had, the cache takes " + Sizes.of(cache);
         String why = "the cache is taken whole at start";
         if (available >= cache) {
-            return ok("memory", found, why);
+            return ok(ROOM, found, why);
         }
-        return fail("memory", found, why, host.container().isPresent()
+        return fail(ROOM, found, why, host.container().isPresent()
                 ? "raise the container's memory limit, or set cache.memory lower"
                 : "set cache.memory lower");
     }
@@ -87,15 +89,15 @@ final class MemoryCheck implements Check {
         String why = "with small pages start is slower and the adapter misses its translation"
                 + " cache more often";
         if (pageBytes > 0 && free * pageBytes >= cache) {
-            return ok("huge pages", found, why);
+            return ok(HUGE_PAGES, found, why);
         }
         if (total > 0) {
-            return warn("huge pages", found, why + "; reserved ones are used if they suffice",
+            return warn(HUGE_PAGES, found, why + "; reserved ones are used if they suffice",
                     "sysctl -w vm.nr_hugepages=" + (total - free + ceil(cache, pageBytes)));
         }
         return transparent.equals("always") || transparent.equals("madvise")
-                ? ok("huge pages", found, why)
-                : warn("huge pages", found, why, "echo madvise > " + THP + "enabled");
+                ? ok(HUGE_PAGES, found, why)
+                : warn(HUGE_PAGES, found, why, "echo madvise > " + THP + "enabled");
     }
 
     private static Finding sharedHugePages(Host host) {

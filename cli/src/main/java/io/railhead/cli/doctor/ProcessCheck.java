@@ -6,6 +6,7 @@ import static io.railhead.cli.doctor.Finding.warn;
 
 import io.railhead.gateway.config.GatewayConfig.Loopback;
 import io.railhead.gateway.config.MachineNeeds;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,8 +76,16 @@ final class ProcessCheck implements Check {
         String why = "data loaders and collective libraries beside a client use it; Railhead's own"
                 + " buffers are anonymous and need no mount";
         return Files.isDirectory(host.at("/dev/shm")) && host.mayUse("/dev/shm")
-                ? ok("/dev/shm", "may be written", why)
+                ? ok("/dev/shm", "may be written, " + size(host), why)
                 : warn("/dev/shm", "is not there, or may not be written", why,
                         "mount -t tmpfs shm /dev/shm");
+    }
+
+    private static String size(Host host) {
+        try {
+            return Sizes.of(Files.getFileStore(host.at("/dev/shm")).getTotalSpace()) + " in all";
+        } catch (IOException e) {
+            return "of unknown size";
+        }
     }
 }

@@ -2,7 +2,7 @@ package io.railhead.cli.doctor;
 
 import java.util.Locale;
 
-/** Sizes as people read them. */
+/** Sizes and times as people read them. */
 final class Sizes {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
@@ -20,5 +20,10 @@ final class Sizes {
         }
         return String.format(Locale.ROOT, count % 1 == 0 ? "%.0f %s" : "%.1f %s", count,
                 UNITS[unit]);
+    }
+
+    static String millis(long nanos) {
+        return String.format(Locale.ROOT, nanos < 10_000_000 ? "%.1f ms" : "%.0f ms",
+                nanos / 1e6);
     }
 }

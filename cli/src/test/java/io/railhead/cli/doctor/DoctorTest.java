@@ -1,5 +1,7 @@
 package io.railhead.cli.doctor;
 
+import static io.railhead.cli.doctor.MachineFolder.LINK_LOCAL;
+import static io.railhead.cli.doctor.MachineFolder.MAPPED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,11 +10,13 @@ import io.railhead.cli.doctor.Finding.Mark;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,8 +25,6 @@ import picocli.CommandLine.Help.Ansi;
 /** Machines that are folders: what is found on each, and that each failing has its mend. */
 class DoctorTest {
     private static final String VERBS = "rdma: {verbs: {enabled: true}}\n";
-    private static final String MAPPED = "0000:0000:0000:0000:0000:ffff:0a63:0001";
-    private static final String LINK_LOCAL = "fe80:0000:0000:0000:5054:00ff:fe12:3456";
 
     @TempDir
     Path root;
@@ -31,83 +33,19 @@ class DoctorTest {
             List.of("libibverbs.so.1", "librdmacm.so.1"));
     private final Set<Path> denied = new HashSet<>();
 
-    /** A roomy machine without RDMA. */
+    private MachineFolder machine;
+
     @BeforeEach
-    void machine() throws IOException {
-        write("proc/meminfo", """
-                MemAvailable:   67108864 kB
-                HugePages_Total:       0
-                HugePages_Free:        0
-                Hugepagesize:       2048 kB
-                """);
-        limits("unlimited", "1048576");
-        write("proc/self/status", "CapEff:\t0000000000000000\n");
-        write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
-        write("sys/kernel/mm/transparent_hugepage/shmem_enabled", "always advise [never] deny\n");
-        Files.createDirectories(root.resolve("run/railhead"));
-        Files.createDirectories(root.resolve("dev/shm"));
-    }
-
-    private void limits(String memlock, String files) throws IOException {
-        write("proc/self/limits", """
-                Limit                     Soft Limit           Hard Limit           Units
-                Max open files            %-20s %-20s files
-                Max locked memory         %-20s %-20s bytes
-                """.formatted(files, files, memlock, memlock));
-    }
-
-    private void write(String path, String text) throws IOException {
-        Path file = root.resolve(path);
-        Files.createDirectories(file.getParent());
-        Files.writeString(file, text);
-    }
-
-    private void device(String name, String nodeType, String driver) throws IOException {
-        write("sys/class/infiniband/" + name + "/node_type", nodeType + "\n");
-        Path device = Files
-                .createDirectories(root.resolve("sys/class/infiniband/" + name + "/device"));
-        Files.createSymbolicLink(device.resolve("driver"), Path.of("/sys/bus/" + driver));
-    }
-
-    private void port(String device, String state, String linkLayer) throws IOException {
-        String port = "sys/class/infiniband/" + device + "/ports/1/";
-        write(port + "state", state + "\n");
-        write(port + "link_layer", linkLayer + "\n");
-        write(port + "rate", "100 Gb/sec (4X EDR)\n");
-    }
-
-    private void gid(String device, int index, String gid, String type, String network)
-            throws IOException {
-        String port = "sys/class/infiniband/" + device + "/ports/1/";
-        write(port + "gids/" + index, gid + "\n");
-        write(port + "gid_attrs/types/" + index, type + "\n");
-        if (!network.isEmpty()) {
-            write(port + "gid_attrs/ndevs/" + index, network + "\n");
-        }
-    }
-
-    private void nodes() throws IOException {
-        write("dev/infiniband/uverbs0", "");
-        write("dev/infiniband/rdma_cm", "");
-    }
-
-    /** An adapter on Ethernet with everything that it needs. */
-    private void roce(String mtu) throws IOException {
-        device("mlx5_0", "1: CA", "mlx5_core");
-        port("mlx5_0", "4: ACTIVE", "Ethernet");
-        gid("mlx5_0", 0, LINK_LOCAL, "IB/RoCE v1", "eth0");
-        gid("mlx5_0", 1, LINK_LOCAL, "RoCE v2", "eth0");
-        gid("mlx5_0", 2, MAPPED, "IB/RoCE v1", "eth0");
-        gid("mlx5_0", 3, MAPPED, "RoCE v2", "eth0");
-        write("sys/class/net/eth0/mtu", mtu + "\n");
-        write("etc/libibverbs.d/mlx5.driver", "driver mlx5\n");
-        nodes();
+    void roomyMachine() throws IOException {
+        machine = new MachineFolder(root);
     }
 
     private List<Finding> examine(String yaml) throws IOException {
         Host host = new Host(root, path -> Files.exists(path) && !denied.contains(path),
                 libraries::contains);
-        List<Finding> findings = new Doctor(host).examine(yaml.isEmpty() ? null : config(yaml));
+        Parts unwatched = new Parts(new PrintWriter(Writer.nullWriter()), false);
+        List<Finding> findings = new Doctor(host, unwatched)
+                .examineMachine(yaml.isEmpty() ? null : config(yaml));
         assertThat(findings).allSatisfy(finding -> {
             assertThat(finding.found()).isNotBlank();
             assertThat(finding.why()).isNotBlank();
@@ -118,8 +56,8 @@ class DoctorTest {
     }
 
     private Path config(String yaml) throws IOException {
-        write("etc/railhead/credentials.yaml", "");
-        write("etc/railhead/railhead.yaml", """
+        machine.write("etc/railhead/credentials.yaml", "");
+        machine.write("etc/railhead/railhead.yaml", """
                 gateway: {credentials: credentials.yaml}
                 backends: {a: {endpoints: ["http://s3:80"]}}
                 """ + yaml);
@@ -160,7 +98,7 @@ class DoctorTest {
 
     @Test
     void aRoceMachineChoosesTheGidThatPeersReach() throws IOException {
-        roce("9000");
+        machine.roce("9000");
         List<Finding> findings = examine(VERBS);
 
         assertThat(subjects(findings, Mark.OK)).as("%s", findings).hasSameSizeAs(findings);
@@ -171,7 +109,7 @@ class DoctorTest {
 
     @Test
     void aSmallInterfaceMtuIsPointedOutAndATooLargeOneFails() throws IOException {
-        roce("1500");
+        machine.roce("1500");
         Finding small = of(examine(VERBS), "mtu");
         assertThat(small.mark()).isEqualTo(Mark.WARN);
         assertThat(small.found()).isEqualTo("eth0 has 1500, so RDMA 1024");
@@ -183,7 +121,7 @@ class DoctorTest {
 
     @Test
     void addressesThatAllAreLinkLocalOrOfAnotherTypeFail() throws IOException {
-        roce("9000");
+        machine.roce("9000");
         Files.delete(root.resolve("sys/class/infiniband/mlx5_0/ports/1/gids/3"));
         Finding none = of(examine(VERBS), "address");
         assertThat(none.mark()).isEqualTo(Mark.FAIL);
@@ -195,18 +133,18 @@ class DoctorTest {
 
     @Test
     void anInfinibandPortWaitsForItsSubnetManager() throws IOException {
-        device("mlx5_0", "1: CA", "mlx5_core");
-        port("mlx5_0", "2: INIT", "InfiniBand");
-        gid("mlx5_0", 0, LINK_LOCAL, "IB/RoCE v1", "");
-        write("usr/lib64/libibverbs/libmlx5-rdmav34.so", "");
-        nodes();
+        machine.device("mlx5_0", "1: CA", "mlx5_core");
+        machine.port("mlx5_0", "2: INIT", "InfiniBand");
+        machine.gid("mlx5_0", 0, LINK_LOCAL, "IB/RoCE v1", "");
+        machine.write("usr/lib64/libibverbs/libmlx5-rdmav34.so", "");
+        machine.nodes();
         String ib = "rdma: {gid_type: ib, verbs: {enabled: true}}\n";
 
         Finding waiting = of(examine(ib), "mlx5_0/1");
         assertThat(waiting.mark()).isEqualTo(Mark.FAIL);
         assertThat(waiting.mend()).contains("subnet manager");
 
-        port("mlx5_0", "4: ACTIVE", "InfiniBand");
+        machine.port("mlx5_0", "4: ACTIVE", "InfiniBand");
         List<Finding> findings = examine(ib);
         assertThat(isFine(findings)).as("%s", findings).isTrue();
         assertThat(of(findings, "address").found()).contains("mlx5_0/1, GID 0, ib");
@@ -215,10 +153,10 @@ class DoctorTest {
 
     @Test
     void iwarpIsRefusedWithItsReason() throws IOException {
-        device("siw0", "4: RNIC", "siw");
-        port("siw0", "4: ACTIVE", "Ethernet");
-        gid("siw0", 0, MAPPED, "IB/RoCE v1", "eth0");
-        nodes();
+        machine.device("siw0", "4: RNIC", "siw");
+        machine.port("siw0", "4: ACTIVE", "Ethernet");
+        machine.gid("siw0", 0, MAPPED, "IB/RoCE v1", "eth0");
+        machine.nodes();
         Finding refused = of(examine(VERBS), "siw0");
         assertThat(refused.mark()).isEqualTo(Mark.FAIL);
         assertThat(refused.found()).contains("iWARP");
@@ -227,21 +165,21 @@ class DoctorTest {
 
     @Test
     void softRoceHasAProviderOfItsOwn() throws IOException {
-        roce("4200");
-        write("sys/class/infiniband/mlx5_0/parent", "eth0\n");
+        machine.roce("4200");
+        machine.write("sys/class/infiniband/mlx5_0/parent", "eth0\n");
         assertThat(of(examine(VERBS), "provider").found())
                 .isEqualTo("rxe, for mlx5_0, is not installed");
-        write("usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "");
+        machine.write("usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "");
         assertThat(of(examine(VERBS), "provider").mark()).isEqualTo(Mark.OK);
     }
 
     @Test
     void aContainerWithoutItsDevicesIsToldHowToGetThem() throws IOException {
-        roce("9000");
-        limits("8388608", "1048576");
+        machine.roce("9000");
+        machine.limits("8388608", "1048576");
         Files.delete(root.resolve("dev/infiniband/uverbs0"));
         Files.delete(root.resolve("dev/infiniband/rdma_cm"));
-        write("var/run/secrets/kubernetes.io/token", "");
+        machine.write("var/run/secrets/kubernetes.io/token", "");
         List<Finding> findings = examine(VERBS);
 
         assertThat(subjects(findings, Mark.FAIL)).containsExactly("memlock", "uverbs", "rdma_cm");
@@ -253,7 +191,7 @@ class DoctorTest {
 
     @Test
     void deviceFilesThatThisUserMayNotOpenFail() throws IOException {
-        roce("9000");
+        machine.roce("9000");
         denied.add(root.resolve("dev/infiniband/rdma_cm"));
         denied.add(root.resolve("dev/infiniband/uverbs0"));
         assertThat(subjects(examine(VERBS), Mark.FAIL)).containsExactly("uverbs", "rdma_cm");
@@ -263,42 +201,42 @@ class DoctorTest {
 
     @Test
     void eachAdapterPinsTheCacheOnceMore() throws IOException {
-        roce("9000");
-        limits("4294967296", "1048576");
+        machine.roce("9000");
+        machine.limits("4294967296", "1048576");
         assertThat(of(examine(VERBS), "memlock").mark()).isEqualTo(Mark.OK);
 
-        device("mlx5_1", "1: CA", "mlx5_core");
-        port("mlx5_1", "4: ACTIVE", "Ethernet");
-        gid("mlx5_1", 0, "0000:0000:0000:0000:0000:ffff:0a63:0002", "RoCE v2", "eth0");
+        machine.device("mlx5_1", "1: CA", "mlx5_core");
+        machine.port("mlx5_1", "4: ACTIVE", "Ethernet");
+        machine.gid("mlx5_1", 0, "0000:0000:0000:0000:0000:ffff:0a63:0002", "RoCE v2", "eth0");
         Finding two = of(examine(VERBS), "memlock");
         assertThat(two.mark()).isEqualTo(Mark.FAIL);
         assertThat(two.found()).isEqualTo("4 GiB may be pinned, 8 GiB will be");
         assertThat(two.mend()).contains("LimitMEMLOCK=infinity");
 
-        write("proc/self/status", "CapEff:\t0000000000004000\n");
+        machine.write("proc/self/status", "CapEff:\t0000000000004000\n");
         assertThat(of(examine(VERBS), "memlock").mark()).isEqualTo(Mark.OK);
     }
 
     @Test
     void pinningByConfigurationAloneNeedsTheRightToo() throws IOException {
-        limits("8388608", "1048576");
+        machine.limits("8388608", "1048576");
         assertThat(of(examine("cache: {lock: false}\n"), "memlock").mark()).isEqualTo(Mark.OK);
         assertThat(of(examine("cache: {lock: true}\n"), "memlock").mark()).isEqualTo(Mark.FAIL);
     }
 
     @Test
     void tooLittleMemoryAndTooFewDescriptorsFail() throws IOException {
-        write("proc/meminfo", "MemAvailable: 1048576 kB\n");
-        limits("unlimited", "600");
+        machine.write("proc/meminfo", "MemAvailable: 1048576 kB\n");
+        machine.limits("unlimited", "600");
         assertThat(subjects(examine(""), Mark.FAIL)).containsExactly("memory", "descriptors");
-        limits("unlimited", "1024");
+        machine.limits("unlimited", "1024");
         assertThat(of(examine(""), "descriptors").mark()).isEqualTo(Mark.WARN);
         assertThat(of(examine(""), "descriptors").mend()).contains("LimitNOFILE=65536");
     }
 
     @Test
     void hugePagesAreCounted() throws IOException {
-        write("proc/meminfo", """
+        machine.write("proc/meminfo", """
                 MemAvailable:   67108864 kB
                 HugePages_Total:     100
                 HugePages_Free:       90
@@ -308,8 +246,8 @@ class DoctorTest {
         assertThat(few.mark()).isEqualTo(Mark.WARN);
         assertThat(few.mend()).isEqualTo("sysctl -w vm.nr_hugepages=2058");
 
-        write("proc/meminfo", "MemAvailable: 67108864 kB\nHugepagesize: 2048 kB\n");
-        write("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
+        machine.write("proc/meminfo", "MemAvailable: 67108864 kB\nHugepagesize: 2048 kB\n");
+        machine.write("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
         assertThat(of(examine(""), "huge pages").mend()).startsWith("echo madvise > ");
     }
 
@@ -336,7 +274,7 @@ class DoctorTest {
 
     @Test
     void theReportIsAlignedAndPlainUnlessATerminalShowsIt() throws IOException {
-        limits("unlimited", "600");
+        machine.limits("unlimited", "600");
         StringWriter text = new StringWriter();
         DoctorReport report = new DoctorReport(examine(""));
         report.print(new PrintWriter(text, true), Ansi.OFF);
@@ -361,5 +299,115 @@ class DoctorTest {
             assertThat(finding.path("mend").textValue().isEmpty())
                     .isEqualTo(finding.path("mark").textValue().equals("ok"));
         });
+    }
+
+    /** Two nodes, the adapter on the second. */
+    private void twoNodes(String allowedCpus, String allowedNodes) throws IOException {
+        machine.roce("9000");
+        machine.write("sys/class/infiniband/mlx5_0/device/numa_node", "1\n");
+        machine.write("sys/devices/system/node/node0/cpulist", "0-15\n");
+        machine.write("sys/devices/system/node/node1/cpulist", "16-31\n");
+        machine.write("sys/devices/system/node/node1/meminfo",
+                "Node 1 MemTotal: 67108864 kB\nNode 1 MemFree:  33554432 kB\n");
+        machine.write("proc/self/status", "CapEff:\t0000000000000000\nCpus_allowed_list:\t"
+                + allowedCpus + "\nMems_allowed_list:\t" + allowedNodes + "\n");
+    }
+
+    @Test
+    void processorsOnTheOtherSideOfTheMachineArePointedOut() throws IOException {
+        twoNodes("0-7", "0-1");
+        Finding far = of(examine(VERBS), "numa");
+        assertThat(far.mark()).isEqualTo(Mark.WARN);
+        assertThat(far.found()).contains("node 1 with CPUs 16-31", "0-7 only");
+        assertThat(far.mend()).contains("CPUAffinity=16-31", "--cpunodebind=1");
+
+        twoNodes("8-19,40", "0-1");
+        assertThat(of(examine(VERBS), "numa").mark()).isEqualTo(Mark.OK);
+        twoNodes("0-31", "0");
+        assertThat(of(examine(VERBS), "numa").found()).contains("memory of node 0 only");
+        twoNodes("0-31", "0-1");
+        assertThat(of(examine("cache: {memory: 60GiB}\n"), "numa").found())
+                .contains("32 GiB free for a cache of 60 GiB");
+    }
+
+    private void counter(String file, long count) throws IOException {
+        machine.write("sys/class/infiniband/mlx5_0/ports/1/" + file, count + "\n");
+    }
+
+    @Test
+    void lossesDamageAndRefusedPeersAreToldApart() throws IOException {
+        machine.roce("9000");
+        counter("hw_counters/np_cnp_sent", 12);
+        counter("counters/symbol_error", 0);
+        List<Finding> quiet = examine(VERBS);
+        assertThat(of(quiet, "loss").found()).contains("no lost packet", "np_cnp_sent 12");
+        assertThat(subjects(quiet, Mark.OK)).contains("loss", "link errors", "remote access",
+                "ecn and pfc");
+        assertThat(of(quiet, "link errors").found()).isEqualTo("mlx5_0/1 has counted none");
+        assertThat(of(quiet, "remote access").found()).isEqualTo("mlx5_0/1 does not count them");
+        assertThat(of(quiet, "ecn and pfc").found()).contains("mlnx_qos -i eth0");
+
+        counter("hw_counters/out_of_sequence", 70);
+        counter("counters/symbol_error", 3);
+        counter("hw_counters/resp_remote_access_errors", 1);
+        List<Finding> bad = examine(VERBS);
+        assertThat(subjects(bad, Mark.WARN)).containsExactly("loss", "link errors",
+                "remote access");
+        assertThat(of(bad, "loss").mend()).contains("rdma.verbs.traffic_class");
+        assertThat(of(bad, "link errors").mend()).contains("cable");
+
+        counter("counters/port_xmit_data", 1L << 40);
+        assertThat(of(examine(VERBS), "loss").mark()).as("so few are not felt")
+                .isEqualTo(Mark.OK);
+    }
+
+    @Test
+    void adaptersThatDoNotReactToMarksAreTurnedOn() throws IOException {
+        machine.roce("9000");
+        counter("hw_counters/np_cnp_sent", 0);
+        machine.write("sys/class/net/eth0/ecn/roce_np/enable/3", "1\n");
+        machine.write("sys/class/net/eth0/ecn/roce_rp/enable/3", "0\n");
+        Finding half = of(examine(VERBS), "ecn and pfc");
+        assertThat(half.mark()).isEqualTo(Mark.WARN);
+        assertThat(half.found()).isEqualTo(
+                "mlx5_0/1 notifies of marks on priorities 3, slows down on none");
+        assertThat(half.mend()).contains("echo 1 > /sys/class/net/eth0/ecn/roce_rp/enable/3");
+
+        machine.write("sys/class/net/eth0/ecn/roce_rp/enable/3", "1\n");
+        assertThat(of(examine(VERBS), "ecn and pfc").mark()).isEqualTo(Mark.OK);
+    }
+
+    @Test
+    void whoListensOnAPortIsNamed() throws IOException {
+        machine.write("proc/net/tcp",
+                """
+                          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+                           0: 00000000:2328 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1
+                        """);
+        machine.write("proc/42/comm", "nginx\n");
+        Path descriptors = Files.createDirectories(root.resolve("proc/42/fd"));
+        Files.createSymbolicLink(descriptors.resolve("7"), Path.of("socket:[4711]"));
+        Host host = new Host(root, Files::exists, libraries::contains);
+        assertThat(PortOwner.of(host, 9000)).contains("nginx (pid 42)");
+        assertThat(PortOwner.of(host, 9001)).isEmpty();
+    }
+
+    @Test
+    void whoWatchesIsToldWhatIsWaitedFor() {
+        StringWriter err = new StringWriter();
+        Parts parts = new Parts(new PrintWriter(err, true), true);
+        Part slow = new Part("the far store", () -> {
+            for (int i = 0; i < 3000 && !err.toString().contains("waiting for"); i++) {
+                LockSupport.parkNanos(10_000_000);
+            }
+            return List.of(Finding.ok("slow", "done", "why"));
+        });
+        Part broken = new Part("broken", () -> {
+            throw new IllegalStateException("defect");
+        });
+        List<Finding> findings = parts.lookAt(List.of(slow, broken));
+        assertThat(err.toString()).contains("\rwaiting for the far store").endsWith("\r");
+        assertThat(findings).extracting(Finding::subject).containsExactly("slow", "broken");
+        assertThat(findings.getLast().mark()).isEqualTo(Mark.FAIL);
     }
 }

@@ -1,0 +1,145 @@
+package io.railhead.cli.doctor;
+
+import static io.railhead.cli.doctor.Finding.fail;
+import static io.railhead.cli.doctor.Finding.ok;
+import static io.railhead.cli.doctor.Finding.warn;
+
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.authorization.PolicyFile;
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.GatewayConfig.AuthMode;
+import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.TlsFiles;
+import io.vertx.core.Vertx;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** The files that a configuration names: whether they can be used, and who else may read them. */
+final class GatewayFiles {
+    private GatewayFiles() {}
+
+    /** None if they cannot be read, which is a finding, or if no secret is held. */
+    static List<Principal> principals(GatewayConfig.Gateway gateway, List<Finding> findings) {
+        if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
+            return List.of();
+        }
+        String why = "who is not in it gets no answer";
+        try (CredentialStore store = CredentialStore.open(gateway)) {
+            findings.add(ok("credentials", gateway.credentials() + " names "
+                    + store.principals().size() + " principal(s)", why));
+            findings.add(secret("credentials", gateway.credentials()));
+            return store.principals();
+        } catch (ConfigException e) {
+            findings.add(fail("credentials", String.valueOf(e.getMessage()), why,
+                    "mend that line; railhead serve --check reads it again"));
+            return List.of();
+        }
+    }
+
+    static List<Part> parts(Site site) {
+        return List.of(new Part("files", () -> look(site)));
+    }
+
+    private static List<Finding> look(Site site) {
+        List<Finding> findings = new ArrayList<>();
+        GatewayConfig.Gateway gateway = site.config().gateway();
+        Path policy = gateway.access().policy();
+        if (policy != null) {
+            findings.add(policy(policy, site.principals()));
+        }
+        GatewayConfig.Tls tls = gateway.tls();
+        if (tls != null) {
+            findings.add(certificate(tls));
+            findings.add(secret("gateway.tls.key", tls.key()));
+        }
+        GatewayConfig.Events events = gateway.events();
+        if (events != null) {
+            findings.add(secret("gateway.events.token_file", events.tokenFile()));
+        }
+        String cleartext = Cleartext.reasonAgainst(site.config(), site.principals());
+        if (cleartext != null) {
+            findings.add(fail("gateway.tls", cleartext, "who hears one tenant's requests could"
+                    + " name its memory", "set gateway.tls.certificate and gateway.tls.key"));
+        }
+        return findings;
+    }
+
+    private static Finding policy(Path path, List<Principal> principals) {
+        String why = "what it does not allow is refused";
+        try (PolicyFile file = PolicyFile.load(path)) {
+            List<String> warnings = file
+                    .warnings(principals.stream().map(Principal::name).toList());
+            return warnings.isEmpty() || principals.isEmpty()
+                    ? ok("policy", path + " is good", why)
+                    : warn("policy", String.join("; ", warnings), why,
+                            "correct the name in " + path + ", or add it to the credentials file");
+        } catch (ConfigException e) {
+            return fail("policy", String.valueOf(e.getMessage()), why,
+                    "mend that line; railhead serve --check reads it again");
+        }
+    }
+
+    private static Finding certificate(GatewayConfig.Tls tls) {
+        String why = "clients refuse a gateway whose certificate is not good";
+        String mend = "write the certificate, its chain behind it, and its key anew; a running"
+                + " gateway reads them again";
+        try {
+            List<byte[]> contents = new ArrayList<>();
+            for (Path file : TlsFiles.of(tls)) {
+                contents.add(Files.readAllBytes(file));
+            }
+            requireUsable(contents);
+            X509Certificate own = (X509Certificate) CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(contents.getFirst()))
+                    .iterator()
+                    .next();
+            String found = "certificate for " + Certificates.names(own) + ", "
+                    + Certificates.end(own);
+            if (Certificates.isExpired(own)) {
+                return fail("gateway.tls", found + ": expired", why, mend);
+            }
+            return Certificates.endsSoon(own)
+                    ? warn("gateway.tls", found, why, mend)
+                    : ok("gateway.tls", found, why);
+        } catch (IOException | CertificateException | IllegalArgumentException e) {
+            return fail("gateway.tls", String.valueOf(e.getMessage()), why, mend);
+        }
+    }
+
+    private static void requireUsable(List<byte[]> contents) {
+        Vertx vertx = Vertx.vertx();
+        try {
+            TlsFiles.options(vertx, contents);
+        } finally {
+            vertx.close().await();
+        }
+    }
+
+    /** Who may read a secret may be its principal. */
+    private static Finding secret(String subject, Path file) {
+        String why = "whoever reads its secrets can sign with them";
+        try {
+            Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(file);
+            return permissions.contains(PosixFilePermission.OTHERS_READ)
+                    || permissions.contains(PosixFilePermission.OTHERS_WRITE)
+                            ? warn(subject, file + " may be read or written by every user", why,
+                                    "chmod o= " + file
+                                            + "; of a Kubernetes secret: defaultMode: 0440"
+                                            + " and fsGroup")
+                            : ok(subject, file + " is for its owner and group only", why);
+        } catch (IOException | UnsupportedOperationException e) {
+            return ok(subject, file + " does not tell who may read it", why);
+        }
+    }
+}

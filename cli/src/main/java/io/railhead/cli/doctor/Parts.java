@@ -1,0 +1,92 @@
+package io.railhead.cli.doctor;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Looks at everything at the same time, and says what is waited for if somebody watches. */
+final class Parts {
+    private static final long QUIET_MILLIS = 1000;
+    private static final long REDRAW_MILLIS = 200;
+    private static final int WIDTH = 79;
+
+    private final PrintWriter err;
+    private final boolean watched;
+    private final Set<String> pending = new ConcurrentSkipListSet<>();
+
+    Parts(PrintWriter err, boolean watched) {
+        this.err = err;
+        this.watched = watched;
+    }
+
+    /** What was found, in the order of the parts. */
+    List<Finding> lookAt(List<Part> parts) {
+        parts.forEach(part -> pending.add(part.name()));
+        // Platform threads: resolvers block in native code.
+        ExecutorService threads = Executors
+                .newThreadPerTaskExecutor(
+                        Thread.ofPlatform().daemon().name("doctor-", 0).factory());
+        try {
+            List<CompletableFuture<List<Finding>>> looks = parts.stream()
+                    .map(part -> CompletableFuture.supplyAsync(() -> look(part), threads))
+                    .toList();
+            await(CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)));
+            List<Finding> findings = new ArrayList<>();
+            looks.forEach(look -> findings.addAll(look.join()));
+            return findings;
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private List<Finding> look(Part part) {
+        try {
+            return part.look().get();
+        } catch (RuntimeException e) {
+            return List.of(Finding.fail(part.name(), "could not be looked at: " + e,
+                    "what nobody looked at may be wrong", "please report this, with --json"));
+        } finally {
+            pending.remove(part.name());
+        }
+    }
+
+    private void await(CompletableFuture<Void> all) {
+        long wait = QUIET_MILLIS;
+        boolean drawn = false;
+        while (true) {
+            try {
+                all.get(wait, TimeUnit.MILLISECONDS);
+                break;
+            } catch (TimeoutException e) {
+                drawn = watched;
+                draw("waiting for " + String.join(", ", pending));
+                wait = REDRAW_MILLIS;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                break;
+            } catch (java.util.concurrent.ExecutionException e) {
+                throw new IllegalStateException(e.getCause());
+            }
+        }
+        if (drawn) {
+            draw("");
+            err.print("\r");
+            err.flush();
+        }
+    }
+
+    private void draw(String text) {
+        if (watched) {
+            err.print("\r" + String.format("%-" + WIDTH + "s",
+                    text.length() > WIDTH ? text.substring(0, WIDTH - 1) + "…" : text));
+            err.flush();
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.railhead.cli.doctor;
+
+import io.railhead.gateway.config.ListenAddress;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A gateway that runs on this machine already.
+ *
+ * @param reasonNotReady "" if it is ready
+ */
+record RunningGateway(String reasonNotReady) {
+    private static final Duration LIMIT = Duration.ofSeconds(3);
+
+    /** Whoever answers as one on the health address, if somebody does. Blocks. */
+    static Optional<RunningGateway> at(ListenAddress health) {
+        if (health.port() == 0) {
+            return Optional.empty();
+        }
+        try (HttpClient client = HttpClient.newBuilder().connectTimeout(LIMIT).build()) {
+            if (!get(client, health, "/metrics").body().contains("railhead_requests_in_flight")) {
+                return Optional.empty();
+            }
+            HttpResponse<String> ready = get(client, health, "/readyz");
+            return Optional.of(new RunningGateway(
+                    ready.statusCode() == 200 ? "" : ready.body().strip()));
+        } catch (IOException | IllegalArgumentException e) {
+            // Nobody answers, or not in HTTP, or the host is none that a URI can have.
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    private static HttpResponse<String> get(HttpClient client, ListenAddress health, String path)
+            throws IOException, InterruptedException {
+        ListenAddress local = new ListenAddress(local(health.host()), health.port());
+        return client.send(
+                HttpRequest.newBuilder(URI.create("http://" + local + path)).timeout(LIMIT).build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** One that listens everywhere listens here. */
+    private static String local(String host) {
+        return switch (host) {
+            case "0.0.0.0" -> "127.0.0.1";
+            case "::" -> "::1";
+            default -> host;
+        };
+    }
+}

@@ -1,0 +1,15 @@
+package io.railhead.cli.doctor;
+
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.config.GatewayConfig;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a gateway would meet besides its machine.
+ *
+ * @param principals none where they cannot be read, or where no secret is held
+ * @param buckets to look at, by backend
+ */
+record Site(Host host, GatewayConfig config, List<Principal> principals,
+        Map<String, List<String>> buckets) {}
