@@ -90,7 +90,7 @@ final class MemoryCheck implements Check {
             return ok("huge pages", found, why);
         }
         if (total > 0) {
-            return warn("huge pages", found, why + "; reserved ones are used if they suffice",
+            return warn("huge pages", found, why + "; cache.huge_pages takes reserved ones",
                     "sysctl -w vm.nr_hugepages=" + (total - free + ceil(cache, pageBytes)));
         }
         return transparent.equals("always") || transparent.equals("madvise")
