@@ -28,8 +28,16 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- .Values.credentials.existingSecret | default (printf "%s-credentials" (include "railhead.fullname" .)) -}}
 {{- end -}}
 
+{{/* Huge pages do not count towards a container's memory. */}}
 {{- define "railhead.memory" -}}
-{{- printf "%dMi" (add .Values.memoryMiB.cache .Values.memoryMiB.heap .Values.memoryMiB.other) -}}
+{{- $cache := ternary 0 (int .Values.memoryMiB.cache) (ne .Values.hugePages "") -}}
+{{- printf "%dMi" (add $cache .Values.memoryMiB.heap .Values.memoryMiB.other) -}}
+{{- end -}}
+
+{{- define "railhead.hugePages" -}}
+{{- with .Values.hugePages -}}
+hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
+{{- end -}}
 {{- end -}}
 
 {{- define "railhead.image" -}}
@@ -105,9 +113,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- $_ := set $gateway "tls" $tls -}}
 {{- end -}}
+{{- $cache := dict "memory" (printf "%dMiB" (int .Values.memoryMiB.cache)) -}}
+{{- with .Values.hugePages -}}
+{{- $_ := set $cache "huge_pages" (printf "%sB" .) -}}
+{{- end -}}
 {{- $own := dict
       "gateway" $gateway
-      "cache" (dict "memory" (printf "%dMiB" (int .Values.memoryMiB.cache)))
+      "cache" $cache
       "rdma" (dict "loopback" (dict "socket" "/run/railhead/loopback.sock")) -}}
 {{- mustMergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
 {{- end -}}
@@ -158,6 +170,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (gt (len $config.backends) 1) (not $rule.backend) -}}
 {{- fail (printf "config.rules[%d].backend: is missing; there are several backends" $i) -}}
 {{- end -}}
+{{- end -}}
+{{- $pageMiB := get (dict "2Mi" 2 "1Gi" 1024) .Values.hugePages | default 1 -}}
+{{- if ne 0 (mod (int .Values.memoryMiB.cache) $pageMiB) -}}
+{{- fail (printf "memoryMiB.cache: %d is no multiple of hugePages: %s" (int .Values.memoryMiB.cache) .Values.hugePages) -}}
 {{- end -}}
 {{- if and (include "railhead.verbs" .) (not .Values.network.rdmaResource) -}}
 {{- fail "network.rdmaResource: config.rdma.verbs.enabled needs an adapter; name the resource of the RDMA device plugin, such as rdma/hca_shared_devices_a" -}}

@@ -113,12 +113,18 @@ spec:
         requests:
           cpu: {{ .Values.cpu.request | quote }}
           memory: {{ include "railhead.memory" . }}
+          {{- with include "railhead.hugePages" . }}
+          {{ . }}
+          {{- end }}
           {{- include "railhead.rdmaResource" . | nindent 10 }}
         limits:
           {{- with .Values.cpu.limit }}
           cpu: {{ . | quote }}
           {{- end }}
           memory: {{ include "railhead.memory" . }}
+          {{- with include "railhead.hugePages" . }}
+          {{ . }}
+          {{- end }}
           {{- include "railhead.rdmaResource" . | nindent 10 }}
       securityContext:
         allowPrivilegeEscalation: false

@@ -56,6 +56,16 @@ class LauncherTest {
         assertThat(run(link).output).contains("home with blank/cli/target/cli-1.jar");
     }
 
+    @Test
+    void theImagesFoldersOfJarsAreFound() throws Exception {
+        Path home = folder.toRealPath().resolve("home with blank");
+        Files.createDirectories(home.resolve("libs"));
+        Files.createDirectories(home.resolve("classpath"));
+
+        assertThat(run(home.resolve("railhead")).output.lines())
+                .contains(home + "/classpath/*:" + home + "/libs/*");
+    }
+
     private Outcome run(Path launcher, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("sh", launcher.toString()));
         command.addAll(List.of(arguments));

@@ -197,7 +197,7 @@ public final class Gateway implements AutoCloseable {
         GatewayConfig.Cache settings = config.cache();
         return new MemoryConfig(settings.memory().bytes(), (int) settings.page().bytes(),
                 settings.reserve().value() / 100.0,
-                settings.lock());
+                settings.lock(), settings.hugePages());
     }
 
     private CacheConfig cacheConfig() {

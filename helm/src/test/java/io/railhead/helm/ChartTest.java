@@ -167,8 +167,19 @@ class ChartTest {
         for (String each : List.of("requests", "limits")) {
             assertThat(resources.path(each).path("openshift.io/rail0").asInt()).isEqualTo(1);
             assertThat(resources.path(each).path("memory").asText())
-                    .isEqualTo(524288 + 8192 + 8192 + "Mi");
+                    .isEqualTo(8192 + 8192 + "Mi");
         }
+    }
+
+    @Test
+    void hugePagesAreAskedForBesideTheMemory() {
+        JsonNode resources = Chart.of("rack-roce").pod().at("/containers/0/resources");
+        for (String each : List.of("requests", "limits")) {
+            assertThat(resources.path(each).path("hugepages-1Gi").asText()).isEqualTo("524288Mi");
+        }
+        assertThat(Chart.of("rack-roce").document("ConfigMap").toString())
+                .contains("huge_pages: 1GiB");
+        assertThat(Chart.of("infiniband").render()).doesNotContain("hugepages", "huge_pages");
     }
 
     @Test
@@ -232,6 +243,9 @@ class ChartTest {
             infiniband   | networkPolicy: {enabled: true}                               | networkPolicy.enabled
             rack-roce    | rack: {label: topology.example/rack}                         | rack.value
             rack-roce    | test: {object: b/k}                                          | test.existingSecret
+            laptop       | hugePages: 4Mi                                               | hugePages
+            rack-roce    | memoryMiB: {cache: 1536, heap: 512, other: 512}              | memoryMiB.cache: 1536 is no multiple
+            laptop       | config: {cache: {huge_pages: 2MiB}, backends: {s: {endpoints: ["http://s"]}}} | huge_pages
             multi-tenant | tls: {clientCaSecret: ca}                                    | tls.clientCaSecret
             pass-through | credentials: {existingSecret: s}                             | credentials: must be empty
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held

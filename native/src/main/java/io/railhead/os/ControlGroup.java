@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ControlGroup {
     private static final String V2 = "0::";
-    private static final String V1 = ":memory:";
+    /** A name that no file has. */
+    private static final String NOTHING = "";
 
     private ControlGroup() {}
 
@@ -24,32 +25,52 @@ final class ControlGroup {
      * @return {@link Long#MAX_VALUE} where nothing limits it
      */
     static long remainingBytes(List<String> membership, Path mount) {
+        return remaining(membership, mount, "memory",
+                new Files("memory.max", "memory.current", "inactive_file"),
+                new Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
+    }
+
+    /** The same of huge pages, which count towards limits of their own. */
+    static long remainingHugeBytes(List<String> membership, Path mount, HugePageSize size) {
+        String prefix = "hugetlb." + size.groupName();
+        return remaining(membership, mount, "hugetlb",
+                new Files(prefix + ".max", prefix + ".current", NOTHING),
+                new Files(prefix + ".limit_in_bytes", prefix + ".usage_in_bytes", NOTHING));
+    }
+
+    /**
+     * @param droppable the field of memory.stat that does not count as used
+     */
+    private record Files(String limit, String usage, String droppable) {}
+
+    private static long remaining(List<String> membership, Path mount, String controller, Files v2,
+            Files v1) {
+        String v1Mark = ":" + controller + ":";
         long remaining = Long.MAX_VALUE;
         for (String line : membership) {
             if (line.startsWith(V2)) {
-                remaining = Math.min(remaining, upwards(mount, line.substring(V2.length()),
-                        "memory.max", "memory.current", "inactive_file"));
-            } else if (line.contains(V1)) {
-                remaining = Math.min(remaining, upwards(mount.resolve("memory"),
-                        line.substring(line.indexOf(V1) + V1.length()), "memory.limit_in_bytes",
-                        "memory.usage_in_bytes", "total_inactive_file"));
+                remaining = Math.min(remaining,
+                        upwards(mount, line.substring(V2.length()), v2));
+            } else if (line.contains(v1Mark)) {
+                remaining = Math.min(remaining, upwards(mount.resolve(controller),
+                        line.substring(line.indexOf(v1Mark) + v1Mark.length()), v1));
             }
         }
         return remaining;
     }
 
     /** Without a group namespace the path may not exist below the mount: then its parents do. */
-    private static long upwards(Path mount, String path, String limitFile, String usageFile,
-            String droppable) {
+    private static long upwards(Path mount, String path, Files files) {
         long remaining = Long.MAX_VALUE;
         Path root = mount.normalize();
         @Nullable
         Path group = root.resolve(path.substring(1)).normalize();
         while (group != null && group.startsWith(root)) {
-            long limit = number(group.resolve(limitFile));
+            long limit = number(group.resolve(files.limit));
             if (limit < Long.MAX_VALUE) {
-                long dropped = ProcFields.read(group.resolve("memory.stat")).number(droppable, 0);
-                long used = number(group.resolve(usageFile));
+                long dropped = ProcFields.read(group.resolve("memory.stat"))
+                        .number(files.droppable, 0);
+                long used = number(group.resolve(files.usage));
                 remaining = Math.min(remaining,
                         Math.max(0, limit - Math.max(0, used - dropped)));
             }

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * What this process may use, in bytes.
  *
- * @param availableBytes memory the kernel says can be had now without swapping, free huge pages
- *            included, or the control group's remaining limit if that is less
+ * @param availableBytes memory the kernel says can be had now without swapping, or the control
+ *            group's remaining limit if that is less; without {@link HugePages}
  * @param memlockBytes what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
  */
 public record HostLimits(long availableBytes, long memlockBytes) {
@@ -31,8 +31,7 @@ public record HostLimits(long availableBytes, long memlockBytes) {
     }
 
     static HostLimits of(ProcFields meminfo, long groupBytes, ProcFields status, long rlimit) {
-        long machine = meminfo.number("MemAvailable", 0) * 1024
-                + HugePages.of(meminfo).freeBytes();
+        long machine = meminfo.number("MemAvailable", 0) * 1024;
         boolean mayLockAll = (status.hex("CapEff") >>> CAP_IPC_LOCK & 1) == 1;
         return new HostLimits(Math.min(machine, groupBytes),
                 mayLockAll || rlimit < 0 ? Long.MAX_VALUE : rlimit);

@@ -28,7 +28,6 @@ final class Libc {
     static final int MAP_SHARED = 0x1;
     static final int MAP_PRIVATE = 0x2;
     static final int MAP_ANONYMOUS = 0x20;
-    static final int MAP_HUGETLB = 0x40000;
     static final int MADV_HUGEPAGE = 14;
     static final int MADV_POPULATE_WRITE = 23;
 
@@ -52,6 +51,9 @@ final class Libc {
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
+    static final int MFD_HUGETLB = 0x4;
+    static final int MFD_HUGE_SHIFT = 26;
+
     private static final int MFD_CLOEXEC = 0x1;
     private static final int MFD_ALLOW_SEALING = 0x2;
     private static final int SEEK_END = 2;
@@ -79,10 +81,15 @@ final class Libc {
     }
 
     static int memfdCreate(String name) {
+        return memfdCreate(name, 0);
+    }
+
+    /** {@code flags} besides those that close it on exec and let it be sealed. */
+    static int memfdCreate(String name, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment cName = arena.allocateFrom(name);
             return (int) call("memfd_create", state -> (int) Handles.MEMFD_CREATE.invokeExact(state,
-                    cName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+                    cName, MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
         }
     }
 

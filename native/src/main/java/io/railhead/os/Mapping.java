@@ -23,28 +23,13 @@ public final class Mapping implements AutoCloseable {
         this.segment = segment;
     }
 
-    /** Anonymous private memory, zeroed; huge pages where the machine has any to give. */
+    /**
+     * Anonymous private memory, zeroed; of transparent huge pages where the machine gives them.
+     * Reserved ones are for those who ask by name: {@link MemoryFile}.
+     */
     public static Mapping anonymous(long bytes) {
         requirePositive(bytes);
-        int flags = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS;
-        if (HugePages.read().fits(bytes)) {
-            try {
-                return of(Libc.mmap(bytes, flags | Libc.MAP_HUGETLB, -1), bytes);
-            } catch (OsException taken) {
-                // Another process was quicker, or a control group forbids them: ordinary pages.
-                return transparent(bytes, flags);
-            }
-        }
-        return transparent(bytes, flags);
-    }
-
-    static Mapping shared(int descriptor, long bytes) {
-        requirePositive(bytes);
-        return of(Libc.mmap(bytes, Libc.MAP_SHARED, descriptor), bytes);
-    }
-
-    private static Mapping transparent(long bytes, int flags) {
-        Mapping mapping = of(Libc.mmap(bytes, flags, -1), bytes);
+        Mapping mapping = of(Libc.mmap(bytes, Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS, -1), bytes);
         try {
             Libc.madvise(mapping.segment.address(), bytes, Libc.MADV_HUGEPAGE);
         } catch (OsException unsupported) {
@@ -54,6 +39,11 @@ public final class Mapping implements AutoCloseable {
             }
         }
         return mapping;
+    }
+
+    static Mapping shared(int descriptor, long bytes) {
+        requirePositive(bytes);
+        return of(Libc.mmap(bytes, Libc.MAP_SHARED, descriptor), bytes);
     }
 
     private static Mapping of(long address, long bytes) {

@@ -22,7 +22,24 @@ public final class MemoryFile implements AutoCloseable {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes must be > 0: " + bytes);
         }
-        int descriptor = Libc.memfdCreate(name);
+        return sealed(Libc.memfdCreate(name), bytes);
+    }
+
+    /**
+     * One of huge pages. They are taken from the kernel when it is mapped: too few of them make
+     * {@link #map} throw {@link OsException}.
+     *
+     * @param bytes a multiple of the page's size
+     */
+    public static MemoryFile create(String name, long bytes, HugePageSize pages) {
+        if (bytes <= 0 || bytes % pages.bytes() != 0) {
+            throw new IllegalArgumentException(
+                    "bytes must be a multiple of " + pages + ": " + bytes);
+        }
+        return sealed(Libc.memfdCreate(name, pages.flags()), bytes);
+    }
+
+    private static MemoryFile sealed(int descriptor, long bytes) {
         try {
             Libc.ftruncate(descriptor, bytes);
             Libc.addSeals(descriptor, Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL);

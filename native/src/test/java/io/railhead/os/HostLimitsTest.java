@@ -10,8 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class HostLimitsTest {
-    private static final ProcFields MEMINFO = ProcFields.parse(List.of("MemAvailable:  2048 kB",
-            "HugePages_Free:  3", "Hugepagesize:  2048 kB"));
+    private static final ProcFields MEMINFO = ProcFields.parse(List.of("MemAvailable:  2048 kB"));
     private static final ProcFields NO_CAPABILITY = ProcFields.parse(List.of("CapEff:\t0000"));
 
     @Test
@@ -21,9 +20,9 @@ final class HostLimitsTest {
     }
 
     @Test
-    void freeHugePagesAreAvailable() {
+    void whatTheKernelCanGiveIsAvailable() {
         assertThat(HostLimits.of(MEMINFO, Long.MAX_VALUE, NO_CAPABILITY, 1))
-                .isEqualTo(new HostLimits(8L << 20, 1));
+                .isEqualTo(new HostLimits(2L << 20, 1));
     }
 
     @Test
@@ -49,6 +48,27 @@ final class HostLimitsTest {
         Files.writeString(child.resolve("memory.max"), "max\n");
         assertThat(ControlGroup.remainingBytes(List.of("0::/pod/container"), mount)).isEqualTo(400);
         assertThat(ControlGroup.remainingBytes(List.of("0::/"), mount)).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void hugePagesAreThoseNobodyWasPromisedWithinTheGroupsLimit(@TempDir Path root)
+            throws IOException {
+        Path pool = Files.createDirectories(
+                root.resolve("sys/kernel/mm/hugepages/hugepages-2048kB"));
+        Files.writeString(pool.resolve("nr_hugepages"), "20\n");
+        Files.writeString(pool.resolve("free_hugepages"), "9\n");
+        Files.writeString(pool.resolve("resv_hugepages"), "2\n");
+        assertThat(HugePages.read(root, HugePageSize.MIB_2))
+                .isEqualTo(new HugePages(HugePageSize.MIB_2, 20, 7, Long.MAX_VALUE));
+
+        Path group = Files.createDirectories(root.resolve("sys/fs/cgroup/pod"));
+        Files.createDirectories(root.resolve("proc/self"));
+        Files.writeString(root.resolve("proc/self/cgroup"), "0::/pod\n");
+        Files.writeString(group.resolve("hugetlb.2MB.max"), "8388608\n");
+        Files.writeString(group.resolve("hugetlb.2MB.current"), "2097152\n");
+        assertThat(HugePages.read(root, HugePageSize.MIB_2).groupBytes()).isEqualTo(6L << 20);
+        assertThat(HugePages.read(root, HugePageSize.GIB_1))
+                .isEqualTo(new HugePages(HugePageSize.GIB_1, 0, 0, Long.MAX_VALUE));
     }
 
     @Test

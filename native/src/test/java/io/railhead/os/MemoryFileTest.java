@@ -78,6 +78,25 @@ final class MemoryFileTest {
     }
 
     @Test
+    void hugePagesComeInWholeOnes() {
+        for (long bytes : new long[]{0, 1, (2L << 20) - 4096, (1L << 30) + (2L << 20)}) {
+            assertThatThrownBy(() -> MemoryFile.create("test", bytes, HugePageSize.GIB_1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("bytes must be a multiple of 1GiB: " + bytes);
+        }
+    }
+
+    /** More than any machine has; what it has is tried in the tests of the fabrics. */
+    @Test
+    void hugePagesThatAreNotThereCannotBeMapped() {
+        assertThatThrownBy(() -> {
+            try (MemoryFile file = MemoryFile.create("test", 1L << 46, HugePageSize.MIB_2)) {
+                file.map().close();
+            }
+        }).isInstanceOf(OsException.class);
+    }
+
+    @Test
     void whatIsNoDescriptorIsRefused() {
         assertThatThrownBy(() -> MemoryFile.adopt(1 << 20)).isInstanceOf(OsException.class)
                 .hasMessageStartingWith("fstatfs: ");

@@ -45,6 +45,10 @@ public abstract class FabricContract {
 
     protected abstract FabricRig start() throws IOException;
 
+    protected TestPages openPages(Fabric fabric) {
+        return new TestPages(fabric);
+    }
+
     protected final FabricRig rig() {
         return rig;
     }
@@ -56,7 +60,7 @@ public abstract class FabricContract {
     @BeforeEach
     final void startFabric() throws IOException {
         rig = start();
-        pages = new TestPages(rig.fabric());
+        pages = openPages(rig.fabric());
     }
 
     @AfterEach

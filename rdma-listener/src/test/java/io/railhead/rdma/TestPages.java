@@ -19,8 +19,11 @@ public final class TestPages implements AutoCloseable {
     private final List<Page> owned = new ArrayList<>();
 
     public TestPages(Fabric fabric) {
-        memory = PageMemory.open(new MemoryConfig(256L << 20, PAGE_BYTES, 0.05, false),
-                fabric::register);
+        this(fabric, new MemoryConfig(256L << 20, PAGE_BYTES, 0.05, false));
+    }
+
+    public TestPages(Fabric fabric, MemoryConfig config) {
+        memory = PageMemory.open(config, fabric::register);
     }
 
     /** A leased slice of a page of its own: {@code [offset, offset + length)} of it. */

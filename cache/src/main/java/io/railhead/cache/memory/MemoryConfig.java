@@ -1,14 +1,20 @@
 package io.railhead.cache.memory;
 
+import io.railhead.os.HugePageSize;
+import org.jspecify.annotations.Nullable;
+
 /**
  * How much memory, and how it is cut.
  *
  * @param memoryBytes all of it, reserve included ({@code cache.memory})
  * @param pageBytes the large slot, a power of two from 64 KiB to 1 MiB ({@code cache.page})
  * @param reserveRatio the part that never holds cached data ({@code cache.reserve})
- * @param lock whether pages are locked in memory, as registration with a NIC does
+ * @param lock whether pages are locked in memory, as registration with a NIC does; huge pages
+ *            always are
+ * @param hugePages what slabs are made of ({@code cache.huge_pages}); null: ordinary pages
  */
-public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock) {
+public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock,
+        @Nullable HugePageSize hugePages) {
 
     public MemoryConfig {
         if (pageBytes < 64 << 10 || pageBytes > 1 << 20 || Integer.bitCount(pageBytes) != 1) {
@@ -23,5 +29,14 @@ public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio,
             throw new IllegalArgumentException(
                     "reserveRatio must be >= 0 and < 1: " + reserveRatio);
         }
+        if (hugePages != null && memoryBytes % hugePages.bytes() != 0) {
+            throw new IllegalArgumentException(
+                    "memoryBytes must be a multiple of " + hugePages + ": " + memoryBytes);
+        }
+    }
+
+    /** Of ordinary pages. */
+    public MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock) {
+        this(memoryBytes, pageBytes, reserveRatio, lock, null);
     }
 }

@@ -1,6 +1,8 @@
 package io.railhead.cache.memory;
 
 import io.railhead.os.HostLimits;
+import io.railhead.os.HugePageSize;
+import io.railhead.os.HugePages;
 import java.util.Locale;
 
 /** Refuses, in one line that says what to set, more memory than this machine can give. */
@@ -11,6 +13,11 @@ final class MemoryLimits {
     private MemoryLimits() {}
 
     static void require(MemoryConfig config, HostLimits limits) {
+        HugePageSize hugePages = config.hugePages();
+        if (hugePages != null) {
+            requireHugePages(config.memoryBytes(), HugePages.read(hugePages));
+            return;
+        }
         if (config.memoryBytes() > limits.availableBytes()) {
             throw new IllegalArgumentException("cache.memory: " + size(config.memoryBytes())
                     + " is more than the " + size(limits.availableBytes())
@@ -24,6 +31,40 @@ final class MemoryLimits {
                     + config.memoryBytes() / 1024 + " KiB, or set cache.memory to at most "
                     + whole(limits.memlockBytes()));
         }
+    }
+
+    static void requireHugePages(long memoryBytes, HugePages pages) {
+        long needed = memoryBytes / pages.size().bytes();
+        String what = "cache.huge_pages: cache.memory of " + size(memoryBytes) + " takes " + needed
+                + " huge pages of " + pages.size();
+        if (memoryBytes > pages.groupBytes()) {
+            throw new IllegalArgumentException(what + ", this container may have "
+                    + pages.groupBytes() / pages.size().bytes() + ": set the pod's limit "
+                    + podResource(pages.size()) + " to at least " + (memoryBytes >> 20)
+                    + "Mi, or cache.huge_pages: off");
+        }
+        if (needed > pages.free()) {
+            throw new IllegalArgumentException(what + ", this machine has " + pages.free()
+                    + " free: " + reserve(pages, pages.total() - pages.free() + needed)
+                    + ", or set cache.huge_pages: off");
+        }
+    }
+
+    private static String podResource(HugePageSize size) {
+        return switch (size) {
+            case MIB_2 -> "hugepages-2Mi";
+            case GIB_1 -> "hugepages-1Gi";
+        };
+    }
+
+    /**
+     * {@code vm.nr_hugepages} is of the default size, which is 2 MiB unless the kernel was told.
+     */
+    private static String reserve(HugePages pages, long total) {
+        return switch (pages.size()) {
+            case MIB_2 -> "sysctl -w vm.nr_hugepages=" + total;
+            case GIB_1 -> "start the kernel with hugepagesz=1G hugepages=" + total;
+        };
     }
 
     private static String size(long bytes) {

@@ -1,6 +1,9 @@
 package io.railhead.cache.memory;
 
+import io.railhead.os.HugePageSize;
 import io.railhead.os.Mapping;
+import io.railhead.os.MemoryFile;
+import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,16 +55,29 @@ final class SlabMapper implements AutoCloseable {
     }
 
     private void mapNext() {
-        Mapping mapping = Mapping.anonymous(Math.min(MOST_BYTES, remaining()));
+        Mapping mapping = map(Math.min(MOST_BYTES, remaining()));
         int id = mappings.size();
         mappings.add(mapping);
         mapping.populate();
-        if (config.lock()) {
+        if (config.lock() && config.hugePages() == null) {
             mapping.lock();
         }
         onSlab.accept(new MappedSlab(id, mapping.segment()));
         mappedBytes += mapping.segment().byteSize();
         join.accept(mapping.segment());
+    }
+
+    private Mapping map(long bytes) {
+        HugePageSize pages = config.hugePages();
+        if (pages == null) {
+            return Mapping.anonymous(bytes);
+        }
+        try (MemoryFile file = MemoryFile.create("railhead-slab", bytes, pages)) {
+            return file.map();
+        } catch (OsException e) {
+            throw new IllegalArgumentException("cache.huge_pages: no " + (bytes >> 20)
+                    + "MiB of pages of " + pages + ": " + e.getMessage(), e);
+        }
     }
 
     private void mapRest() {

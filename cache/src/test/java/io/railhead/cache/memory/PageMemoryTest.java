@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.os.HostLimits;
+import io.railhead.os.HugePageSize;
+import io.railhead.os.HugePages;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -255,6 +257,43 @@ final class PageMemoryTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("LimitMEMLOCK")
                 .hasMessageContaining("67108864 KiB");
+    }
+
+    @Test
+    void tooFewHugePagesAreOneLineNamingWhatToSet() {
+        assertThatThrownBy(() -> MemoryLimits.requireHugePages(4L << 30,
+                new HugePages(HugePageSize.MIB_2, 1024, 100, Long.MAX_VALUE)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("cache.huge_pages: cache.memory of 4GiB takes 2048 huge pages of 2MiB,"
+                        + " this machine has 100 free: sysctl -w vm.nr_hugepages=2972, or set"
+                        + " cache.huge_pages: off");
+        assertThatThrownBy(() -> MemoryLimits.requireHugePages(4L << 30,
+                new HugePages(HugePageSize.GIB_1, 0, 0, Long.MAX_VALUE)))
+                .hasMessageEndingWith("this machine has 0 free: start the kernel with"
+                        + " hugepagesz=1G hugepages=4, or set cache.huge_pages: off");
+        assertThatThrownBy(() -> MemoryLimits.requireHugePages(4L << 30,
+                new HugePages(HugePageSize.GIB_1, 8, 8, 2L << 30)))
+                .hasMessageEndingWith("this container may have 2: set the pod's limit"
+                        + " hugepages-1Gi to at least 4096Mi, or cache.huge_pages: off");
+        MemoryLimits.requireHugePages(4L << 30,
+                new HugePages(HugePageSize.GIB_1, 4, 4, 4L << 30));
+    }
+
+    /** No machine has as many. */
+    @Test
+    void tooFewHugePagesOfThisMachineStopTheStart() {
+        MemoryConfig config = new MemoryConfig(1L << 46, PAGE, 0, false, HugePageSize.MIB_2);
+        assertThatThrownBy(() -> PageMemory.open(config, slab -> {}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("cache.huge_pages: cache.memory of 65536GiB takes");
+    }
+
+    @Test
+    void hugePagesComeInWholeOnes() {
+        assertThatThrownBy(
+                () -> new MemoryConfig((2L << 20) + PAGE, PAGE, 0, false, HugePageSize.MIB_2))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("memoryBytes must be a multiple of 2MiB: ");
     }
 
     @Test

@@ -92,7 +92,7 @@ final class MemoryCheck implements Check {
             return ok(HUGE_PAGES, found, why);
         }
         if (total > 0) {
-            return warn(HUGE_PAGES, found, why + "; reserved ones are used if they suffice",
+            return warn(HUGE_PAGES, found, why + "; cache.huge_pages takes reserved ones",
                     "sysctl -w vm.nr_hugepages=" + (total - free + ceil(cache, pageBytes)));
         }
         return transparent.equals("always") || transparent.equals("madvise")

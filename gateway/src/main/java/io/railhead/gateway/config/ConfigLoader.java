@@ -14,6 +14,7 @@ import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.GatewayConfig.Tls;
 import io.railhead.gateway.config.GatewayConfig.Tracing;
+import io.railhead.os.HugePageSize;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -202,6 +203,7 @@ public final class ConfigLoader {
                 section.bytes("page", "256KiB"),
                 section.value("reserve", "5%", Quantity::percent),
                 section.flag("lock", false),
+                section.value("huge_pages", "off", ConfigLoader::hugePages),
                 section.bytes("window", "16MiB"),
                 section.bytes("run", "8MiB"),
                 section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE));
@@ -224,7 +226,22 @@ public final class ConfigLoader {
             throw section.problem("memory",
                     "must hold at least two of cache.window, " + cache.window());
         }
+        HugePageSize huge = cache.hugePages();
+        if (huge != null && cache.memory().bytes() % huge.bytes() != 0) {
+            throw section.problem("memory", "must be a multiple of " + huge
+                    + " under cache.huge_pages: " + cache.memory());
+        }
         return cache;
+    }
+
+    private static @Nullable HugePageSize hugePages(String text) {
+        return switch (text) {
+            case "off" -> null;
+            case "2MiB" -> HugePageSize.MIB_2;
+            case "1GiB" -> HugePageSize.GIB_1;
+            default -> throw new IllegalArgumentException(
+                    "'" + text + "' is not one of off, 2MiB, 1GiB");
+        };
     }
 
     private static Admin admin(Section section) throws ConfigException {

@@ -1,6 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
 import java.net.URI;
@@ -72,9 +73,14 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
         TRUSTED_NETWORK
     }
 
-    /** Registered memory. */
+    /**
+     * Registered memory.
+     *
+     * @param hugePages null: ordinary pages
+     */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
-            ByteCount window, ByteCount run, int metadataEntries) {}
+            @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
+            int metadataEntries) {}
 
     /**
      * One of {@code backends:}.

@@ -22,6 +22,7 @@ import io.railhead.gateway.config.VerbsConfig.Outstanding;
 import io.railhead.gateway.config.VerbsConfig.Pin;
 import io.railhead.gateway.config.VerbsConfig.Polling;
 import io.railhead.gateway.config.VerbsConfig.Queues;
+import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
@@ -85,7 +86,7 @@ class ConfigLoaderTest {
                 Runtime.getRuntime().availableProcessors(),
                 new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
-                ByteCount.parse("256KiB"), new Percent(5), false, ByteCount.parse("16MiB"),
+                ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000));
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
@@ -119,7 +120,8 @@ class ConfigLoaderTest {
                           policy: policy.json, sigv2: true, sole: true,
                           allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
-                        cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true, window: 4MiB,
+                        cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
+                          huge_pages: 1GiB, window: 4MiB,
                           run: 1MiB, metadata_entries: 5}
                         backends:
                           a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
@@ -153,7 +155,8 @@ class ConfigLoaderTest {
                         folder.resolve("ca.pem")),
                 new GatewayConfig.Events(folder.resolve("ca.pem"))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
-                ByteCount.parse("64KiB"), new Percent(7), true, ByteCount.parse("4MiB"),
+                ByteCount.parse("64KiB"), new Percent(7), true, HugePageSize.GIB_1,
+                ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
@@ -361,6 +364,22 @@ class ConfigLoaderTest {
         Path missing = folder.resolve("missing.yaml");
         assertThat(catchThrowableOfType(ConfigException.class, () -> ConfigLoader.load(missing)))
                 .hasMessage(missing + ": no such file");
+    }
+
+    @Test
+    void hugePagesOfNoSizeAndMemoryThatIsNoMultipleAreRefused() throws Exception {
+        assertThat(cacheRefusal("huge_pages: 4MiB"))
+                .endsWith("cache.huge_pages: '4MiB' is not one of off, 2MiB, 1GiB");
+        assertThat(cacheRefusal("huge_pages: on"))
+                .endsWith("cache.huge_pages: 'on' is not one of off, 2MiB, 1GiB");
+        assertThat(cacheRefusal("huge_pages: 1GiB, memory: 1536MiB")).endsWith(
+                "cache.memory: must be a multiple of 1GiB under cache.huge_pages: 1536MiB");
+        assertThat(load(GATEWAY + "cache: {huge_pages: off}\n" + BACKENDS).cache().hugePages())
+                .isNull();
+    }
+
+    private String cacheRefusal(String settings) throws IOException {
+        return refusal(GATEWAY + "cache: {" + settings + "}\n" + BACKENDS);
     }
 
     private String gatewayRefusal(String settings) throws IOException {
