@@ -40,7 +40,7 @@ public final class SmallStore implements AutoCloseable {
     public SmallStore(ServerSocketFactory sockets, String scheme) {
         this.scheme = scheme;
         try {
-            server = sockets.createServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+            server = sockets.createServerSocket(0, 50, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
