@@ -261,11 +261,13 @@ public final class Section {
 
     public boolean flag(String key, boolean otherwise) throws ConfigException {
         String text = scalar(key, "true or false", Boolean.toString(otherwise));
-        return switch (text) {
+        boolean value = switch (text) {
             case "on", "yes", "true" -> true;
             case "off", "no", "false" -> false;
             default -> throw problem(key, "'" + text + "' is neither true nor false");
         };
+        listener.said(at(key), Boolean.toString(value));
+        return value;
     }
 
     int count(String key, int otherwise, int min, int max) throws ConfigException {
