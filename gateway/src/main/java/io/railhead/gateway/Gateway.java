@@ -50,6 +50,9 @@ import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.status.StatusPage;
+import io.railhead.gateway.status.StatusSources;
+import io.railhead.gateway.status.TimedBackend;
 import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
@@ -119,7 +122,8 @@ public final class Gateway implements AutoCloseable {
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
-                            opened(new AwsBackend(store.backend()))));
+                            new TimedBackend(opened(new AwsBackend(store.backend())),
+                                    metrics.backendSeconds.labels(name))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
             metrics.register(new FabricCollector(fabrics.all()));
             metrics.register(new NicCollector(config.rdma()));
@@ -142,7 +146,7 @@ public final class Gateway implements AutoCloseable {
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
                             config.gateway().eventLoops()));
-            admin = config.admin().enabled() ? openAdmin() : null;
+            admin = config.admin().enabled() ? openAdmin(fabrics) : null;
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
             started.push(() -> requests.drain(config.gateway().drain()));
@@ -218,9 +222,11 @@ public final class Gateway implements AutoCloseable {
         return builder.build();
     }
 
-    private HttpServer openAdmin() {
+    private HttpServer openAdmin(Fabrics fabrics) {
+        StatusPage status = new StatusPage(vertx, new StatusSources(config, this::reasonNotReady,
+                metrics, memory, cache, backends.values(), fabrics.all()));
         return bound("admin.listen", config.admin().listen(),
-                new AdminListener(vertx, Map.of()).listen(config.admin().listen().host(),
+                new AdminListener(vertx, status.paths()).listen(config.admin().listen().host(),
                         config.admin().listen().port()));
     }
 

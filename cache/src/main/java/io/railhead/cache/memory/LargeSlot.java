@@ -1,16 +1,22 @@
 package io.railhead.cache.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One large slot of a slab: handed out whole, or split into small slots that are handed out in
  * stretches. Guarded by its allocator's lock.
  */
 final class LargeSlot {
+    private static final @Nullable Page[] NOBODY = new @Nullable Page[0];
+
     private final MemorySegment segment;
     private final int smallBytes;
     private final BitSet free;
+    /** Who has which small slot, for {@link #tally}; one element where one page has them all. */
+    private @Nullable Page[] owners = NOBODY;
 
     LargeSlot(MemorySegment segment, int smallBytes) {
         this.segment = segment;
@@ -52,6 +58,9 @@ final class LargeSlot {
 
     Extent take(int first, int count) {
         free.clear(first, first + count);
+        if (owners.length == 0) {
+            owners = new @Nullable Page[count == smallCount() ? 1 : smallCount()];
+        }
         return new Extent(this, first, count);
     }
 
@@ -62,6 +71,20 @@ final class LargeSlot {
             throw new IllegalStateException("slot freed twice");
         }
         free.set(extent.first(), end);
+        if (isWhole()) {
+            owners = NOBODY;
+        }
+    }
+
+    /** Adds up what its bytes are used for: as a hint, for people. */
+    void tally(SlotMap.Tally tally) {
+        for (int i = 0; i < smallCount(); i++) {
+            if (free.get(i)) {
+                tally.addFree(smallBytes);
+            } else {
+                tally.add(owners[owners.length == 1 ? 0 : i], smallBytes);
+            }
+        }
     }
 
     /** Adjacent small slots of one large slot; all of them make the large slot itself. */
@@ -69,6 +92,17 @@ final class LargeSlot {
 
         long bytes() {
             return (long) count * slot.smallBytes;
+        }
+
+        /** Only {@link LargeSlot#tally} reads this, so whoever took the extent needs no lock. */
+        void ownedBy(Page page) {
+            @Nullable
+            Page[] owners = slot.owners;
+            if (owners.length == 1) {
+                owners[0] = page;
+            } else {
+                Arrays.fill(owners, first, first + count, page);
+            }
         }
 
         long address() {

@@ -69,6 +69,13 @@ public final class Page {
         this.owned = owned;
     }
 
+    /** Whole by now: from here on it is seen where its slots are looked at. */
+    Page shown() {
+        VarHandle.storeStoreFence();
+        extents.forEach(extent -> extent.ownedBy(this));
+        return this;
+    }
+
     /** Bytes that are valid once the page is ready. */
     public int length() {
         return length;
@@ -87,6 +94,18 @@ public final class Page {
     public boolean isPublished() {
         State now = state;
         return now == State.READY || now == State.EVICTED;
+    }
+
+    /** What its slots are used for, as a hint. */
+    SlotMap.Use use() {
+        if (pool == Pool.RESERVE) {
+            return SlotMap.Use.RESERVE;
+        }
+        return switch (state) {
+            case FILLING -> SlotMap.Use.FILLING;
+            case READY -> isLeased() ? SlotMap.Use.LEASED : SlotMap.Use.HELD;
+            case EVICTED, FAILED -> SlotMap.Use.CONDEMNED;
+        };
     }
 
     /** Whether anyone but the owner holds it, as a hint. */

@@ -85,7 +85,7 @@ public final class PageMemory implements AutoCloseable {
         }
         List<Page> pages = new ArrayList<>(lengths.length);
         for (int i = 0; i < lengths.length; i++) {
-            pages.add(new Page(this, pool, taken.get(i), lengths[i], true));
+            pages.add(new Page(this, pool, taken.get(i), lengths[i], true).shown());
         }
         return pages;
     }
@@ -100,7 +100,7 @@ public final class PageMemory implements AutoCloseable {
         if (taken == null) {
             return null;
         }
-        Page page = new Page(this, Pool.RESERVE, taken.getFirst(), length, false);
+        Page page = new Page(this, Pool.RESERVE, taken.getFirst(), length, false).shown();
         return new PageSlice(new Lease(page, Lease.NOTHING, leaseOpened()), objectOffset, 0,
                 length);
     }
@@ -121,6 +121,11 @@ public final class PageMemory implements AutoCloseable {
 
     public MemoryStats stats() {
         return slots.stats(condemnedBytes.sum(), leases.open(), leases.oldest());
+    }
+
+    /** What all slots are used for; takes the lock of misses and frees for moments. */
+    public SlotMap map() {
+        return SlotMap.of(slots, pageBytes);
     }
 
     /** Frees everything; throws where a lease is still open. */

@@ -21,7 +21,7 @@ final class SlotAllocator {
     private final ArrayDeque<LargeSlot> free = new ArrayDeque<>();
     private final SlotPool cache;
     private final SlotPool reserve;
-    private long slots;
+    private final List<LargeSlot> all = new ArrayList<>();
 
     SlotAllocator(int pageBytes, double reserveRatio) {
         this.pageBytes = pageBytes;
@@ -33,12 +33,13 @@ final class SlotAllocator {
     /** A slab that fabrics know by now joins; its tail below a large slot stays unused. */
     synchronized void join(MemorySegment slab) {
         for (long at = 0; at + pageBytes <= slab.byteSize(); at += pageBytes) {
-            free.add(new LargeSlot(slab.asSlice(at, pageBytes), SMALL_BYTES));
-            slots++;
+            LargeSlot slot = new LargeSlot(slab.asSlice(at, pageBytes), SMALL_BYTES);
+            free.add(slot);
+            all.add(slot);
         }
-        long reserved = (long) Math.ceil(slots * reserveRatio);
+        long reserved = (long) Math.ceil(all.size() * reserveRatio);
         reserve.grow(reserved);
-        cache.grow(slots - reserved);
+        cache.grow(all.size() - reserved);
     }
 
     /** The slots of each page, all pages or none. */
@@ -64,10 +65,24 @@ final class SlotAllocator {
         long smallPerSlot = pageBytes / SMALL_BYTES;
         long freeCache = cache.budget() * smallPerSlot - cache.usedSmall();
         long freeReserve = reserve.budget() * smallPerSlot - reserve.usedSmall();
-        return new MemoryStats(slots * pageBytes, freeCache * SMALL_BYTES,
+        return new MemoryStats((long) all.size() * pageBytes, freeCache * SMALL_BYTES,
                 reserve.budget() * pageBytes, freeReserve * SMALL_BYTES,
                 (cache.usedSmall() + reserve.usedSmall()) * SMALL_BYTES, condemnedBytes, leases,
                 oldestLease);
+    }
+
+    /** Large slots that have joined. */
+    synchronized int count() {
+        return all.size();
+    }
+
+    /** What every {@code step}-th large slot of {@code [from, to)} is used for. */
+    synchronized SlotMap.Tally tally(int from, int to, int step) {
+        SlotMap.Tally tally = new SlotMap.Tally();
+        for (int i = from; i < Math.min(to, all.size()); i += step) {
+            all.get(i).tally(tally);
+        }
+        return tally;
     }
 
     private int smallSlots(int length) {

@@ -14,6 +14,9 @@ public final class Metrics {
     /** S3's codes for bytes that are not what was declared. */
     private static final Set<String> OTHER_BYTES = Set.of(S3Error.BAD_DIGEST.code(),
             S3Error.CONTENT_SHA256_MISMATCH.code());
+    private static final String MISS = "miss";
+    private static final int BUCKETS = 100;
+    private static final int ERRORS = 50;
 
     private final CollectorRegistry registry = new CollectorRegistry();
 
@@ -50,6 +53,11 @@ public final class Metrics {
             "Decisions on requests, by who made them.", "source", "result");
     public final Counter integrityFailures = counter("railhead_integrity_failures_total",
             "Bytes that were not what they were said to be, and were refused.", "stage");
+    public final Counter cacheBytes = counter("railhead_cache_bytes_total",
+            "Object bytes delivered, by what the cache did for them; bypass: relayed.",
+            "result", "transport");
+    public final BucketCounts buckets = register(new BucketCounts(BUCKETS));
+    public final RecentErrors recentErrors = new RecentErrors(ERRORS);
     public final Counter rdmaRequests = counter("railhead_rdma_requests_total",
             "Requests that carried a token.",
             "dialect", "result");
@@ -72,6 +80,12 @@ public final class Metrics {
             .buckets(50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1,
                     0.25, 0.5, 1, 2.5, 10)
             .register(registry);
+    public final Histogram backendSeconds = Histogram
+            .build("railhead_backend_seconds", "Until a store's answer begins, retries included.")
+            .labelNames("backend")
+            .buckets(250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1,
+                    2.5, 10, 30)
+            .register(registry);
 
     public Metrics() {
         DefaultExports.register(registry);
@@ -87,12 +101,28 @@ public final class Metrics {
         return version == null ? "" : version;
     }
 
+    /** Object bytes on their way to a client. */
+    public void delivered(String bucket, String result, String transport, long bytes) {
+        deliveredBytes.labels(transport).inc((double) bytes);
+        cacheBytes.labels(result, transport).inc((double) bytes);
+        if (!result.equals(MISS)) {
+            avoidedBytes.inc((double) bytes);
+        }
+        buckets.delivered(bucket, bytes);
+    }
+
+    /** An answer that is an error, of the gateway's own making. */
+    public void failed(String requestId, String code, int status, String operation,
+            String bucket) {
+        failed(code);
+        recentErrors.add(requestId, code, status, operation, bucket);
+    }
+
     private Counter counter(String name, String help, String... labels) {
         return Counter.build(name, help).labelNames(labels).register(registry);
     }
 
-    /** An error of the gateway's own making, with S3's code. */
-    public void failed(String code) {
+    private void failed(String code) {
         errors.labels(code).inc();
         if (OTHER_BYTES.contains(code)) {
             integrityFailures.labels("upload").inc();

@@ -4,6 +4,7 @@ import io.prometheus.client.Counter;
 import io.prometheus.client.Histogram;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.channel.RequestOperation;
 import java.util.Locale;
 
@@ -14,6 +15,7 @@ final class ChannelCounts {
     private final Counter.Child cacheHits;
     private final Counter.Child hitBytes;
     private final Histogram.Child hitSeconds;
+    private final Counter.Child cacheHitBytes;
 
     /** @param fabric as metrics name it */
     ChannelCounts(Metrics metrics, String fabric) {
@@ -22,6 +24,7 @@ final class ChannelCounts {
         this.cacheHits = metrics.cacheResults.labels(CacheResult.HIT.label());
         this.hitSeconds = metrics.seconds.labels("channel_get");
         this.hitBytes = metrics.deliveredBytes.labels(fabric);
+        this.cacheHitBytes = metrics.cacheBytes.labels(CacheResult.HIT.label(), fabric);
     }
 
     /** How a request ended. */
@@ -43,15 +46,25 @@ final class ChannelCounts {
     }
 
     /** @param nanos until it was handed to the fabric */
-    void hit(long bytes, long nanos) {
+    void hit(String bucket, long bytes, long nanos) {
         hitSeconds.observe((double) nanos / 1e9);
         hits.inc();
         cacheHits.inc();
         hitBytes.inc((double) bytes);
+        cacheHitBytes.inc((double) bytes);
         metrics.avoidedBytes.inc((double) bytes);
+        metrics.buckets.succeeded(bucket);
+        metrics.buckets.delivered(bucket, bytes);
     }
 
-    void ended(RequestOperation operation, Outcome outcome) {
+    void ended(String bucket, RequestOperation operation, Outcome outcome) {
+        switch (outcome) {
+            case DELIVERED, STORED, DESCRIBED -> metrics.buckets.succeeded(bucket);
+            case CANCELLED, FAILED, LOST -> metrics.buckets.failed(bucket);
+            // It is counted when it comes over HTTP.
+            case DECLINED -> {
+            }
+        }
         metrics.channelRequests
                 .labels(operation.name().toLowerCase(Locale.ROOT), outcome.label())
                 .inc();
@@ -61,8 +74,9 @@ final class ChannelCounts {
         metrics.rdmaDeclined.labels(reason).inc();
     }
 
-    void error(String code) {
-        metrics.failed(code);
+    void error(int requestId, S3Exception error, RequestOperation operation, String bucket) {
+        metrics.failed("native " + requestId, error.error().code(), error.status(),
+                "channel_" + operation.name().toLowerCase(Locale.ROOT), bucket);
     }
 
     void took(RequestOperation operation, long nanos) {

@@ -29,6 +29,7 @@ final class ChannelExchange implements Requester {
     private static final int MAX_DOCUMENT_BYTES = 64 << 10;
 
     private final int id;
+    private final String bucket;
     private final RequestOperation operation;
     private final RequestChannel channel;
     private final Context context;
@@ -43,9 +44,10 @@ final class ChannelExchange implements Requester {
     /**
      * @param onOver hears the answer once, before it goes out: then the peer may use the id again
      */
-    ChannelExchange(int id, RequestOperation operation, RequestChannel channel, Context context,
-            ChannelCounts counts, Consumer<Answer> onOver) {
+    ChannelExchange(int id, String bucket, RequestOperation operation, RequestChannel channel,
+            Context context, ChannelCounts counts, Consumer<Answer> onOver) {
         this.id = id;
+        this.bucket = bucket;
         this.operation = operation;
         this.channel = channel;
         this.context = context;
@@ -150,7 +152,7 @@ final class ChannelExchange implements Requester {
         over = true;
         onOver.accept(answer);
         counts.over();
-        counts.ended(operation, outcome);
+        counts.ended(bucket, operation, outcome);
         counts.took(operation, System.nanoTime() - arrivedAtNanos);
     }
 
@@ -177,7 +179,7 @@ final class ChannelExchange implements Requester {
             cancelled();
             return;
         }
-        counts.error(error.error().code());
+        counts.error(id, error, operation, bucket);
         answer(Outcome.FAILED,
                 Answer.failed(id, error.status(), error.error().code(), error.detail()));
     }

@@ -69,7 +69,7 @@ final class Hits {
                 known.lastModifiedMillis(held), version.etag(), version.versionId(),
                 CacheResult.HIT);
         channel.deliver(window, slices, count, answer);
-        counts.hit(to - from, System.nanoTime() - arrivedAtNanos);
+        counts.hit(known.id().bucket(), to - from, System.nanoTime() - arrivedAtNanos);
         if (log.isOn()) {
             log.ended(RequestOperation.GET, known.name().bucket(), known.name().key(), answer,
                     arrivedAtNanos);

@@ -153,7 +153,7 @@ final class PeerRequests {
 
     private void decline(RequestView request, String reason) {
         counts.declined(reason);
-        counts.ended(request.operation(), Outcome.DECLINED);
+        counts.ended(request.bucket(), request.operation(), Outcome.DECLINED);
         answer(request, Answer.declined(request.id(), reason));
     }
 
@@ -166,8 +166,8 @@ final class PeerRequests {
     }
 
     private void refuse(RequestView request, S3Exception error) {
-        counts.error(error.error().code());
-        counts.ended(request.operation(), Outcome.FAILED);
+        counts.error(request.id(), error, request.operation(), request.bucket());
+        counts.ended(request.bucket(), request.operation(), Outcome.FAILED);
         answer(request, Answer.failed(request.id(), error.status(), error.error().code(),
                 error.detail()));
     }
@@ -176,8 +176,8 @@ final class PeerRequests {
         Request request = view.toRequest();
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
-        ChannelExchange exchange = new ChannelExchange(id, request.operation(), channel, context,
-                counts, answer -> {
+        ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
+                request.operation(), channel, context, counts, answer -> {
                     outstanding.remove(id);
                     log.ended(request.operation(), known.name().bucket(), known.name().key(),
                             answer, arrivedAtNanos);

@@ -59,10 +59,11 @@ public final class ConfigLoader {
     /** @param listener hears of the keys that a file like this one may have */
     static GatewayConfig load(Path file, Section.Listener listener) throws ConfigException {
         Path folder = requireNonNullElse(file.toAbsolutePath().getParent(), file);
-        return new ConfigLoader(folder).load(YamlFile.read(file).heardBy(listener));
+        Settings settings = new Settings(listener);
+        return new ConfigLoader(folder).load(YamlFile.read(file).heardBy(settings), settings);
     }
 
-    private GatewayConfig load(Section root) throws ConfigException {
+    private GatewayConfig load(Section root, Settings settings) throws ConfigException {
         Gateway gateway = gateway(root.section("gateway"));
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
@@ -77,7 +78,8 @@ public final class ConfigLoader {
         Log log = log(root.section("log"));
         Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
         root.close();
-        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing);
+        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
+                settings.all());
     }
 
     private Gateway gateway(Section section) throws ConfigException {

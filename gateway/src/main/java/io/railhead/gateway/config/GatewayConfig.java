@@ -14,9 +14,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
-/** {@code railhead.yaml} whole, checked, defaults filled in. */
+/**
+ * {@code railhead.yaml} whole, checked, defaults filled in.
+ *
+ * @param settings the same as the file has it, to be shown: by key, secrets masked
+ */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
-        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing) {
+        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing,
+        Map<String, String> settings) {
 
     public GatewayConfig {
         backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));

@@ -54,7 +54,7 @@ final class RuleLoader {
                 throw root.problem("rules", "with several backends the last rule must have no"
                         + " bucket, prefix or tenant, to say where everything else goes");
             }
-            Section none = Section.root("", null);
+            Section none = root.implied("rules[" + entries.size() + "]");
             entries.add(new Rules.Entry(new Match(null, null, null), rule(none)));
         }
         return new Rules(entries);

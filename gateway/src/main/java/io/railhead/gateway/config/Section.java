@@ -33,6 +33,11 @@ public final class Section {
          * @param otherwise "" without a default
          */
         void asked(String path, String kind, String otherwise);
+
+        /** What holds: as the file says it, or else the default. */
+        default void said(String path, String value) {
+            // Who wants the keys need not want their values.
+        }
     }
 
     private Section(String file, String path, @Nullable JsonNode node, Listener listener)
@@ -59,6 +64,22 @@ public final class Section {
     /** An absent one is empty. */
     public Section section(String key) throws ConfigException {
         return new Section(file, at(key), take(key), listener);
+    }
+
+    /** One that no file has: all defaults. Its keys are no news. */
+    Section implied(String key) throws ConfigException {
+        Listener values = new Listener() {
+            @Override
+            public void asked(String asked, String kind, String otherwise) {
+                // They are those of the sections that a file may have.
+            }
+
+            @Override
+            public void said(String said, String value) {
+                listener.said(said, value);
+            }
+        };
+        return new Section(file, at(key), null, values);
     }
 
     /** The mapping below a key, each value a section of its own, in file order. */
@@ -94,6 +115,7 @@ public final class Section {
             }
             found.add(element.textValue());
         }
+        listener.said(at(key), String.join(", ", found));
         return found;
     }
 
@@ -169,11 +191,15 @@ public final class Section {
         if (value.textValue().isBlank()) {
             throw problem(key, "must not be empty");
         }
+        listener.said(at(key), value.textValue());
         return value.textValue();
     }
 
     public String text(String key, String otherwise) throws ConfigException {
         String value = plainText(key, otherwise);
+        if (value == null) {
+            listener.said(at(key), otherwise);
+        }
         return value == null ? otherwise : value;
     }
 
@@ -189,12 +215,15 @@ public final class Section {
     private String scalar(String key, String kind, String otherwise) throws ConfigException {
         listener.asked(at(key), kind, otherwise);
         JsonNode value = take(key);
-        if (value == null) {
-            return otherwise;
-        }
-        if (!value.isValueNode()) {
+        if (value != null && !value.isValueNode()) {
             throw problem(key, "must be a single value such as " + otherwise);
         }
+        String text = value == null ? otherwise : scalar(value);
+        listener.said(at(key), text);
+        return text;
+    }
+
+    private static String scalar(JsonNode value) {
         return value.isBoolean() ? (value.booleanValue() ? "on" : "off") : value.asText();
     }
 
@@ -232,11 +261,13 @@ public final class Section {
 
     public boolean flag(String key, boolean otherwise) throws ConfigException {
         String text = scalar(key, "true or false", Boolean.toString(otherwise));
-        return switch (text) {
+        boolean value = switch (text) {
             case "on", "yes", "true" -> true;
             case "off", "no", "false" -> false;
             default -> throw problem(key, "'" + text + "' is neither true nor false");
         };
+        listener.said(at(key), Boolean.toString(value));
+        return value;
     }
 
     int count(String key, int otherwise, int min, int max) throws ConfigException {

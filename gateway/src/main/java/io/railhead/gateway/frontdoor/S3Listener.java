@@ -96,8 +96,8 @@ public final class S3Listener {
             return;
         }
         S3Exception error = refusal(request.decoderResult().cause());
-        metrics.errors.labels(error.error().code()).inc();
         String requestId = RequestIds.next();
+        metrics.failed(requestId, error.error().code(), error.status(), "unknown", "");
         request.response()
                 .setStatusCode(error.status())
                 .putHeader("x-amz-request-id", requestId)

@@ -139,6 +139,14 @@ public final class Exchange implements Requester {
         }
     }
 
+    /** Object bytes, or what else a store answers, that went through. */
+    public void relayed(long bytes) {
+        metrics.cacheBytes.labels("bypass", "http").inc((double) bytes);
+        if (!bucket().isEmpty() && response.getStatusCode() < 400) {
+            metrics.buckets.delivered(bucket(), bytes);
+        }
+    }
+
     /** Whether a status line has been chosen: after that only the body can be cut. */
     public boolean isAnswered() {
         return answered;
@@ -186,7 +194,7 @@ public final class Exchange implements Requester {
         }
         S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
         errorCode = error.error().code();
-        metrics.failed(errorCode);
+        metrics.failed(requestId, errorCode, error.status(), operation, bucket());
         String document = ErrorXml.render(error, resource, requestId, HOST_ID);
         HttpServerResponse answer = answer(error.status());
         error.headers().forEach(answer::putHeader);
@@ -259,6 +267,8 @@ public final class Exchange implements Requester {
     public void cut(String reason) {
         if (!isOver()) {
             metrics.cutBodies.labels(reason).inc();
+            metrics.recentErrors.add(requestId, "cut: " + reason, response.getStatusCode(),
+                    operation, bucket());
             request.connection().close();
         }
     }
@@ -290,9 +300,26 @@ public final class Exchange implements Requester {
                 .inc();
         long nanos = System.nanoTime() - arrivedAtNanos;
         metrics.seconds.labels(operation).observe(nanos / 1e9);
+        countBucket();
         if (accessLog.isOn()) {
             new HttpAccess(request, requestId, address, query, asked, errorCode, rdma,
                     new HttpAccess.Times(nanos, firstByteNanos)).writeTo(accessLog);
+        }
+    }
+
+    private String bucket() {
+        String named = address == null ? null : address.bucket();
+        return named == null ? "" : named;
+    }
+
+    private void countBucket() {
+        if (bucket().isEmpty()) {
+            return;
+        }
+        if (answered && response.getStatusCode() < 400) {
+            metrics.buckets.succeeded(bucket());
+        } else {
+            metrics.buckets.failed(bucket());
         }
     }
 }

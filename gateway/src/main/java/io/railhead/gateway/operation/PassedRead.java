@@ -208,7 +208,9 @@ final class PassedRead {
 
     private HttpServerResponse head(ReadPlan plan) {
         services.metrics().cacheResults.labels(CacheResult.REVALIDATED.label()).inc();
-        services.metrics().deliveredBytes.labels("http").inc((double) plan.length());
+        services.metrics()
+                .delivered(request.objectId().bucket(), CacheResult.REVALIDATED.label(), "http",
+                        plan.length());
         return AnswerHead.write(exchange, request, plan, CacheResult.REVALIDATED);
     }
 

@@ -41,9 +41,6 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
 
     void count(ReadPlan plan, CacheResult result, String transport) {
         services.metrics().cacheResults.labels(result.label()).inc();
-        services.metrics().deliveredBytes.labels(transport).inc((double) plan.length());
-        if (result != CacheResult.MISS) {
-            services.metrics().avoidedBytes.inc((double) plan.length());
-        }
+        services.metrics().delivered(id.bucket(), result.label(), transport, plan.length());
     }
 }

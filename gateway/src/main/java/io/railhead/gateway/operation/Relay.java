@@ -208,6 +208,7 @@ public final class Relay implements Operation {
             response.setChunked(true);
         }
         answer.body().subscribe(new BodyRelay(exchange, response, outcome -> {
+            exchange.relayed(outcome.bytes());
             onEnd.accept(outcome.complete());
             if (outcome.complete()) {
                 response.end();

@@ -1,0 +1,230 @@
+package io.railhead.gateway.status;
+
+import io.prometheus.client.Counter;
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendStats;
+import io.railhead.backend.Capabilities;
+import io.railhead.cache.CacheStats;
+import io.railhead.cache.memory.MemoryStats;
+import io.railhead.cache.memory.SlotMap;
+import io.railhead.gateway.admin.BucketCounts;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.status.Series.Bucket;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.FabricStats;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Puts together what the page shows. Any thread but an event loop. */
+final class StatusReport {
+    private static final int TOP = 12;
+
+    private final StatusSources sources;
+    private final Sampler sampler;
+    private final long intervalMillis;
+    private final Sample start;
+
+    StatusReport(StatusSources sources, Sampler sampler, long intervalMillis) {
+        this.sources = sources;
+        this.sampler = sampler;
+        this.intervalMillis = intervalMillis;
+        this.start = sampler.now();
+    }
+
+    Status make() {
+        List<Sample> samples = new ArrayList<>(sampler.samples());
+        Sample now = sampler.now();
+        Sample first = samples.isEmpty() ? now : samples.getFirst();
+        return new Status(gateway(now), history(samples), counts(first, now),
+                counts(start, now), memory(), fabrics(), byReason(sources.metrics().rdmaDeclined),
+                byReason(sources.metrics().rdmaRefused), buckets(), latencies(first, now),
+                stores(first, now),
+                sources.metrics().recentErrors.newestFirst()
+                        .stream()
+                        .map(Status.Failure::of)
+                        .toList(),
+                sources.config().settings());
+    }
+
+    private Status.Gateway gateway(Sample now) {
+        return new Status.Gateway(sources.config().gateway().name(),
+                sources.readiness().reasonNotReady(), start.atMillis(), now.atMillis(),
+                (int) sources.metrics().inFlight.get());
+    }
+
+    private Status.History history(List<Sample> samples) {
+        Map<String, List<Long>> paths = new LinkedHashMap<>();
+        start.path().keySet().forEach(path -> paths.put(path, new ArrayList<>()));
+        List<Long> store = new ArrayList<>();
+        List<@Nullable Double> ratios = new ArrayList<>();
+        for (int i = 1; i < samples.size(); i++) {
+            Sample before = samples.get(i - 1);
+            Sample after = samples.get(i);
+            paths.forEach((path, rates) -> rates
+                    .add(rate(before, after, before.path().get(path), after.path().get(path))));
+            store.add(rate(before, after, before.storeBytes(), after.storeBytes()));
+            ratios.add(ratio(before.reads(), after.reads()));
+        }
+        long to = samples.isEmpty() ? start.atMillis() : samples.getLast().atMillis();
+        return new Status.History(to, intervalMillis, paths, store, ratios);
+    }
+
+    private static long rate(Sample before, Sample after, @Nullable Long from,
+            @Nullable Long to) {
+        double seconds = Math.max(1e-3, (after.atNanos() - before.atNanos()) / 1e9);
+        return from == null || to == null ? 0 : Math.round((to - from) / seconds);
+    }
+
+    private static @Nullable Double ratio(Sample.Reads before, Sample.Reads after) {
+        long hits = after.hits() - before.hits();
+        long reads = hits + after.misses() - before.misses();
+        return reads == 0 ? null : Math.round(1e4 * hits / reads) / 1e4;
+    }
+
+    private Status.Counts counts(Sample from, Sample to) {
+        List<String> fabrics = sources.fabrics().stream().map(Fabric::name).toList();
+        long oneSided = 0;
+        long delivered = 0;
+        for (Map.Entry<String, Long> path : to.path().entrySet()) {
+            long bytes = path.getValue() - from.path().getOrDefault(path.getKey(), 0L);
+            delivered += bytes;
+            oneSided += fabrics.contains(path.getKey()) ? bytes : 0;
+        }
+        return new Status.Counts((to.atNanos() - from.atNanos()) / 1e9,
+                to.reads().hits() - from.reads().hits(),
+                to.reads().misses() - from.reads().misses(),
+                to.reads().sparedBytes() - from.reads().sparedBytes(), delivered, oneSided,
+                to.storeBytes() - from.storeBytes(), to.evictedPages() - from.evictedPages(),
+                to.shortages() - from.shortages());
+    }
+
+    private Status.Memory memory() {
+        MemoryStats memory = sources.memory().stats();
+        CacheStats cache = sources.cache().stats();
+        SlotMap map = sources.memory().map();
+        return new Status.Memory(memory.capacityBytes(),
+                sources.config().cache().memory().bytes(), memory.freeBytes(),
+                memory.reserveBytes(), memory.reserveFreeBytes(), memory.leases(), cache.pages(),
+                cache.objects(), map.cellBytes(),
+                map.cells().stream().map(StatusReport::cell).toList());
+    }
+
+    private static List<Long> cell(SlotMap.Cell cell) {
+        return Stream.concat(Stream.of(cell.free()),
+                Stream.of(SlotMap.Use.FILLING, SlotMap.Use.HELD, SlotMap.Use.LEASED,
+                        SlotMap.Use.CONDEMNED, SlotMap.Use.RESERVE).map(cell::used))
+                .toList();
+    }
+
+    private List<Status.Fabric> fabrics() {
+        return sources.fabrics().stream().map(fabric -> {
+            FabricStats stats = fabric.stats();
+            Map<String, Long> refusals = new TreeMap<>();
+            addTo(refusals, stats.refusals());
+            addTo(refusals, stats.peerRefusals());
+            return new Status.Fabric(fabric.name(), fabric.health().usable(),
+                    fabric.health().reason(), stats.sessions(), stats.transfers(),
+                    stats.bytesWritten(), stats.bytesRead(), stats.registeredBytes(), refusals);
+        }).toList();
+    }
+
+    private static void addTo(Map<String, Long> refusals, Map<? extends Enum<?>, Long> counts) {
+        counts.forEach((reason, count) -> {
+            if (count > 0) {
+                refusals.merge(reason.name().toLowerCase(Locale.ROOT), count, Long::sum);
+            }
+        });
+    }
+
+    /** Of a counter with that one label: the most frequent first. */
+    private static Map<String, Long> byReason(Counter counter) {
+        Map<String, Long> reasons = new LinkedHashMap<>();
+        Series.of(counter)
+                .entrySet()
+                .stream()
+                .filter(entry -> entry.getValue() > 0)
+                .sorted(Map.Entry.comparingByValue(Comparator.reverseOrder()))
+                .forEach(entry -> reasons.put(entry.getKey().getFirst(), entry.getValue()));
+        return reasons;
+    }
+
+    /** The fold takes in those that are not shown. */
+    private List<BucketCounts.Total> buckets() {
+        List<BucketCounts.Total> all = sources.metrics().buckets.totals();
+        if (all.size() <= TOP) {
+            return all;
+        }
+        List<BucketCounts.Total> top = new ArrayList<>(all.subList(0, TOP - 1));
+        List<BucketCounts.Total> rest = all.subList(TOP - 1, all.size());
+        top.add(new BucketCounts.Total(BucketCounts.OTHER,
+                rest.stream().mapToLong(BucketCounts.Total::requests).sum(),
+                rest.stream().mapToLong(BucketCounts.Total::bytes).sum()));
+        return top;
+    }
+
+    private static Quantiles quantiles(Map<String, List<Bucket>> before,
+            Map<String, List<Bucket>> after, String name) {
+        return new Quantiles(before.getOrDefault(name, List.of()),
+                after.getOrDefault(name, List.of()));
+    }
+
+    private static List<Status.Latency> latencies(Sample first, Sample now) {
+        return now.requests()
+                .keySet()
+                .stream()
+                .map(operation -> {
+                    Quantiles took = quantiles(first.requests(), now.requests(), operation);
+                    return new Status.Latency(operation, took.count(), took.at(0.5),
+                            took.at(0.99));
+                })
+                .filter(latency -> latency.count() > 0)
+                .sorted(Comparator.comparingLong(Status.Latency::count).reversed())
+                .limit(TOP)
+                .toList();
+    }
+
+    private List<Status.Store> stores(Sample first, Sample now) {
+        return sources.backends().stream().map(store -> {
+            BackendStats stats = store.stats();
+            Quantiles took = quantiles(first.stores(), now.stores(), store.name());
+            return new Status.Store(store.name(), endpoints(store.name()),
+                    stats.healthyEndpoints(), stats.requests(), stats.failures(), stats.retries(),
+                    stats.bytesIn(), stats.bytesOut(), took.at(0.5), took.at(0.99),
+                    lacks(store));
+        }).toList();
+    }
+
+    private List<String> endpoints(String store) {
+        GatewayConfig.Store configured = sources.config().backends().get(store);
+        return configured == null
+                ? Collections.emptyList()
+                : configured.backend().endpoints().stream().map(URI::toString).toList();
+    }
+
+    private static List<String> lacks(Backend store) {
+        Capabilities can = store.capabilities();
+        List<String> lacks = new ArrayList<>();
+        if (!can.ranges()) {
+            lacks.add("ranges");
+        }
+        if (!can.ifMatchOnRangedGet()) {
+            lacks.add("If-Match on ranged GETs");
+        }
+        if (!can.conditionalHead()) {
+            lacks.add("conditional HEAD");
+        }
+        if (!can.checksums()) {
+            lacks.add("checksums");
+        }
+        return lacks;
+    }
+}

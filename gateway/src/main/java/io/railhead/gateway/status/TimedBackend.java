@@ -1,0 +1,52 @@
+package io.railhead.gateway.status;
+
+import io.prometheus.client.Histogram;
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BackendStats;
+import io.railhead.backend.Caller;
+import io.railhead.backend.Capabilities;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** A store, and how long its answers take to begin, retries included. Whoever made it closes it. */
+public record TimedBackend(Backend store, Histogram.Child seconds) implements Backend {
+
+    @Override
+    public CompletionStage<BackendResponse> send(BackendRequest request) {
+        long sentNanos = System.nanoTime();
+        return store.send(request)
+                .whenComplete((_, _) -> seconds.observe((System.nanoTime() - sentNanos) / 1e9));
+    }
+
+    @Override
+    public String name() {
+        return store.name();
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return store.capabilities();
+    }
+
+    @Override
+    public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
+        return store.probe(bucket, caller);
+    }
+
+    @Override
+    public boolean isReachable() {
+        return store.isReachable();
+    }
+
+    @Override
+    public BackendStats stats() {
+        return store.stats();
+    }
+
+    @Override
+    public void close() {
+        // The store is closed by whoever opened it.
+    }
+}
