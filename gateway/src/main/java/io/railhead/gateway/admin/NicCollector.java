@@ -38,7 +38,7 @@ public final class NicCollector extends Collector {
 
     @Override
     public List<MetricFamilySamples> collect() {
-        CounterMetricFamily events = new CounterMetricFamily("railhead_nic_counter",
+        CounterMetricFamily events = new CounterMetricFamily("railhead_nic_events",
                 "Errors and congestion of the ports that verbs use, by the kernel's names.",
                 List.of("device", "port", "counter"));
         CounterMetricFamily bytes = new CounterMetricFamily("railhead_nic_bytes",

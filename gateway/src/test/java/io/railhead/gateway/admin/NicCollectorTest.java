@@ -68,7 +68,7 @@ class NicCollectorTest {
         adapters();
         assertThat(samples(scrape(new NicCollector(rdma("enabled: true"), folder))))
                 .containsExactly(
-                        "railhead_nic_counter_total{device=\"mlx5_0\",port=\"1\","
+                        "railhead_nic_events_total{device=\"mlx5_0\",port=\"1\","
                                 + "counter=\"out_of_sequence\",} 4.0",
                         "railhead_nic_bytes_total{device=\"mlx5_0\",port=\"1\","
                                 + "direction=\"sent\",} 100.0",
@@ -92,7 +92,7 @@ class NicCollectorTest {
         adapters();
         String off = scrape(new NicCollector(rdma("enabled: false"), folder));
         assertThat(samples(off)).isEmpty();
-        assertThat(off).contains("# TYPE railhead_nic_counter_total counter",
+        assertThat(off).contains("# TYPE railhead_nic_events_total counter",
                 "# TYPE railhead_nic_bytes_total counter");
     }
 }
