@@ -40,7 +40,7 @@ final class PageIndex {
     /** Pages that leave Caffeine without being condemned. */
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
     private final Object maximumLock = new Object();
-    private long runsPinned;
+    private volatile long runsPinned;
 
     PageIndex(PageMemory memory, long runBytes, Pins pins) {
         this.memory = memory;
@@ -67,10 +67,8 @@ final class PageIndex {
 
     /** By whole runs, since Caffeine goes over its pages each time. */
     private void follow() {
-        synchronized (maximumLock) {
-            if (runsPinned != Math.ceilDiv(pins.bytes(), runBytes)) {
-                limit();
-            }
+        if (runsPinned != Math.ceilDiv(pins.bytes(), runBytes)) {
+            limit();
         }
     }
 

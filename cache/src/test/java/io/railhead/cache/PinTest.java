@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.cache.CacheControl.Held;
 import io.railhead.cache.CacheControl.Pinned;
 import io.railhead.cache.memory.LeakCheck;
+import io.railhead.cache.memory.Page;
+import io.railhead.cache.memory.PageMemory.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -21,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -297,6 +300,40 @@ final class PinTest {
         control.evict(prefix(""));
         assertThat(rig.cache.stats().pages()).isZero();
         CacheRig.await(() -> rig.memory.stats().usedBytes() == 0);
+    }
+
+    @Test
+    void whatIsRemovedWhileItIsBeingPinnedStaysRemoved() throws Exception {
+        CacheRig rig = CacheRig.of(leaks, 40);
+        Pins pins = new Pins(rig.memory, 0.5);
+        PageIndex index = new PageIndex(rig.memory, RUN, pins);
+        PageKey key = new PageKey(new ObjectVersion(id("a"), "1", "", PAGE), 0);
+        AtomicBoolean over = new AtomicBoolean();
+        try (ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            Future<?> toggling = threads.submit(() -> {
+                while (!over.get()) {
+                    pins.add(key("a"));
+                    index.settle(key("a"));
+                    pins.remove(key("a"));
+                    index.settle(key("a"));
+                }
+            });
+            try {
+                for (int i = 0; i < 30_000; i++) {
+                    Page page = requireNonNull(
+                            rig.memory.tryAllocate(new int[]{PAGE}, Pool.CACHE)).getFirst();
+                    page.publish();
+                    index.put(key, page);
+                    index.remove(key);
+                    assertThat(index.get(key)).as("round %s", i).isNull();
+                }
+            } finally {
+                over.set(true);
+            }
+            toggling.get();
+        }
+        assertThat(pins.bytes()).isZero();
+        assertThat(rig.memory.stats().usedBytes()).isZero();
     }
 
     private static void disturb(CacheRig rig, Random random, List<byte[]> objects,
