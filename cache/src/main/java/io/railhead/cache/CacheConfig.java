@@ -9,12 +9,13 @@ import java.time.Duration;
  * @param runBytes the longest ranged GET of a fill; runs start at multiples of it
  * @param shortageWait how long a fill waits for memory before its reader goes uncached
  * @param metadataEntries how many objects' metadata are kept
+ * @param pinRatio the part of what may hold cached data that pinned pages may take at most
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
-        long metadataEntries) {
+        long metadataEntries, double pinRatio) {
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
-            Duration.ofMillis(100), 1_000_000);
+            Duration.ofMillis(100), 1_000_000, 0.5);
 
     public CacheConfig {
         if (windowBytes <= 0) {

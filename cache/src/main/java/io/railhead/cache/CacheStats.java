@@ -1,7 +1,11 @@
 package io.railhead.cache;
 
-/** Counts since start, and what is held now. */
+/**
+ * Counts since start, and what is held now.
+ *
+ * @param pinnedBytes memory of pages that are not evicted, of {@code pinLimitBytes} at most
+ */
 public record CacheStats(long pageHits, long pageMisses, long pageJoins, long fillRuns,
         long fillBytes,
         long fillFailures, long evictedPages, long shortages, long objects, long pages,
-        long stagedBytes) {}
+        long stagedBytes, long pinnedBytes, long pinLimitBytes) {}

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -251,6 +252,11 @@ final class FillTable {
             ownedPage.condemn();
         }
         claim.settle(new Claim.Failed(cause));
+    }
+
+    /** The objects of the pages in flight. */
+    void forEachInFlight(Consumer<ObjectId> visitor) {
+        inFlight.keySet().forEach(key -> visitor.accept(key.version().object()));
     }
 
     /** Pages still in flight are for those who wait, and are not kept. */

@@ -19,6 +19,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,12 +39,14 @@ public final class ObjectCache implements AutoCloseable {
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
     private final Duration doubt;
+    private final Pins pins;
     private final PageIndex index;
     private final FillTable table;
     private final Cache<ObjectId, ObjectMetadata> objects;
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final Shortage.Clock clock;
+    private final CacheControl control;
 
     /**
      * A cache over {@code memory}, which it does not close.
@@ -59,7 +62,8 @@ public final class ObjectCache implements AutoCloseable {
         this.config = config;
         this.doubt = doubt;
         this.bucketWrites = new BucketWrites(nanoClock);
-        this.index = new PageIndex(memory, config.runBytes());
+        this.pins = new Pins(memory, config.pinRatio());
+        this.index = new PageIndex(memory, config.runBytes(), pins);
         this.table = new FillTable(memory, index, generations, config.runBytes());
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
@@ -72,6 +76,18 @@ public final class ObjectCache implements AutoCloseable {
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
         this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
+        this.control = new CacheControl(this, table, index, pins);
+    }
+
+    /** What operators do with what is held. */
+    public CacheControl control() {
+        return control;
+    }
+
+    /** The objects that are known, or being learnt. */
+    void forEachKnown(Consumer<ObjectId> visitor) {
+        objects.asMap().keySet().forEach(visitor);
+        flights.keySet().forEach(visitor);
     }
 
     public @Nullable ObjectMetadata find(ObjectId id) {
@@ -370,7 +386,7 @@ public final class ObjectCache implements AutoCloseable {
         return new CacheStats(table.hits.sum(), table.misses.sum(), table.joins.sum(),
                 table.runs.sum(), table.filledBytes.sum(), table.failures.sum(),
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
-                index.size(), stagedBytes.get());
+                index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes());
     }
 
     /** Condemns every page; memory itself belongs to {@link PageMemory}. */

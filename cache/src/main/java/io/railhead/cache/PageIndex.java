@@ -8,7 +8,12 @@ import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -16,17 +21,31 @@ import org.jspecify.annotations.Nullable;
  * The published pages; owns each from {@link #put} until it is removed, which condemns it. A page
  * found here is a hint: retaining it decides. Caffeine says who goes; its maximum stays below the
  * capacity by a reserve for fills, so that a fill rarely has to wait for an eviction.
+ *
+ * <p> Pinned pages are kept beside Caffeine, which would look at each of them again and again, and
+ * its maximum is that much lower. Whoever puts a page there, takes one away, or removes a key does
+ * so under {@code pinned}'s lock of that key, so that no page slips from one side to the other
+ * while it is being removed. Within it Caffeine is called, never the other way round: what Caffeine
+ * evicts is condemned without a look at the pinned. A selection changes before the pages that it
+ * covers do; whoever puts a page looks at the selections again afterwards.
  */
 final class PageIndex {
     private final PageMemory memory;
     private final long runBytes;
+    private final Pins pins;
     private final LongAdder evicted = new LongAdder();
     private final Cache<PageKey, Page> pages;
     private final Policy.Eviction<PageKey, Page> eviction;
+    private final ConcurrentMap<PageKey, Page> pinned = new ConcurrentHashMap<>();
+    /** Pages that leave Caffeine without being condemned. */
+    private final Set<Page> moving = ConcurrentHashMap.newKeySet();
+    private final Object maximumLock = new Object();
+    private volatile long runsPinned;
 
-    PageIndex(PageMemory memory, long runBytes) {
+    PageIndex(PageMemory memory, long runBytes, Pins pins) {
         this.memory = memory;
         this.runBytes = runBytes;
+        this.pins = pins;
         this.pages = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumWeight(maximum())
@@ -34,9 +53,23 @@ final class PageIndex {
                 .removalListener(this::removed)
                 .build();
         this.eviction = pages.policy().eviction().orElseThrow();
-        memory.onGrowth(() -> eviction.setMaximum(maximum()));
+        memory.onGrowth(this::limit);
         // A slab that joined since the builder asked has not told us.
-        eviction.setMaximum(maximum());
+        limit();
+    }
+
+    private void limit() {
+        synchronized (maximumLock) {
+            runsPinned = Math.ceilDiv(pins.bytes(), runBytes);
+            eviction.setMaximum(Math.max(0, maximum() - runsPinned * runBytes));
+        }
+    }
+
+    /** By whole runs, since Caffeine goes over its pages each time. */
+    private void follow() {
+        if (runsPinned != Math.ceilDiv(pins.bytes(), runBytes)) {
+            limit();
+        }
     }
 
     private long maximum() {
@@ -47,44 +80,175 @@ final class PageIndex {
     }
 
     private void removed(@Nullable PageKey key, @Nullable Page page, RemovalCause cause) {
-        if (page != null) {
-            page.condemn();
+        if (page != null && !moving.contains(page)) {
+            condemn(page);
+        }
+    }
+
+    private void condemn(Page page) {
+        if (page.condemn()) {
             evicted.increment();
         }
     }
 
     @Nullable
     Page get(PageKey key) {
-        return pages.getIfPresent(key);
+        Page page = pages.getIfPresent(key);
+        return page == null && !pinned.isEmpty() ? pinned.get(key) : page;
     }
 
     void put(PageKey key, Page ownedPage) {
-        pages.put(key, ownedPage);
+        List<Selection> seen = pins.selections();
+        if (seen.isEmpty() || !tryPin(key, ownedPage)) {
+            pages.put(key, ownedPage);
+        }
+        // A selection may have come, or gone, while the page was on its way.
+        if (!seen.equals(pins.selections())) {
+            settle(key);
+        }
+        follow();
+    }
+
+    private boolean tryPin(PageKey key, Page ownedPage) {
+        boolean[] taken = {false};
+        pinned.compute(key, (same, before) -> {
+            taken[0] = pins.covers(same.version().object())
+                    && pins.tryReserve(ownedPage.slotBytes());
+            if (!taken[0]) {
+                return before;
+            }
+            discard(same, before);
+            return ownedPage;
+        });
+        return taken[0];
+    }
+
+    /** Under the key's lock. */
+    private void discard(PageKey key, @Nullable Page pinnedPage) {
+        pages.invalidate(key);
+        if (pinnedPage != null) {
+            pins.release(pinnedPage.slotBytes());
+            condemn(pinnedPage);
+        }
     }
 
     void remove(PageKey key) {
-        pages.invalidate(key);
+        pinned.compute(key, (same, page) -> {
+            discard(same, page);
+            return null;
+        });
+    }
+
+    /**
+     * Pins the page, or no longer, as the selections now say.
+     *
+     * @return false where it should be pinned and the limit does not allow it
+     */
+    private boolean settle(PageKey key) {
+        boolean[] refused = {false};
+        pinned.compute(key, (same, page) -> {
+            boolean wanted = pins.covers(same.version().object());
+            if (page == null) {
+                Page found = wanted ? pages.getIfPresent(same) : null;
+                refused[0] = found != null && !pins.tryReserve(found.slotBytes());
+                return found == null || refused[0] ? null : tryMove(same, found);
+            }
+            if (wanted) {
+                return page;
+            }
+            pins.release(page.slotBytes());
+            pages.put(same, page);
+            return null;
+        });
+        return !refused[0];
+    }
+
+    /**
+     * Out of Caffeine; null where it was removed before, by whom it may not have been condemned.
+     */
+    private @Nullable Page tryMove(PageKey key, Page page) {
+        moving.add(page);
+        boolean moved = pages.asMap().remove(key, page);
+        moving.remove(page);
+        if (moved) {
+            return page;
+        }
+        pins.release(page.slotBytes());
+        condemn(page);
+        return null;
+    }
+
+    /**
+     * Pins or unpins what it covers and is held.
+     *
+     * @return false where the limit did not allow all of it
+     */
+    boolean settle(Selection selection) {
+        boolean all = true;
+        for (PageKey key : covered(selection)) {
+            all &= settle(key);
+        }
+        follow();
+        return all;
+    }
+
+    /** A snapshot of the keys that it covers. */
+    List<PageKey> covered(Selection selection) {
+        List<PageKey> keys = new ArrayList<>();
+        pinned.keySet().forEach(key -> addCovered(selection, key, keys));
+        pages.asMap().keySet().forEach(key -> addCovered(selection, key, keys));
+        return keys;
+    }
+
+    private static void addCovered(Selection selection, PageKey key, List<PageKey> keys) {
+        if (selection.covers(key.version().object())) {
+            keys.add(key);
+        }
+    }
+
+    /** The pinned pages' bytes of each object. */
+    Map<ObjectId, Long> pinnedBytes() {
+        Map<ObjectId, Long> bytes = new HashMap<>();
+        pinned.forEach((key, page) -> bytes.merge(key.version().object(), (long) page.slotBytes(),
+                Long::sum));
+        return bytes;
+    }
+
+    /** Whether so many bytes more would evict nothing. */
+    boolean hasRoomFor(long bytes) {
+        return eviction.weightedSize().orElse(0) + bytes <= eviction.getMaximum();
     }
 
     /** Removes a version's pages: by name, or by a look at all keys where those are fewer. */
     void removeAll(ObjectVersion version) {
         long count = Math.ceilDiv(version.sizeBytes(), memory.pageBytes());
-        if (count <= pages.estimatedSize()) {
+        if (count <= size()) {
             for (long index = 0; index < count; index++) {
-                pages.invalidate(new PageKey(version, index));
+                remove(new PageKey(version, index));
             }
         } else {
-            pages.asMap().keySet().removeIf(key -> key.version().equals(version));
+            removeAll(pages.asMap().keySet(), version);
+            removeAll(pinned.keySet(), version);
+        }
+    }
+
+    private void removeAll(Set<PageKey> keys, ObjectVersion version) {
+        for (PageKey key : keys) {
+            if (key.version().equals(version)) {
+                remove(key);
+            }
         }
     }
 
     void clear() {
         pages.invalidateAll();
         pages.cleanUp();
+        pinned.keySet().forEach(this::remove);
     }
 
     /** Evicts at once what Caffeine would evict soon. */
     void cleanUp() {
+        follow();
         pages.cleanUp();
     }
 
@@ -109,6 +273,6 @@ final class PageIndex {
     }
 
     long size() {
-        return pages.estimatedSize();
+        return pages.estimatedSize() + pinned.size();
     }
 }

@@ -29,13 +29,13 @@ final class CacheRig implements AutoCloseable {
 
     static CacheRig of(LeakCheck leaks, int pages) {
         return new CacheRig(leaks, pages, 0,
-                new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000));
+                new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000, 0.5));
     }
 
     /** One that gives up on memory after a moment. */
     static CacheRig impatient(LeakCheck leaks, int pages, double reserve) {
         return new CacheRig(leaks, pages, reserve,
-                new CacheConfig(2 * RUN, RUN, Duration.ofMillis(30), 1000));
+                new CacheConfig(2 * RUN, RUN, Duration.ofMillis(30), 1000, 0.5));
     }
 
     static ObjectId id(String key) {

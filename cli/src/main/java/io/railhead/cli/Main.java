@@ -1,5 +1,6 @@
 package io.railhead.cli;
 
+import io.railhead.cli.admin.AdminCommand;
 import io.railhead.cli.demo.DemoClientCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.doctor.DoctorCommand;
@@ -14,7 +15,7 @@ import picocli.CommandLine.Spec;
 /** The one command behind {@code ./railhead}: exit 0 done, 1 failed with one line, 2 misused. */
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
-        DoctorCommand.class,
+        DoctorCommand.class, AdminCommand.class,
         DemoClientCommand.class})
 public final class Main implements Runnable {
     @Spec

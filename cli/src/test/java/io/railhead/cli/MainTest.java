@@ -31,12 +31,12 @@ class MainTest {
     @Test
     void helpNamesWhatIsServedAndNothingElse() {
         assertThat(run("--help")).isZero();
-        assertThat(out.toString()).contains("serve", "demo", "get", "put", "ls", "doctor")
-                .doesNotContain("demo-client", "bench", "admin");
+        assertThat(out.toString()).contains("serve", "demo", "get", "put", "ls", "doctor", "admin")
+                .doesNotContain("demo-client", "bench");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "demo", "get", "put", "ls", "doctor"})
+    @ValueSource(strings = {"serve", "demo", "get", "put", "ls", "doctor", "admin"})
     void everyCommandHasHelpAndVersion(String command) {
         assertThat(run(command, "--help")).isZero();
         assertThat(run(command, "--version")).isZero();

@@ -33,6 +33,9 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.ListenAddress;
+import io.railhead.gateway.control.AdminApi;
+import io.railhead.gateway.control.AdminCalls;
+import io.railhead.gateway.control.Drain;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
@@ -58,10 +61,12 @@ import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -91,6 +96,7 @@ public final class Gateway implements AutoCloseable {
     private final GatewayConfig config;
     private final Deque<AutoCloseable> started = new ArrayDeque<>();
     private final Metrics metrics = new Metrics();
+    private final Drain drain = new Drain(metrics.inFlight);
     private final ReloadedFiles files = new ReloadedFiles(metrics);
     private final Map<String, Backend> backends = new LinkedHashMap<>();
     private final Vertx vertx;
@@ -140,13 +146,15 @@ public final class Gateway implements AutoCloseable {
                             callers, access),
                     metrics, (int) config.gateway().maxHeader().bytes(),
                     config.gateway().headerTimeout(),
-                    config.gateway().idleTimeout());
+                    config.gateway().idleTimeout()).leavingWhile(drain::isOn);
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             bound("gateway.listen", config.gateway().listen(),
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
                             config.gateway().eventLoops()));
-            admin = config.admin().enabled() ? openAdmin(fabrics) : null;
+            admin = config.admin().enabled()
+                    ? openAdmin(status(fabrics), adminCalls(credentials, reads, routes, access))
+                    : null;
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
             started.push(() -> requests.drain(config.gateway().drain()));
@@ -208,7 +216,7 @@ public final class Gateway implements AutoCloseable {
         GatewayConfig.Cache settings = config.cache();
         return new CacheConfig(settings.window().bytes(), settings.run().bytes(),
                 CacheConfig.DEFAULT.shortageWait(),
-                settings.metadataEntries());
+                settings.metadataEntries(), settings.pinLimit().value() / 100.0);
     }
 
     private Vertx openVertx() {
@@ -222,11 +230,23 @@ public final class Gateway implements AutoCloseable {
         return builder.build();
     }
 
-    private HttpServer openAdmin(Fabrics fabrics) {
-        StatusPage status = new StatusPage(vertx, new StatusSources(config, this::reasonNotReady,
-                metrics, memory, cache, backends.values(), fabrics.all()));
+    private StatusPage status(Fabrics fabrics) {
+        return new StatusPage(vertx, new StatusSources(config, this::reasonNotReady, metrics,
+                memory, cache, backends.values(), fabrics.all()));
+    }
+
+    private AdminApi adminCalls(CredentialStore credentials, ReadServices reads, Routes routes,
+            AccessControl access) {
+        boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
+        return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
+                routes, access, backends.keySet(), drain));
+    }
+
+    private HttpServer openAdmin(StatusPage status, AdminApi api) {
+        Map<String, Handler<HttpServerRequest>> paths = new HashMap<>(status.paths());
+        paths.putAll(api.paths());
         return bound("admin.listen", config.admin().listen(),
-                new AdminListener(vertx, status.paths()).listen(config.admin().listen().host(),
+                new AdminListener(vertx, paths).listen(config.admin().listen().host(),
                         config.admin().listen().port()));
     }
 
@@ -333,6 +353,9 @@ public final class Gateway implements AutoCloseable {
     private String reasonNotReady() {
         if (!serving) {
             return "starting or draining";
+        }
+        if (drain.isOn()) {
+            return "draining, as an administrator asked";
         }
         return backends.values().stream().anyMatch(Backend::isReachable)
                 ? ""

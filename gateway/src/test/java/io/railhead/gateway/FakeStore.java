@@ -1,5 +1,7 @@
 package io.railhead.gateway;
 
+import static java.util.Objects.requireNonNull;
+
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -8,8 +10,11 @@ import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -179,7 +184,45 @@ final class FakeStore implements AutoCloseable {
         exchange.sendResponseHeaders(200, -1);
     }
 
+    /** ListObjectsV2, in pages of two: the token is the last key of the page before. */
+    private void list(HttpExchange exchange, String bucket) throws IOException {
+        Map<String, String> query = new HashMap<>();
+        for (String parameter : exchange.getRequestURI().getRawQuery().split("&", -1)) {
+            String[] parts = parameter.split("=", 2);
+            query.put(parts[0], URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
+        }
+        String after = query.getOrDefault("continuation-token",
+                query.getOrDefault("start-after", ""));
+        List<String> keys = objects.keySet()
+                .stream()
+                .filter(path -> path.startsWith(bucket + "/"))
+                .map(path -> URLDecoder.decode(path.substring(bucket.length() + 1),
+                        StandardCharsets.UTF_8))
+                .filter(key -> key.startsWith(query.getOrDefault("prefix", ""))
+                        && key.compareTo(after) > 0)
+                .sorted()
+                .toList();
+        StringBuilder xml = new StringBuilder("<ListBucketResult><Name>b</Name>");
+        List<String> page = keys.subList(0, Math.min(2, keys.size()));
+        for (String key : page) {
+            byte[] object = objects.getOrDefault(bucket + "/" + key.replace(" ", "%20"),
+                    new byte[0]);
+            xml.append("<Contents><Key>" + key + "</Key><ETag>" + etag(object)
+                    + "</ETag><Owner><ID>o</ID></Owner><Size>" + object.length
+                    + "</Size></Contents>");
+        }
+        if (page.size() < keys.size()) {
+            xml.append("<IsTruncated>true</IsTruncated><NextContinuationToken>" + page.getLast()
+                    + "</NextContinuationToken>");
+        }
+        answer(exchange, 200, xml.append("</ListBucketResult>").toString().getBytes());
+    }
+
     private void read(HttpExchange exchange, String path, String range) throws IOException {
+        if (query(exchange).contains("list-type=2") && path.indexOf('/', 1) < 0) {
+            list(exchange, path);
+            return;
+        }
         byte[] object = objects.get(path);
         if (object == null) {
             answer(exchange, 404, "<Error><Code>NoSuchKey</Code></Error>".getBytes());

@@ -7,6 +7,9 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.tracing.TracingPolicy;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.util.List;
 import java.util.Map;
 
 /** Status and administration, on a port that is the operator's alone. Event loop only. */
@@ -28,13 +31,43 @@ public final class AdminListener {
     }
 
     private void handle(HttpServerRequest request) {
+        if (!isForThisMachine(request.headers().getAll("host"))) {
+            text(request, 403, "the admin port is asked for by address or as localhost\n");
+            return;
+        }
         paths.getOrDefault(String.valueOf(request.path()), AdminListener::refuse).handle(request);
     }
 
     private static void refuse(HttpServerRequest request) {
-        request.response()
-                .setStatusCode(404)
-                .putHeader("content-type", "text/plain")
-                .end("no such page\n");
+        text(request, 404, "no such page\n");
+    }
+
+    /**
+     * A page of somebody else's, open in the operator's browser, can have its own name resolved to
+     * this address; the browser then sends that name, and lets the page read the answer.
+     */
+    private static boolean isForThisMachine(List<String> hosts) {
+        if (hosts.size() != 1) {
+            return false;
+        }
+        String host = hosts.getFirst();
+        int colon = host.lastIndexOf(':');
+        String name = colon > host.lastIndexOf(']') ? host.substring(0, colon) : host;
+        return name.equalsIgnoreCase("localhost") || isAddress(name);
+    }
+
+    private static boolean isAddress(String name) {
+        boolean bracketed = name.startsWith("[") && name.endsWith("]");
+        try {
+            InetAddress address = InetAddress
+                    .ofLiteral(bracketed ? name.substring(1, name.length() - 1) : name);
+            return bracketed == (address instanceof Inet6Address);
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    private static void text(HttpServerRequest request, int status, String body) {
+        request.response().setStatusCode(status).putHeader("content-type", "text/plain").end(body);
     }
 }

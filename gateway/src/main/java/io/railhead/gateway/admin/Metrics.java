@@ -71,6 +71,9 @@ public final class Metrics {
             .build("railhead_access_log_lost_lines_total",
                     "Lines of the access log that came faster than they could be written.")
             .register(registry);
+    public final Counter adminCalls = counter("railhead_admin_calls_total",
+            "Calls of the admin API, by how they ended or why they were refused.", "call",
+            "result");
     public final Gauge inFlight = Gauge
             .build("railhead_requests_in_flight", "Requests being answered.")
             .register(registry);

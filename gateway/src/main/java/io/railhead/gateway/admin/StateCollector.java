@@ -77,6 +77,10 @@ public final class StateCollector extends Collector {
         families.add(new GaugeMetricFamily("railhead_staged_bytes",
                 "Uploads kept aside until the store has confirmed them.",
                 (double) stats.stagedBytes()));
+        families.add(new GaugeMetricFamily("railhead_pinned_bytes",
+                "Memory that pins keep from being evicted.", (double) stats.pinnedBytes()));
+        families.add(new GaugeMetricFamily("railhead_pin_limit_bytes",
+                "What pins may keep at most.", (double) stats.pinLimitBytes()));
     }
 
     private void addBackends(List<MetricFamilySamples> families) {

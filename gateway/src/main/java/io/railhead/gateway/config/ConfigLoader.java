@@ -35,6 +35,7 @@ import org.slf4j.event.Level;
 public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
     private static final long MAX_PAGE_BYTES = 1 << 20;
+    private static final int MAX_PIN_PERCENT = 80;
     private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
             "verify", AuthMode.VERIFY,
             "pass_through", AuthMode.PASS_THROUGH,
@@ -208,7 +209,8 @@ public final class ConfigLoader {
                 section.value("huge_pages", "off", ConfigLoader::hugePages),
                 section.bytes("window", "16MiB"),
                 section.bytes("run", "8MiB"),
-                section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE));
+                section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE),
+                section.value("pin_limit", "50%", Quantity::percent));
         section.close();
         long page = cache.page().bytes();
         if (Long.bitCount(page) != 1 || page < MIN_PAGE_BYTES || page > MAX_PAGE_BYTES) {
@@ -217,6 +219,9 @@ public final class ConfigLoader {
         }
         if (cache.reserve().value() > 50) {
             throw section.problem("reserve", "must be at most 50%");
+        }
+        if (cache.pinLimit().value() > MAX_PIN_PERCENT) {
+            throw section.problem("pin_limit", "must be at most " + MAX_PIN_PERCENT + "%");
         }
         if (cache.run().bytes() < page) {
             throw section.problem("run", "must hold at least one cache.page of " + cache.page());

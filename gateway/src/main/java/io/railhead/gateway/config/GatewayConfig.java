@@ -82,10 +82,11 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * Registered memory.
      *
      * @param hugePages null: ordinary pages
+     * @param pinLimit of what may hold cached data
      */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
-            int metadataEntries) {}
+            int metadataEntries, Percent pinLimit) {}
 
     /**
      * One of {@code backends:}.

@@ -3,11 +3,11 @@ package io.railhead.gateway.frontdoor;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Names of requests, as S3's are: 16 hex digits. */
-final class RequestIds {
+public final class RequestIds {
 
     private RequestIds() {}
 
-    static String next() {
+    public static String next() {
         return String.format("%016X", ThreadLocalRandom.current().nextLong());
     }
 }

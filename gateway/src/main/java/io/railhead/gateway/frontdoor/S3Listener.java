@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The S3 listener: one server on each event loop, sharing one port. */
@@ -37,6 +38,7 @@ public final class S3Listener {
     private final HttpServerOptions options;
     private final Duration headerTimeout;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
+    private BooleanSupplier leaving = () -> false;
 
     /** @param maxHeaderBytes of all header fields of a request together */
     public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, int maxHeaderBytes,
@@ -66,6 +68,12 @@ public final class S3Listener {
         return this;
     }
 
+    /** Before it listens: clients are told to close their connections while this holds. */
+    public S3Listener leavingWhile(BooleanSupplier condition) {
+        leaving = condition;
+        return this;
+    }
+
     public Future<?> listen(String host, int port, int eventLoops) {
         return vertx.deployVerticle(() -> (Deployable) context -> listen(context, host, port),
                 new DeploymentOptions().setInstances(eventLoops));
@@ -73,11 +81,18 @@ public final class S3Listener {
 
     private Future<HttpServer> listen(Context context, String host, int port) {
         HttpServer server = vertx.createHttpServer(options)
-                .requestHandler(request -> door.handle(request, context))
+                .requestHandler(request -> handle(request, context))
                 .connectionHandler(this::guard)
                 .invalidRequestHandler(this::refuse);
         servers.add(server);
         return server.listen(port, host);
+    }
+
+    private void handle(HttpServerRequest request, Context context) {
+        if (leaving.getAsBoolean()) {
+            request.response().putHeader("connection", "close");
+        }
+        door.handle(request, context);
     }
 
     private void guard(HttpConnection connection) {

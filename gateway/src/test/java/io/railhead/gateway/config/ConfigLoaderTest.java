@@ -87,7 +87,7 @@ class ConfigLoaderTest {
                 new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
-                ByteCount.parse("8MiB"), 1_000_000));
+                ByteCount.parse("8MiB"), 1_000_000, new Percent(50)));
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
@@ -122,7 +122,7 @@ class ConfigLoaderTest {
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
-                          run: 1MiB, metadata_entries: 5}
+                          run: 1MiB, metadata_entries: 5, pin_limit: 33%}
                         backends:
                           a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
                             addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
@@ -157,7 +157,7 @@ class ConfigLoaderTest {
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, HugePageSize.GIB_1,
                 ByteCount.parse("4MiB"),
-                ByteCount.parse("1MiB"), 5));
+                ByteCount.parse("1MiB"), 5, new Percent(33)));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
@@ -214,6 +214,7 @@ class ConfigLoaderTest {
             "cache: {page: 100KiB}             | cache.page: must be 64KiB, 128KiB",
             "cache: {page: 2MiB}               | cache.page: must be 64KiB, 128KiB",
             "cache: {reserve: 5}               | cache.reserve: '5' is not a percentage such as 5%",
+            "cache: {pin_limit: 81%}           | cache.pin_limit: must be at most 80%",
             "cache: {reserve: 51%}             | cache.reserve: must be at most 50%",
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",
             "cache: {run: 64KiB}               | cache.run: must hold at least one cache.page",

@@ -1,0 +1,73 @@
+package io.railhead.cache;
+
+import io.railhead.cache.memory.MemoryStats;
+import io.railhead.cache.memory.PageMemory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What is to be pinned, and how many bytes are. Any thread; who changes the selections must not do
+ * so twice at a time.
+ */
+final class Pins {
+    private final PageMemory memory;
+    private final double limitRatio;
+    private final AtomicLong bytes = new AtomicLong();
+    private volatile List<Selection> selections = List.of();
+
+    /** @param limitRatio of the memory that may hold cached data, and that pins may take */
+    Pins(PageMemory memory, double limitRatio) {
+        this.memory = memory;
+        this.limitRatio = limitRatio;
+    }
+
+    List<Selection> selections() {
+        return selections;
+    }
+
+    boolean covers(ObjectId id) {
+        for (Selection selection : selections) {
+            if (selection.covers(id)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void add(Selection selection) {
+        List<Selection> more = new ArrayList<>(selections);
+        more.add(selection);
+        selections = List.copyOf(more);
+    }
+
+    /** Returns false where it is none. */
+    boolean remove(Selection selection) {
+        List<Selection> fewer = new ArrayList<>(selections);
+        boolean removed = fewer.remove(selection);
+        selections = List.copyOf(fewer);
+        return removed;
+    }
+
+    /** Grows with the slabs that have joined. */
+    long limitBytes() {
+        MemoryStats stats = memory.stats();
+        return (long) ((stats.capacityBytes() - stats.reserveBytes()) * limitRatio);
+    }
+
+    long bytes() {
+        return bytes.get();
+    }
+
+    boolean tryReserve(int pageBytes) {
+        if (bytes.addAndGet(pageBytes) <= limitBytes()) {
+            return true;
+        }
+        bytes.addAndGet(-pageBytes);
+        return false;
+    }
+
+    void release(int pageBytes) {
+        bytes.addAndGet(-pageBytes);
+    }
+}

@@ -1,0 +1,82 @@
+package io.railhead.cli.admin;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.railhead.client.AdminClient;
+import io.railhead.client.AwsSettings;
+import io.railhead.client.ClientConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Which gateway, who calls, and how the answer is shown. */
+final class AdminOptions {
+    static final ObjectMapper JSON = new ObjectMapper();
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--endpoint", paramLabel = "URL", description = "The gateway's admin port (${DEFAULT-VALUE}).", defaultValue = "http://127.0.0.1:9902")
+    private String endpoint = "http://127.0.0.1:9902";
+
+    @Option(names = "--profile", paramLabel = "NAME", description = "Profile of the shared AWS files (AWS_PROFILE); credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY first.")
+    private @Nullable String profile;
+
+    @Option(names = "--region", paramLabel = "REGION", description = "Region that calls are signed for (AWS_REGION; us-east-1).")
+    private @Nullable String region;
+
+    @Option(names = "--json", description = "Print the gateway's answer as it comes, a JSON object on each line.")
+    private boolean json;
+
+    /**
+     * Calls and shows the answer.
+     *
+     * @param text shows a line of it to a person
+     * @return the last line
+     */
+    JsonNode call(String name, ObjectNode body, Consumer<JsonNode> text) throws IOException {
+        ClientConfig config = new AwsSettings(System.getenv()).resolve(endpoint, profile, region);
+        PrintWriter out = spec.commandLine().getOut();
+        JsonNode[] last = new JsonNode[1];
+        try (AdminClient client = AdminClient.connect(config)) {
+            client.call(name, body.toString(), line -> {
+                last[0] = parse(line);
+                if (json) {
+                    out.println(line);
+                } else {
+                    text.accept(last[0]);
+                }
+                out.flush();
+            });
+        } catch (UncheckedIOException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+        if (last[0] == null) {
+            throw new IOException("the gateway's answer is empty");
+        }
+        return last[0];
+    }
+
+    private static JsonNode parse(String line) {
+        try {
+            return JSON.readTree(line);
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException("the gateway's answer is not JSON", e);
+        }
+    }
+
+    void print(String line) {
+        spec.commandLine().getOut().println(line);
+    }
+
+    static String mebibytes(JsonNode bytes) {
+        return String.format(java.util.Locale.ROOT, "%.1f MiB", bytes.asDouble() / (1 << 20));
+    }
+}

@@ -1,0 +1,24 @@
+package io.railhead.cli.admin;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Has the gateway forget objects. */
+@Command(name = "evict", description = "Forget what is held of some objects, pinned or not, under every account.")
+final class EvictCommand implements Callable<Integer> {
+    @Mixin
+    private AdminOptions admin = new AdminOptions();
+
+    @Mixin
+    private ObjectsArgument objects = new ObjectsArgument();
+
+    @Override
+    public Integer call() throws IOException {
+        admin.call("evict", objects.body(),
+                answer -> admin.print(answer.path("objects").asLong() + " objects forgotten, "
+                        + AdminOptions.mebibytes(answer.path("bytes"))));
+        return 0;
+    }
+}

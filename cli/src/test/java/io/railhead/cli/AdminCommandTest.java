@@ -1,0 +1,176 @@
+package io.railhead.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.railhead.gateway.Gateway;
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** What the administrator's commands ask for, and what they make of the answer. */
+class AdminCommandTest {
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private HttpServer port;
+    private volatile String asked = "";
+    private volatile int status = 200;
+    private volatile String answer = "{}";
+
+    @BeforeEach
+    void start() throws IOException {
+        System.setProperty("aws.accessKeyId", "ADMIN");
+        System.setProperty("aws.secretAccessKey", "admin-secret");
+        port = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        port.createContext("/", this::serve);
+        port.start();
+    }
+
+    @AfterEach
+    void stop() {
+        port.stop(0);
+        System.clearProperty("aws.accessKeyId");
+        System.clearProperty("aws.secretAccessKey");
+    }
+
+    private void serve(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            asked = exchange.getRequestMethod() + " " + exchange.getRequestURI() + " "
+                    + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(exchange.getRequestHeaders().getFirst("x-amz-content-sha256")).hasSize(64);
+            byte[] body = answer.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(status, body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    private int run(int onPort, String... arguments) {
+        CommandLine line = Main.commandLine();
+        line.setOut(new PrintWriter(out, true));
+        line.setErr(new PrintWriter(err, true));
+        String[] all = new String[arguments.length + 2];
+        all[0] = "admin";
+        all[1] = arguments[0];
+        all[2] = "--endpoint=http://127.0.0.1:" + onPort;
+        System.arraycopy(arguments, 1, all, 3, arguments.length - 1);
+        return line.execute(all);
+    }
+
+    private int run(String... arguments) {
+        return run(port.getAddress().getPort(), arguments);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "evict s3://b/a/k        | evict {\"bucket\":\"b\",\"key\":\"a/k\"}",
+            "evict s3://b/a/ -r      | evict {\"bucket\":\"b\",\"prefix\":\"a/\"}",
+            "pin s3://b              | pin {\"bucket\":\"b\",\"prefix\":\"\"}",
+            "unpin s3://b/k          | unpin {\"bucket\":\"b\",\"key\":\"k\"}",
+            "pins                    | pins {}",
+            "drain --wait 2m         | drain {\"undo\":false,\"wait_seconds\":120}",
+            "drain --undo            | drain {\"undo\":true,\"wait_seconds\":0}",
+            "log-level               | log-level {}",
+            "log-level a.B debug --for 10m | log-level {\"logger\":\"a.B\",\"level\":\"DEBUG\",\"for_seconds\":600}",
+            "warm s3://b/p --from k --rate 1KiB --concurrency 2 | warm {\"bucket\":\"b\",\"concurrency\":2,\"prefix\":\"p\",\"from\":\"k\",\"bytes_per_second\":1024}"})
+    void eachCommandIsOneCall(String command, String call) {
+        answer = "{\"state\":\"done\"}";
+        assertThat(run(command.split(" "))).as(err.toString()).isZero();
+        assertThat(asked).isEqualTo("POST /.railhead/admin/" + call);
+    }
+
+    @Test
+    void keysComeFromAFile() throws IOException {
+        answer = "{\"state\":\"done\"}";
+        Path keys = Files.writeString(folder.resolve("keys"), "a b\n\nc\n");
+        assertThat(run("warm", "s3://b", "--keys", keys.toString())).isZero();
+        assertThat(asked).endsWith("{\"bucket\":\"b\",\"concurrency\":4,\"keys\":[\"a b\",\"c\"]}");
+    }
+
+    @Test
+    void aWarmingShowsHowFarItHasComeAndWhereToGoOn() {
+        answer = "{\"state\":\"running\",\"objects\":1,\"bytes\":1048576,\"bytes_per_second\":524288,"
+                + "\"held\":0,\"last_key\":\"a\"}\n{\"state\":\"full\",\"objects\":2,\"bytes\":3145728,"
+                + "\"bytes_per_second\":1048576,\"held\":3,\"not_cached\":1,\"last_key\":\"b\"}\n";
+        assertThat(run("warm", "s3://b")).isEqualTo(1);
+        assertThat(out.toString().lines()).containsExactly(
+                "1 objects, 1.0 MiB, 0.5 MiB/s, at a",
+                "2 objects, 3.0 MiB, 1.0 MiB/s, 3 held already, 1 not cached, at b");
+        assertThat(err.toString().strip())
+                .isEqualTo("railhead: the cache is full; go on with --from 'b'");
+    }
+
+    @Test
+    void asJsonTheAnswerIsPrintedAsItCame() {
+        answer = "{\"state\":\"busy\",\"draining\":true,\"in_flight\":1}";
+        assertThat(run("drain", "--json", "--wait", "1s")).isEqualTo(1);
+        assertThat(out.toString().strip()).isEqualTo(answer);
+    }
+
+    @Test
+    void aRefusalIsOneLine() {
+        status = 403;
+        answer = "<Error><Code>AccessDenied</Code><Message>No.</Message></Error>";
+        assertThat(run("pins")).isEqualTo(1);
+        assertThat(err.toString().strip()).isEqualTo("railhead: AccessDenied: No.");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"evict,b/k", "warm,s3:///k", "warm,s3://b --rate lots", "drain,--wait 5",
+            "drain,--wait 2h", "log-level,io --for 5m", "warm,s3://b/p --keys f"})
+    void misuseIsTold(String command, String arguments) {
+        assertThat(run((command + " " + arguments).split(" "))).isEqualTo(2);
+        assertThat(asked).isEmpty();
+    }
+
+    @Test
+    void noCommandIsMisuseAndHelpNamesAll() {
+        assertThat(Main.commandLine().setErr(new PrintWriter(err)).execute("admin")).isEqualTo(2);
+        assertThat(Main.commandLine().setOut(new PrintWriter(out, true)).execute("admin", "--help"))
+                .isZero();
+        assertThat(out.toString()).contains("warm", "pin", "unpin", "pins", "evict", "drain",
+                "log-level", "admin: true");
+    }
+
+    @Test
+    void aRealGatewayAnswers() throws Exception {
+        Path yaml = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
+                cache: {memory: 32MiB}
+                backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
+                rdma: {loopback: {enabled: false}}
+                admin: {listen: "127.0.0.1:0"}
+                """);
+        Files.writeString(folder.resolve("c.yaml"), """
+                principals:
+                  - {name: o, keys: [{access_key: ADMIN, secret_key: admin-secret}], admin: true}
+                """);
+        GatewayConfig config = ConfigLoader.load(yaml);
+        try (CredentialStore credentials = CredentialStore.open(config.gateway());
+                Gateway gateway = Gateway.start(config, credentials)) {
+            assertThat(run(gateway.adminPort(), "pin", "s3://b/models/", "-r")).isZero();
+            assertThat(run(gateway.adminPort(), "pins")).isZero();
+            assertThat(run(gateway.adminPort(), "log-level")).isZero();
+        }
+        assertThat(out.toString()).contains("0\t0.0 MiB\ts3://b/models/ --recursive", "\tROOT");
+        assertThat(err.toString()).isEmpty();
+    }
+}

@@ -1,0 +1,55 @@
+package io.railhead.client;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.Consumer;
+import software.amazon.awssdk.http.SdkHttpMethod;
+
+/** Calls of a gateway's admin API. Blocking, any thread; its owner closes it. */
+public final class AdminClient implements AutoCloseable {
+    private static final String PATH = "/.railhead/admin/";
+
+    private final S3Http http;
+
+    private AdminClient(S3Http http) {
+        this.http = http;
+    }
+
+    /**
+     * No byte is sent before the first call.
+     *
+     * @param config whose endpoint is a gateway's admin port
+     */
+    public static AdminClient connect(ClientConfig config) {
+        return new AdminClient(new S3Http(config));
+    }
+
+    /**
+     * Calls once: nothing is tried again, since a call may have been done although it has no
+     * answer.
+     *
+     * @param json what the call wants, an object
+     * @param lines hears each line of the answer, a JSON object, as it comes
+     * @throws S3Exception where the gateway refuses
+     */
+    public void call(String name, String json, Consumer<String> lines) throws IOException {
+        Call call = new Call(SdkHttpMethod.POST, PATH + name, Map.of(),
+                Map.of("Content-Type", "application/json"),
+                Call.Body.of(json.getBytes(StandardCharsets.UTF_8)));
+        try (HttpAnswer answer = http.require(call);
+                BufferedReader reader = new BufferedReader(
+                        new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                lines.accept(line);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        http.close();
+    }
+}
