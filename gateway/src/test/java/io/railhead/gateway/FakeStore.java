@@ -1,7 +1,5 @@
 package io.railhead.gateway;
 
-import static java.util.Objects.requireNonNull;
-
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
