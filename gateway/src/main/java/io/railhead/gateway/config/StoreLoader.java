@@ -10,15 +10,16 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Reads {@code backends:}. */
 final class StoreLoader {
     static final int MAX_CONNECTIONS = 256;
-    private static final Map<String, Boolean> PATH_STYLE = new LinkedHashMap<>(Map.of(
+    private static final Map<String, Boolean> PATH_STYLE = new TreeMap<>(Map.of(
             "path", true,
             "virtual", false));
 
-    private static final Map<String, TrailerPolicy> TRAILERS = new LinkedHashMap<>(Map.of(
+    private static final Map<String, TrailerPolicy> TRAILERS = new TreeMap<>(Map.of(
             "auto", TrailerPolicy.AUTO,
             "forward", TrailerPolicy.FORWARD,
             "drop", TrailerPolicy.DROP));
