@@ -55,14 +55,14 @@ final class WarmCommand implements Callable<Integer> {
             throw new IOException(e.getMessage() + behind(), e);
         }
         String state = last.path("state").asText();
-        switch (state) {
-            case "done" -> {
-                return 0;
-            }
-            case "full" -> throw new IOException("the cache is full" + behind());
-            case "running" -> throw new IOException("the gateway broke off" + behind());
-            default -> throw new IOException(last.path("reason").asText(state) + behind());
+        if (state.equals("done")) {
+            return 0;
         }
+        throw new IOException(switch (state) {
+            case "full" -> "the cache is full";
+            case "running" -> "the gateway broke off";
+            default -> last.path("reason").asText(state);
+        } + behind());
     }
 
     private String behind() {

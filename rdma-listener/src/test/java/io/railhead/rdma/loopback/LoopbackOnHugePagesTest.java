@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class LoopbackOnHugePagesTest extends FabricContract {
     private static final HugePageSize SIZE = HugePageSize.MIB_2;
-    private static final long MEMORY_BYTES = 256L << 20;
+    private static final long MEMORY_BYTES = 128L << 20;
     private static final long NEEDED = MEMORY_BYTES / SIZE.bytes();
     private static final Path RESERVED = Path.of(
             "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages");
