@@ -85,11 +85,11 @@ final class TestGateway implements AutoCloseable {
               event_loops: 2
               drain: 5s
               SETTINGS
+            admin:
+              listen: 127.0.0.1:0
             rdma:
               loopback:
                 socket: SOCKET
-            admin:
-              listen: 127.0.0.1:0
             """;
 
     Path socket() {
