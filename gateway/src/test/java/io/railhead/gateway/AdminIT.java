@@ -47,19 +47,21 @@ class AdminIT {
                   store:
                     endpoints: [%s]
                 rules:
-                  - {bucket: off, cache: off}
+                  - {bucket: plain, cache: off}
                   - {bucket: small, max_object: 1KiB}
                   - {freshness: {bounded: 1h}, shared: true}
                 """.formatted(store.endpoint()), """
                 principals:
                   - name: operator
-                    keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                    keys:
+                      - {access_key: ADMIN, secret_key: admin-secret}
+                      - {access_key: AK, secret_key: SK}
                     admin: true
                   - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
+                    keys: [{access_key: TRAINER, secret_key: trainer-secret}]
                 """);
         admin = new TestClient(gateway.admin(), "ADMIN", "admin-secret");
-        trainer = gateway.client("AK", "SK");
+        trainer = gateway.client("TRAINER", "trainer-secret");
     }
 
     @AfterEach
@@ -154,14 +156,14 @@ class AdminIT {
 
     @Test
     void whatMayNotBeCachedIsNotWarmed() {
-        store.put("/off/a", random(1, 100));
+        store.put("/plain/a", random(1, 100));
         store.put("/small/a", random(1, 2000));
         store.put("/small/b", random(1, 1000));
-        assertThat(call("warm", of("off", "")).getLong("not_cached")).isEqualTo(1);
+        assertThat(call("warm", of("plain", "")).getLong("not_cached")).isEqualTo(1);
         JsonObject small = call("warm", of("small", ""));
         assertThat(small.getLong("not_cached")).isEqualTo(1);
         assertThat(small.getLong("objects")).isEqualTo(1);
-        assertThat(store.count("GET /off/a")).isZero();
+        assertThat(store.count("GET /plain/a")).isZero();
         assertThat(store.count("GET /small/a")).isZero();
     }
 
@@ -405,14 +407,21 @@ class AdminIT {
         byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
         String path = "/.railhead/admin/pins";
         assertThat(refused(admin.anonymous("POST", path), 403)).contains("must be signed");
-        assertThat(refused(new TestClient(gateway.admin(), "AK", "SK").send("POST", path, body),
-                403)).contains("trainer is no administrator");
+        assertThat(refused(new TestClient(gateway.admin(), "TRAINER", "trainer-secret")
+                .send("POST", path, body), 403)).contains("trainer is no administrator");
         assertThat(refused(new TestClient(gateway.admin(), "ADMIN", "guess").send("POST", path,
                 body), 403)).contains("SignatureDoesNotMatch");
         assertThat(refused(new TestClient(gateway.admin(), "NOBODY", "x").send("POST", path, body),
                 403)).contains("InvalidAccessKeyId");
-        assertThat(refused(admin.send("POST", path, body, "x-amz-content-sha256",
-                "UNSIGNED-PAYLOAD"), 400)).contains("must be its hash");
+        for (String unsigned : List.of("UNSIGNED-PAYLOAD", "STREAMING-UNSIGNED-PAYLOAD-TRAILER")) {
+            try (RawConnection raw = new RawConnection(gateway.admin())) {
+                raw.send(new HandSigned("POST", path, "").host("127.0.0.1")
+                        .payload(unsigned)
+                        .header("content-length", "2")
+                        .head() + "{}");
+                assertThat(raw.receive().body()).contains("must be its hash");
+            }
+        }
         assertThat(refused(admin.at(Clock.offset(Clock.systemUTC(), Duration.ofMinutes(16)))
                 .send("POST", path, body), 403)).contains("RequestTimeTooSkewed");
         assertThat(refused(admin.get(path), 405)).contains("Calls are posted");

@@ -44,6 +44,12 @@ final class HandSigned {
         headers.add(new String[]{"host", "h"});
     }
 
+    /** Another than {@code h}. */
+    HandSigned host(String host) {
+        headers.set(0, new String[]{"host", host});
+        return this;
+    }
+
     HandSigned at(Instant when) {
         at = when;
         return this;
