@@ -235,12 +235,17 @@ final class Warming implements WarmRead.Gate {
 
     @Override
     public boolean tryReserve(ObjectId id, long bytes) {
-        long all = reservedBytes.addAndGet(bytes);
+        long all = reservedBytes.addAndGet(bytes) + slackBytes();
         boolean room = services.reads().cache().control().hasRoomFor(id, all);
         if (!room) {
             reservedBytes.addAndGet(-bytes);
         }
         return room;
+    }
+
+    /** A part's last page may be in nobody's count for a moment, between its fill and the index. */
+    private long slackBytes() {
+        return (long) plan.concurrency() * services.reads().cache().pageBytes();
     }
 
     @Override
