@@ -13,8 +13,8 @@ final class InFlight {
     private static final PageMemory MEMORY = PageMemory.open(
             new MemoryConfig(64L << 20, PAGE_BYTES, 0, false), slab -> {});
 
-    static final FillTable TABLE = new FillTable(MEMORY, new PageIndex(MEMORY, PAGE_BYTES),
-            new Generations(), PAGE_BYTES);
+    static final FillTable TABLE = new FillTable(MEMORY,
+            new PageIndex(MEMORY, PAGE_BYTES, new Pins(MEMORY, 0)), new Generations(), PAGE_BYTES);
 
     private InFlight() {}
 
