@@ -70,14 +70,22 @@ public final class AwsBackend implements Backend {
     @Override
     public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
         CapabilityProbe probe = probe(caller);
-        return probing(() -> {
-            Capabilities seen = bucket == null
-                    ? requireNonNullElse(probe.reading(null), Capabilities.ASSUMED)
-                    : probe.writing(bucket);
-            capabilities = seen;
-            probedByWriting = bucket != null;
-            return seen;
-        });
+        return probing(() -> bucket == null
+                ? settle(requireNonNullElse(probe.reading(null), Capabilities.ASSUMED), false)
+                : settle(probe.writing(bucket), true));
+    }
+
+    /** A probe that only reads cannot see trailers: it takes back nothing that an answer showed. */
+    private synchronized Capabilities settle(Capabilities seen, boolean byWriting) {
+        capabilities = !byWriting && capabilities.trailers() ? seen.withTrailers() : seen;
+        probedByWriting = byWriting;
+        return capabilities;
+    }
+
+    private synchronized void showTrailers() {
+        if (!probedByWriting) {
+            capabilities = capabilities.withTrailers();
+        }
     }
 
     /**
@@ -135,7 +143,7 @@ public final class AwsBackend implements Backend {
         if (response != null && response.status() < 300
                 && (response.headers().contains("x-amz-checksum-algorithm")
                         || CapabilityProbe.hasChecksum(response.headers()))) {
-            capabilities = capabilities.withTrailers();
+            showTrailers();
         }
     }
 
