@@ -2,6 +2,7 @@ package io.railhead.benchmarks;
 
 import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.Recognition;
 import io.railhead.rdma.dialect.Token;
 import java.util.Map;
@@ -25,8 +26,10 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class TokenBenchmark {
+    private static final Dialects DIALECTS = new Dialects(PutDecline.ERROR,
+            Dialects.Served.ONLY_AMZ);
     private static final Map<String, String> WITH = Map.of("host", "gateway:9000",
-            Dialects.TOKEN_HEADER, Token.loopback(0x7f12_3456_0000L, 16 << 20, 7, 4711).format());
+            "x-amz-rdma-token", Token.loopback(0x7f12_3456_0000L, 16 << 20, 7, 4711).format());
     private static final Map<String, String> WITHOUT = Map.of("host", "gateway:9000");
 
     @Setup
@@ -38,11 +41,11 @@ public class TokenBenchmark {
 
     @Benchmark
     public Recognition with() {
-        return Dialects.recognise(Operation.GET, WITH::get);
+        return DIALECTS.recognise(Operation.GET, WITH::get);
     }
 
     @Benchmark
     public Recognition without() {
-        return Dialects.recognise(Operation.GET, WITHOUT::get);
+        return DIALECTS.recognise(Operation.GET, WITHOUT::get);
     }
 }

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FakeStore implements AutoCloseable {
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
+    private static final Pattern PART_NUMBER = Pattern.compile("(?:^|&)partNumber=(\\d{1,5})");
     private static final Pattern FIRST = Pattern.compile("bytes=(\\d+)-\\d*");
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d{1,18})-(\\d{1,18})");
 
@@ -40,6 +41,7 @@ final class FakeStore implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Map<String, byte[]> objects = new ConcurrentHashMap<>();
     private final Map<String, String> metadata = new ConcurrentHashMap<>();
+    private final Map<String, Integer> partBytes = new ConcurrentHashMap<>();
     private final Set<String> denied = ConcurrentHashMap.newKeySet();
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<URI> targets = new CopyOnWriteArrayList<>();
@@ -64,6 +66,11 @@ final class FakeStore implements AutoCloseable {
 
     void put(String path, byte[] object) {
         objects.put(path, object);
+    }
+
+    /** It was uploaded in parts of so many bytes, the last one shorter. */
+    void parts(String path, int bytes) {
+        partBytes.put(path, bytes);
     }
 
     /** A header that comes with every object from now on. */
@@ -243,6 +250,12 @@ final class FakeStore implements AutoCloseable {
         exchange.getResponseHeaders().set("ETag", etag(object));
         exchange.getResponseHeaders().set("Last-Modified", "Fri, 20 Nov 2026 00:00:00 GMT");
         metadata.forEach(exchange.getResponseHeaders()::set);
+        Matcher part = PART_NUMBER.matcher(query(exchange));
+        if (part.find()) {
+            part(exchange, object, Integer.parseInt(part.group(1)),
+                    partBytes.getOrDefault(path, object.length));
+            return;
+        }
         if (range != null && isBehind(range, object.length)) {
             answer(exchange, 416, "<Error><Code>InvalidRange</Code></Error>".getBytes());
             return;
@@ -266,6 +279,23 @@ final class FakeStore implements AutoCloseable {
         exchange.getResponseHeaders()
                 .set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
         answer(exchange, 206, java.util.Arrays.copyOfRange(object, first, last + 1));
+    }
+
+    private static void part(HttpExchange exchange, byte[] object, int number, int bytes)
+            throws IOException {
+        int from = (number - 1) * bytes;
+        int to = Math.min(object.length, from + bytes);
+        if (from >= to) {
+            answer(exchange, 416, "<Error><Code>InvalidPartNumber</Code></Error>".getBytes());
+            return;
+        }
+        int count = (object.length + bytes - 1) / bytes;
+        if (count > 1) {
+            exchange.getResponseHeaders().set("x-amz-mp-parts-count", Integer.toString(count));
+        }
+        exchange.getResponseHeaders()
+                .set("Content-Range", "bytes " + from + "-" + (to - 1) + "/" + object.length);
+        answer(exchange, 206, java.util.Arrays.copyOfRange(object, from, to));
     }
 
     /** Of numbers of any length; and of no last bytes. */

@@ -29,8 +29,9 @@ public final class BodyReader {
     private @Nullable ByteBuffer held;
     private @Nullable S3Exception refusal;
 
-    private BodyReader(Authentication who, Headers headers, BodyChecks checks) {
-        this.payload = payload(who, headers);
+    private BodyReader(Authentication who, PayloadSigning payload, Headers headers,
+            BodyChecks checks) {
+        this.payload = payload;
         this.checks = checks;
         this.trailerNames = trailerNames(headers, payload);
         this.framing = framing(who, payload, trailerNames);
@@ -48,9 +49,28 @@ public final class BodyReader {
 
     /** Throws {@code S3Exception} if the headers contradict each other. */
     public static BodyReader open(Authentication who, Headers headers) {
+        return open(who, payload(who, headers), headers);
+    }
+
+    /**
+     * For bytes that come otherwise than as the request's HTTP body: never in chunks.
+     *
+     * @param declared what the request says of the bytes themselves
+     * @param headers {@code content-length} and whatever else tells of these bytes
+     */
+    public static BodyReader openPlain(PayloadSigning declared, Headers headers) {
+        if (!(declared instanceof PayloadSigning.Digest
+                || declared instanceof PayloadSigning.Unsigned)) {
+            throw new S3Exception(S3Error.INVALID_REQUEST,
+                    "A request whose bytes are read out of memory must not declare chunks.");
+        }
+        return open(new Authentication.Anonymous(), declared, headers);
+    }
+
+    private static BodyReader open(Authentication who, PayloadSigning payload, Headers headers) {
         BodyChecks checks = new BodyChecks();
         checks.expectHeaders(headers);
-        return new BodyReader(who, headers, checks);
+        return new BodyReader(who, payload, headers, checks);
     }
 
     /**
@@ -58,15 +78,17 @@ public final class BodyReader {
      * the body: CompleteMultipartUpload.
      */
     public static BodyReader openWithoutChecksums(Authentication who, Headers headers) {
-        return new BodyReader(who, headers, new BodyChecks());
+        return new BodyReader(who, payload(who, headers), headers, new BodyChecks());
     }
 
     /** A body that is not ours to unframe or verify: only its length is held. */
     public static BodyReader untouched(Headers headers) {
         String length = headers.get("content-length");
-        return new BodyReader(new Authentication.Anonymous(), length == null
-                ? Headers.NONE
-                : Headers.builder().add("content-length", length).build(), new BodyChecks());
+        return new BodyReader(new Authentication.Anonymous(), new PayloadSigning.Unsigned(),
+                length == null
+                        ? Headers.NONE
+                        : Headers.builder().add("content-length", length).build(),
+                new BodyChecks());
     }
 
     private static PayloadSigning payload(Authentication who, Headers headers) {

@@ -3,6 +3,7 @@ package io.railhead.gateway.auth;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.Section;
 import io.railhead.gateway.config.YamlFile;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -11,7 +12,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -69,10 +69,15 @@ final class Credentials {
         return principal;
     }
 
-    private static Set<String> gids(Section section) throws ConfigException {
-        Set<String> gids = new HashSet<>();
+    private static Set<InetAddress> gids(Section section) throws ConfigException {
+        Set<InetAddress> gids = new HashSet<>();
         for (String gid : section.texts("gids")) {
-            gids.add(gid.toLowerCase(Locale.ROOT));
+            try {
+                gids.add(InetAddress.ofLiteral(gid));
+            } catch (IllegalArgumentException e) {
+                throw section.problem("gids",
+                        "'" + gid + "' is not an address such as 10.0.0.7 or fe80::7");
+            }
         }
         return gids;
     }

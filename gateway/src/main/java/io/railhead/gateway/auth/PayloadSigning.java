@@ -11,7 +11,10 @@ public sealed interface PayloadSigning {
     String UNSIGNED_CHUNKS_AND_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
     /** The bytes as they are, with this SHA-256 in lower-case hex. */
-    record Digest(String hex) implements PayloadSigning {}
+    record Digest(String hex) implements PayloadSigning {
+        /** Of no bytes: the body itself, where the object's bytes come otherwise. */
+        public static final Digest EMPTY = new Digest(Hex.of(Digests.sha256().digest()));
+    }
 
     /** The bytes as they are. */
     record Unsigned() implements PayloadSigning {}

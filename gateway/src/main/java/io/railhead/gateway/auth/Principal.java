@@ -1,6 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.backend.Caller;
+import java.net.InetAddress;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -8,10 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One entry of {@code credentials.yaml}: who signs, and what it may do here.
  *
- * @param gids RDMA addresses it may name besides its TCP address, lower case
+ * @param gids RDMA addresses it may name besides its TCP address
  */
 public record Principal(String name, String tenant, List<AccessKey> keys,
-        @Nullable BackendCredential backend, Set<String> gids, boolean rdmaGet, boolean rdmaPut,
+        @Nullable BackendCredential backend, Set<InetAddress> gids, boolean rdmaGet,
+        boolean rdmaPut,
         boolean admin) {
 
     public Principal {

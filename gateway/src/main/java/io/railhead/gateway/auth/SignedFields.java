@@ -3,6 +3,7 @@ package io.railhead.gateway.auth;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.dialect.Dialects;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -78,7 +79,7 @@ final class SignedFields {
             return;
         }
         String lower = name.toLowerCase(Locale.ROOT);
-        if (lower.equals("x-amz-rdma-token")) {
+        if (Dialects.isHeader(lower)) {
             throw new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED);
         }
         boolean allowed = claim.presigned()

@@ -4,6 +4,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.dialect.Dialects;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -99,11 +100,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * One-sided delivery.
      *
      * @param gidType of the adapters' addresses
+     * @param dialects served beside the one that every client can speak
      */
     public record Rdma(Loopback loopback, VerbsConfig verbs, VerbsProvider provider,
             GidType gidType, Advertise advertise, Channel channel, Duration decideTimeout,
-            Duration fenceTimeout, PutDecline putDecline, int maxSessionsPerPrincipal,
-            Duration tokenAge) {}
+            Duration fenceTimeout, PutDecline putDecline, Dialects.Served dialects,
+            int maxSessionsPerPrincipal, Duration tokenAge) {}
 
     /**
      * What peers are told instead of the adapters' addresses.

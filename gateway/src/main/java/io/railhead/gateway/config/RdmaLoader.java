@@ -7,6 +7,7 @@ import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.dialect.Dialects;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -48,6 +49,7 @@ final class RdmaLoader {
                 section.timeout("decide_timeout", "2s"),
                 section.timeout("fence_timeout", "7s"),
                 section.choice("put_decline", "fail-closed", PUT_DECLINES),
+                dialects(section.section("dialects")),
                 section.count("max_sessions_per_principal", 64, 1, 65_536),
                 section.timeout("token_age", "60s"));
         section.close();
@@ -55,6 +57,13 @@ final class RdmaLoader {
             throw section.problem("fence_timeout", "must be longer than rdma.decide_timeout");
         }
         return rdma;
+    }
+
+    private static Dialects.Served dialects(Section section) throws ConfigException {
+        Dialects.Served served = new Dialects.Served(section.flag("rdma_info", false),
+                section.flag("cuobj", false));
+        section.close();
+        return served;
     }
 
     private Loopback loopback(Section section) throws ConfigException {

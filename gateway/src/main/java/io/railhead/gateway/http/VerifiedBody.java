@@ -45,6 +45,11 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         return failure;
     }
 
+    /** Whether all of it was verified and handed on. */
+    public final boolean isComplete() {
+        return ended && verified.isEmpty();
+    }
+
     /** Stops; the subscriber, if it still waits, hears the cause. Event loop only. */
     public final void abort(Throwable cause) {
         fail(cause);

@@ -4,6 +4,7 @@ import io.railhead.backend.RedactedQuery;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.rdma.dialect.Decline;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.time.Instant;
@@ -116,7 +117,7 @@ public record HttpAccess(HttpServerRequest http, String requestId, @Nullable Add
         line.extra("cache", cache == null ? null : cache.toLowerCase(Locale.ROOT));
         line.extra("transport", rdma == null ? "http" : rdma.fabric);
         line.extra("rdma_bytes", rdma == null ? null : Long.toString(rdma.bytes));
-        line.extra("declined", response.headers().get("x-railhead-rdma-declined"));
+        line.extra("declined", response.headers().get(Decline.REASON));
         line.extra("us", Long.toString(times.totalNanos / 1000));
         String storeId = response.headers().get("x-amz-request-id");
         line.extra("store_request", requestId.equals(storeId) ? null : storeId);

@@ -10,6 +10,7 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.dialect.Decline;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +50,7 @@ final class BodyRead {
         HttpServerResponse response = AnswerHead.write(exchange, scope.request(), plan,
                 result);
         if (!declined.isEmpty()) {
-            response.putHeader("x-railhead-rdma-declined", declined);
+            response.putHeader(Decline.REASON, declined);
         }
         return response;
     }

@@ -3,6 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.dialect.Dialects;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -23,9 +24,6 @@ final class ForwardedHeaders {
     private static final Set<String> OF_ONE_HOP = Set.of("host", "content-length",
             "transfer-encoding", "connection", "keep-alive", "proxy-authorization",
             "proxy-connection", "te", "trailer", "upgrade");
-    private static final Set<String> RDMA = Set.of("x-amz-rdma-token", "x-amz-rdma-agent",
-            "x-rdma-info",
-            "x-scal-rdma", "x-amz-meta-rdma-token");
     private static final Set<String> NOT_TO_CLIENT = Set.of("connection", "keep-alive",
             "transfer-encoding", "server",
             "proxy-connection", "x-railhead-request-id", "te", "trailer", "upgrade", "date");
@@ -75,9 +73,7 @@ final class ForwardedHeaders {
     }
 
     private static boolean isOurs(String lower) {
-        return RDMA.contains(lower) || lower.startsWith("x-amz-rdma-")
-                || lower.startsWith("x-cuobj-")
-                || lower.startsWith("x-railhead-");
+        return Dialects.isHeader(lower) || lower.startsWith("x-railhead-");
     }
 
     /** aws-chunked is this hop's framing, not the object's encoding; the rest stays as it came. */

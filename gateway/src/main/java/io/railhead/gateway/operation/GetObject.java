@@ -26,11 +26,30 @@ final class GetObject implements Operation {
             case TokenAdmission.NoToken _ ->
                 read(request, new HttpBody(services, exchange, request, ""));
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->
-                read(request, new HttpMemory(services, exchange, request, buffer, dialect));
+                intoMemory(new HttpMemory(services, exchange, request, buffer, dialect));
             case TokenAdmission.Inline(String reason) ->
                 read(request, new HttpBody(services, exchange, request, reason));
             case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);
         }
+    }
+
+    private void intoMemory(HttpMemory memory) {
+        S3Request request = memory.request();
+        if (!PartRange.isAsked(request)) {
+            read(request, memory);
+            return;
+        }
+        PartRange.find(memory.exchange(), request, new PartRange.Found() {
+            @Override
+            public void at(S3Request ranged) {
+                read(ranged, memory);
+            }
+
+            @Override
+            public void unknown() {
+                memory.refused();
+            }
+        });
     }
 
     private void read(S3Request request, Destination destination) {

@@ -6,6 +6,7 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.rdma.dialect.Decline;
 
 /**
  * An HTTP body: what is not served from memory is relayed.
@@ -49,7 +50,7 @@ record HttpBody(ReadServices services, Exchange exchange, S3Request request,
     /** A client that offered its memory is told why it was not used. */
     private void relay() {
         if (!declined.isEmpty()) {
-            exchange.request().response().putHeader("x-railhead-rdma-declined", declined);
+            exchange.request().response().putHeader(Decline.REASON, declined);
         }
         services.relay().handle(exchange, request);
     }

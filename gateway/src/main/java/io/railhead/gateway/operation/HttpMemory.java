@@ -1,6 +1,7 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
@@ -9,10 +10,12 @@ import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.dialect.Decline;
 import io.railhead.rdma.dialect.Dialect;
+import io.railhead.rdma.dialect.Operation;
 import io.railhead.rdma.dialect.Reply;
 import io.vertx.core.http.HttpServerResponse;
-import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The memory that a token names, answered over HTTP: what is declined goes into the body. */
 record HttpMemory(ReadServices services, Exchange exchange, S3Request request, RemoteBuffer buffer,
@@ -48,9 +51,9 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
 
         @Override
         public void declined(String reason) {
-            services.metrics().rdmaDeclined.labels(reason).inc();
-            if (!exchange.isOver()) {
-                read.redirect(new HttpBody(services, exchange, request, reason));
+            HttpBody body = decline(reason);
+            if (body != null && !exchange.isOver()) {
+                read.redirect(body);
             }
         }
 
@@ -67,28 +70,45 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
     }
 
     static void count(Dialect dialect, ReadServices services, String result) {
-        services.metrics().rdmaRequests.labels(dialect.name().toLowerCase(Locale.ROOT), result)
-                .inc();
+        services.metrics().rdmaRequests.labels(dialect.name(), result).inc();
+    }
+
+    /** Where the object goes instead; null where the dialect's answer is an error, now given. */
+    private @Nullable HttpBody decline(String reason) {
+        services.metrics().rdmaDeclined.labels(reason).inc();
+        return switch (dialect.decline(Operation.GET)) {
+            case Decline.ServeInline _ -> new HttpBody(services, exchange, request, reason);
+            case Decline.Answer answer -> {
+                exchange.fail(RdmaErrors.declined(answer, reason));
+                yield null;
+            }
+        };
     }
 
     @Override
     public void uncacheable() {
-        declinedWhole().uncacheable();
+        HttpBody body = decline("uncacheable");
+        if (body != null) {
+            body.uncacheable();
+        }
     }
 
+    /** In the store's words, unless it has changed its mind: then this is a decline after all. */
     @Override
     public void refused() {
-        declinedWhole().refused();
+        services.relay().ask(exchange, request, answer -> {
+            if (answer.isSuccess()) {
+                BodyDrain.discard(answer.body());
+                uncacheable();
+            } else {
+                refused(answer);
+            }
+        });
     }
 
     @Override
     public void unsatisfiable() {
-        declinedWhole().unsatisfiable();
-    }
-
-    private HttpBody declinedWhole() {
-        services.metrics().rdmaDeclined.labels("uncacheable").inc();
-        return new HttpBody(services, exchange, request, "uncacheable");
+        refused();
     }
 
     @Override

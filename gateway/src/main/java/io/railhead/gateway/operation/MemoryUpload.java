@@ -6,14 +6,14 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
-import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.auth.PayloadSigning;
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.delivery.PulledBody;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
@@ -119,19 +119,17 @@ public final class MemoryUpload {
         Headers headers = request.headers()
                 .toBuilder()
                 .set("Content-Length", Long.toString(length))
-                .set("x-amz-content-sha256", PayloadSigning.UNSIGNED)
                 .build();
-        return BodyReader.open(unsignedPayload(request), headers);
+        return BodyReader.openPlain(declared(request.authentication()), headers);
     }
 
-    private static Authentication unsignedPayload(S3Request request) {
-        return switch (request.authentication()) {
-            case Authentication.Signed signed ->
-                new Authentication.Proven(signed.principal(), signed.key());
-            case Authentication.Proven(Principal _, AccessKey _) -> request.authentication();
-            case Authentication.Anonymous _,Authentication.Named _,Authentication.PassedThrough _ ->
-                throw new IllegalStateException("memory is offered only by who is known");
-        };
+    /** Some clients sign the digest of the empty body, which says nothing of the memory. */
+    private static PayloadSigning declared(Authentication authentication) {
+        boolean ofTheBody = !(authentication instanceof Authentication.Signed signed)
+                || signed.payload().equals(PayloadSigning.Digest.EMPTY);
+        return ofTheBody
+                ? new PayloadSigning.Unsigned()
+                : ((Authentication.Signed) authentication).payload();
     }
 
     /** A part changes no object until it is completed, so only PutObject counts as a write. */
@@ -150,6 +148,10 @@ public final class MemoryUpload {
                 BodyDrain.discard(answer.body());
             }
             client.broken(cause(body, failure));
+        } else if (answer.isSuccess() && !body.isComplete()) {
+            BodyDrain.discard(answer.body());
+            client.broken(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                    "The store behind the gateway answered before it had the object."));
         } else if (answer.isSuccess()) {
             BodyDrain.discard(answer.body());
             client.received(answer);

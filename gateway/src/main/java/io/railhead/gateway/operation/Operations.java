@@ -4,6 +4,7 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.Operation;
 import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.session.Sessions;
@@ -39,7 +40,7 @@ public final class Operations {
         // A signature is acceptable for the token's age before and after its date.
         Replays replays = new Replays(rdma.tokenAge().multipliedBy(3));
         TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), replays,
-                rdma.tokenAge(), putDecline,
+                rdma.tokenAge(), new Dialects(putDecline, rdma.dialects()),
                 Clock.systemUTC(), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());

@@ -4,6 +4,7 @@ import io.railhead.cache.FillException;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.TransferException;
+import io.railhead.rdma.dialect.Decline;
 import java.util.concurrent.CompletionException;
 
 /** Transfer faults as S3 errors, one for each reason. */
@@ -24,6 +25,15 @@ public final class RdmaErrors {
             default ->
                 new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
         };
+    }
+
+    /** A token is declined in this form. */
+    static S3Exception declined(Decline.Answer form, String reason) {
+        return new S3Exception(S3Error.RDMA_NOT_SUPPORTED,
+                "RDMA is not used for this request: " + reason + ".")
+                .withStatus(form.status())
+                .withHeaders(form.headers())
+                .withHeader(Decline.REASON, reason);
     }
 
     private static S3Error error(TransferException.Reason reason) {

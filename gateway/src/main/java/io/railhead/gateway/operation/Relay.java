@@ -82,6 +82,24 @@ public final class Relay implements Operation {
         forward(exchange, request, payload, body, onOutcome);
     }
 
+    /** Asks without a body; what comes of it is the consumer's, on the event loop. */
+    void ask(Exchange exchange, S3Request request, Consumer<BackendResponse> onAnswer) {
+        request.route()
+                .backend()
+                .send(new BackendRequest(request.method(), request.target(),
+                        ForwardedHeaders.toBackend(request.headers()), new Payload.Empty(),
+                        request.caller(), patience(request)))
+                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                    if (failure != null) {
+                        fail(exchange, failure, null);
+                    } else if (exchange.isOver()) {
+                        BodyDrain.discard(answer.body());
+                    } else {
+                        onAnswer.accept(answer);
+                    }
+                }));
+    }
+
     /** What {@code reader} verifies, as the backend sees it. */
     static Payload stream(Publisher<ByteBuffer> body, BodyReader reader, long length) {
         Map<String, Supplier<String>> trailers = new LinkedHashMap<>();

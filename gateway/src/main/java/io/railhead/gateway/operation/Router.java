@@ -35,7 +35,7 @@ public final class Router {
     Router(Table operations) {
         otherwise = operations.relay();
         rows = List.of(
-                new Row("GetObject", object("GET", query -> !isSubresource(query)),
+                new Row("GetObject", object("GET", Router::readsBytes),
                         operations.getObject()),
                 new Row("HeadObject", object("HEAD", query -> !isSubresource(query)),
                         operations.headObject()),
@@ -82,6 +82,12 @@ public final class Router {
     private static Predicate<S3Request> object(String method, Predicate<Query> query) {
         return request -> request.method().equals(method) && request.namesObject()
                 && query.test(request.query());
+    }
+
+    /** Of the whole object, or of one of its parts. */
+    private static boolean readsBytes(Query query) {
+        return SUBRESOURCES.stream()
+                .noneMatch(name -> query.has(name) && !name.equals("partNumber"));
     }
 
     private static boolean isSubresource(Query query) {

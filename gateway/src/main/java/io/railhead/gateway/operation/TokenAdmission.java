@@ -12,7 +12,6 @@ import io.railhead.rdma.TransferException;
 import io.railhead.rdma.dialect.Decline;
 import io.railhead.rdma.dialect.Dialect;
 import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.Recognition;
 import io.railhead.rdma.session.Sessions;
 import java.time.Duration;
@@ -27,18 +26,17 @@ final class TokenAdmission {
     private final Fabric fabric;
     private final Replays replays;
     private final Duration tokenAge;
-    private final PutDecline putDecline;
+    private final Dialects dialects;
     private final InstantSource clock;
     private final Metrics metrics;
 
     TokenAdmission(Sessions sessions, Fabric fabric, Replays replays, Duration tokenAge,
-            PutDecline putDecline,
-            InstantSource clock, Metrics metrics) {
+            Dialects dialects, InstantSource clock, Metrics metrics) {
         this.sessions = sessions;
         this.fabric = fabric;
         this.replays = replays;
         this.tokenAge = tokenAge;
-        this.putDecline = putDecline;
+        this.dialects = dialects;
         this.clock = clock;
         this.metrics = metrics;
     }
@@ -59,12 +57,12 @@ final class TokenAdmission {
     record Refused(S3Exception error) implements Admission {}
 
     Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation) {
-        return switch (Dialects.recognise(operation, request::header)) {
+        return switch (dialects.recognise(operation, request::header)) {
             case Recognition.None _ -> new NoToken();
-            case Recognition.Malformed(var dialect, var header, var message) -> refuse("malformed",
+            case Recognition.Malformed(var _, var message) -> refuse("malformed",
                     new S3Exception(S3Error.INVALID_RDMA_TOKEN, message));
-            case Recognition.Declined(var dialect, var header, var reason) -> decline(
-                    dialect.decline(operation, putDecline), reason);
+            case Recognition.Declined(var dialect, var reason) -> decline(
+                    dialect.decline(operation), reason);
             case Recognition.Accepted accepted -> admit(request, operation, accepted);
         };
     }
@@ -72,7 +70,7 @@ final class TokenAdmission {
     private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
             Recognition.Accepted accepted) {
         if (request.authentication() instanceof Authentication.Named) {
-            return decline(accepted.dialect().decline(operation, putDecline), "authentication");
+            return decline(accepted.dialect().decline(operation), "authentication");
         }
         S3Exception unsigned = checkSignature(request, accepted);
         if (unsigned != null) {
@@ -80,16 +78,19 @@ final class TokenAdmission {
         }
         String unusable = unusable(request, operation);
         if (unusable != null) {
-            return decline(accepted.dialect().decline(operation, putDecline), unusable);
+            return decline(accepted.dialect().decline(operation), unusable);
+        }
+        var token = accepted.token();
+        if (!token.isLoopback()) {
+            return decline(accepted.dialect().decline(operation), "fabric");
         }
         try {
-            var token = accepted.token();
             var buffer = sessions.resolve(request.principal(), token.session(), token.address(),
                     token.length(),
                     token.key());
             return fabric.health(buffer.session()).usable()
                     ? new Admitted(buffer, accepted.dialect())
-                    : decline(accepted.dialect().decline(operation, putDecline), "fabric");
+                    : decline(accepted.dialect().decline(operation), "fabric");
         } catch (TransferException e) {
             return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
         }
@@ -99,10 +100,10 @@ final class TokenAdmission {
             Recognition.Accepted accepted) {
         if (!(request.authentication() instanceof Authentication.Signed signed)
                 || signed.presigned()
-                || !signed.signedHeaders().contains(accepted.header())) {
+                || !signed.signedHeaders().containsAll(accepted.headers())) {
             return new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
-                    "The header " + accepted.header()
-                            + " must be signed, by an Authorization header.");
+                    "The RDMA token must be signed, by an Authorization header: "
+                            + String.join(", ", accepted.headers()) + ".");
         }
         if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
             return new S3Exception(S3Error.RDMA_TOKEN_STALE,
@@ -110,7 +111,7 @@ final class TokenAdmission {
                             + " seconds.");
         }
         if (!replays.tryUse(signed.signature(),
-                String.valueOf(request.header(accepted.header())))) {
+                String.valueOf(request.header(accepted.headers().getFirst())))) {
             return new S3Exception(S3Error.RDMA_TOKEN_REPLAYED,
                     "This token was used with this signature before.");
         }
@@ -142,12 +143,7 @@ final class TokenAdmission {
         metrics.rdmaDeclined.labels(reason).inc();
         return switch (form) {
             case Decline.ServeInline _ -> new Inline(reason);
-            case Decline.Answer(int status, var headers, _) -> new Refused(
-                    new S3Exception(S3Error.RDMA_NOT_SUPPORTED,
-                            "RDMA is not used for this request: " + reason + ".")
-                            .withStatus(status)
-                            .withHeaders(headers)
-                            .withHeader("x-railhead-rdma-declined", reason));
+            case Decline.Answer answer -> new Refused(RdmaErrors.declined(answer, reason));
         };
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.railhead.backend.Caller;
 import io.railhead.gateway.config.ConfigException;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -57,7 +58,7 @@ class CredentialStoreTest {
                         new AccessKey("A2", new Secret("s2"), new Secret("t2"))),
                 new BackendCredential("acc", new AccessKey("X", new Secret("sx"),
                         new Secret("tx"))),
-                Set.of("::ffff:10.0.0.7"), false, true, true));
+                Set.of(InetAddress.ofLiteral("10.0.0.7")), false, true, true));
         assertThat(requireNonNull(store.find("A2")).key().id()).isEqualTo("A2");
         assertThat(store.find("A3")).isNull();
     }

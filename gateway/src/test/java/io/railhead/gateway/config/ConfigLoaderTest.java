@@ -25,6 +25,7 @@ import io.railhead.gateway.config.VerbsConfig.Queues;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.dialect.Dialects;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -105,8 +106,8 @@ class ConfigLoaderTest {
                                 ByteCount.parse("256MiB"))),
                 VerbsProvider.FOREIGN, GidType.ROCE_V2, new Advertise(List.of(), 0),
                 new Channel(64, Duration.ofSeconds(10), Duration.ofSeconds(60)),
-                Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED, 64,
-                Duration.ofSeconds(60)));
+                Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED,
+                new Dialects.Served(false, false), 64, Duration.ofSeconds(60)));
         assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902)));
     }
 
@@ -141,7 +142,8 @@ class ConfigLoaderTest {
                             max_outstanding_per_principal: 2MiB, max_outstanding_per_port: 3MiB},
                           provider: disni, gid_type: ib, advertise: {addresses: [rack7-ib, "10.1.0.1"],
                           port: 8}, channel: {max_requests: 5, keep_alive: 6s, request_timeout: 7s}, decide_timeout: 1s,
-                          fence_timeout: 2s, put_decline: spec, max_sessions_per_principal: 3,
+                          fence_timeout: 2s, put_decline: spec, dialects: {rdma_info: on, cuobj: on},
+                          max_sessions_per_principal: 3,
                           token_age: 4s}
                         admin: {listen: "localhost:0"}
                         """);
@@ -178,7 +180,8 @@ class ConfigLoaderTest {
                 new Advertise(List.of("rack7-ib", "10.1.0.1"), 8),
                 new Channel(5, Duration.ofSeconds(6), Duration.ofSeconds(7)),
                 Duration.ofSeconds(1),
-                Duration.ofSeconds(2), PutDecline.SPEC, 3, Duration.ofSeconds(4)));
+                Duration.ofSeconds(2), PutDecline.SPEC, new Dialects.Served(true, true), 3,
+                Duration.ofSeconds(4)));
         assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0)));
     }
 

@@ -4,8 +4,11 @@ import java.util.Map;
 
 /** The answer to a token that is not served: the dialect's own way of saying no. */
 public sealed interface Decline {
-    /** To a header whose value is not a token. */
-    Decline MALFORMED = new Answer(400, Map.of(), "InvalidRDMAToken");
+    /** Header of any answer to a declined token: why, in a word. */
+    String REASON = "x-railhead-rdma-declined";
+    int NOT_IMPLEMENTED = 501;
+    /** An S3 error and nothing else. */
+    Answer ERROR = new Answer(NOT_IMPLEMENTED, Map.of());
 
     /**
      * The ordinary answer with the object in its body, and no {@code x-amz-rdma-reply}: clients
@@ -17,9 +20,8 @@ public sealed interface Decline {
      * No object: an S3 error document, never an ETag.
      *
      * @param headers beside those of any error
-     * @param code S3 error code of the document
      */
-    record Answer(int status, Map<String, String> headers, String code) implements Decline {
+    record Answer(int status, Map<String, String> headers) implements Decline {
 
         public Answer {
             headers = Map.copyOf(headers);

@@ -1,45 +1,25 @@
 package io.railhead.rdma.dialect;
 
-import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/** How a family of clients asks for RDMA, and how it must be answered. */
-public enum Dialect {
-    /** {@code x-amz-rdma-token}: cuObject, MinIO, Railhead's own client. */
-    AMZ {
-        @Override
-        public Decline decline(Operation operation, PutDecline put) {
-            if (operation == Operation.GET || operation == Operation.OTHER) {
-                return new Decline.ServeInline();
-            }
-            int status = switch (put) {
-                case ERROR -> NOT_IMPLEMENTED;
-                case DRAFT -> 200;
-            };
-            return new Decline.Answer(status, Map.of(Reply.STATUS, "" + NOT_IMPLEMENTED), CODE);
-        }
-    },
-    /** {@code x-rdma-info}: NIXL's Dell engine. A decline is always an HTTP error. */
-    RDMA_INFO,
-    /** {@code X-CuObj-RDMA-Descr}: versity's legacy names. */
-    CUOBJ,
-    /** {@code x-amz-rdma-protocol}: hipobj-rc-v2. */
-    HIPOBJ {
-        @Override
-        public Decline decline(Operation operation, PutDecline put) {
-            return new Decline.Answer(NOT_IMPLEMENTED,
-                    Map.of("x-amz-rdma-protocol-status", "unsupported"), CODE);
-        }
-    },
-    /** {@code x-amz-meta-rdma-token}: old Dell SPT. */
-    META,
-    /** {@code x-scal-rdma}: Scality. */
-    SCALITY;
+/**
+ * One family of S3-over-RDMA clients: how it asks, and how it must be told no. All are told yes
+ * alike, by {@link Reply}. Immutable; any thread.
+ */
+public interface Dialect {
 
-    private static final int NOT_IMPLEMENTED = 501;
-    private static final String CODE = "RDMANotSupported";
+    /** As metrics name it. */
+    String name();
+
+    /**
+     * What these headers ask for in this dialect; null if nothing in them is of it.
+     *
+     * @param header a request header's value by lower-case name, or null
+     */
+    @Nullable
+    Recognition recognise(Function<String, @Nullable String> header);
 
     /** How this family is told that there will be no RDMA for this request. */
-    public Decline decline(Operation operation, PutDecline put) {
-        return new Decline.Answer(NOT_IMPLEMENTED, Map.of(), CODE);
-    }
+    Decline decline(Operation operation);
 }

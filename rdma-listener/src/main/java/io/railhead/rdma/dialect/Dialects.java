@@ -1,31 +1,38 @@
 package io.railhead.rdma.dialect;
 
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The table of dialects. Every known token header is recognised; each is accepted or refused. */
+/**
+ * The table of dialects. Every known token header is recognised; switches decide only whether it is
+ * served or declined. Immutable; any thread.
+ */
 public final class Dialects {
-    /** The header that carries a served token. */
-    public static final String TOKEN_HEADER = "x-amz-rdma-token";
+    private static final Set<String> SINGLE = Set.of(RdmaInfoDialect.INFO, "x-amz-meta-rdma-token",
+            "x-scal-rdma");
+
+    private final List<Dialect> table;
 
     /**
-     * Headers whose presence alone names a dialect that is not served. The first two travel beside
-     * a {@code x-amz-rdma-token} of their own, so they are looked for before it.
+     * Which dialects of headers are served beside {@code x-amz-rdma-token}.
+     *
+     * @param rdmaInfo {@code x-rdma-info}
+     * @param cuobj {@code X-CuObj-*}
      */
-    private static final List<Refused> REFUSED = List.of(
-            new Refused("x-amz-rdma-protocol", Dialect.HIPOBJ, "hipobj"),
-            new Refused("x-amz-rdma-cookie", Dialect.HIPOBJ, "hipobj"),
-            new Refused("x-rdma-info", Dialect.RDMA_INFO, "rdma-info"),
-            new Refused("x-cuobj-rdma-descr", Dialect.CUOBJ, "cuobj"),
-            new Refused("x-cuobj-content-length", Dialect.CUOBJ, "cuobj"),
-            new Refused("x-cuobj-remote-buf-start", Dialect.CUOBJ, "cuobj"),
-            new Refused("x-amz-meta-rdma-token", Dialect.META, "meta"),
-            new Refused("x-scal-rdma", Dialect.SCALITY, "scality"));
+    public record Served(boolean rdmaInfo, boolean cuobj) {
+        public static final Served ONLY_AMZ = new Served(false, false);
+    }
 
-    private record Refused(String header, Dialect dialect, String reason) {}
-
-    private Dialects() {}
+    /** @param putDecline how uploads with an {@code x-amz-rdma-token} are declined */
+    public Dialects(PutDecline putDecline, Served served) {
+        // Some dialects travel beside an x-amz-rdma-token: what is more special comes first.
+        table = List.of(new HipobjDialect(),
+                served.rdmaInfo() ? new RdmaInfoDialect() : UnservedDialect.RDMA_INFO,
+                served.cuobj() ? new CuobjDialect() : UnservedDialect.CUOBJ,
+                UnservedDialect.META, UnservedDialect.SCALITY, new AmzDialect(putDecline));
+    }
 
     /**
      * Looks for a token on an operation. Only those that move an object's bytes know tokens:
@@ -33,24 +40,22 @@ public final class Dialects {
      *
      * @param header a request header's value by lower-case name, or null
      */
-    public static Recognition recognise(Operation operation,
-            Function<String, @Nullable String> header) {
-        return operation == Operation.OTHER ? new Recognition.None() : recognise(header);
-    }
-
-    /**
-     * Looks for a token.
-     *
-     * @param header a request header's value by lower-case name, or null
-     */
-    public static Recognition recognise(Function<String, @Nullable String> header) {
-        for (Refused refused : REFUSED) {
-            if (header.apply(refused.header()) != null) {
-                return new Recognition.Declined(refused.dialect(), refused.header(),
-                        refused.reason());
+    public Recognition recognise(Operation operation, Function<String, @Nullable String> header) {
+        if (operation == Operation.OTHER) {
+            return new Recognition.None();
+        }
+        for (Dialect dialect : table) {
+            Recognition recognition = dialect.recognise(header);
+            if (recognition != null) {
+                return recognition;
             }
         }
-        String token = header.apply(TOKEN_HEADER);
-        return token == null ? new Recognition.None() : AmzTokens.recognise(token.strip());
+        return new Recognition.None();
+    }
+
+    /** Whether a header is between client and gateway alone, and means nothing to a store. */
+    public static boolean isHeader(String lowerCaseName) {
+        return lowerCaseName.startsWith("x-amz-rdma-")
+                || lowerCaseName.startsWith("x-cuobj-") || SINGLE.contains(lowerCaseName);
     }
 }

@@ -1,20 +1,30 @@
 package io.railhead.rdma.dialect;
 
+import java.util.List;
+
 /** What a request's headers say about RDMA. */
 public sealed interface Recognition {
 
     /** No token: an ordinary request. */
     record None() implements Recognition {}
 
-    /** A token of a served dialect. {@code header} must be among the signed headers. */
-    record Accepted(Dialect dialect, String header, Token token) implements Recognition {}
+    /**
+     * A token of a served dialect.
+     *
+     * @param headers that say it, lower case: all must be signed; the token's own is the first
+     */
+    record Accepted(Dialect dialect, List<String> headers, Token token) implements Recognition {
+        public Accepted {
+            headers = List.copyOf(headers);
+        }
+    }
 
     /**
-     * A token of a dialect not served here: decline in its own form. {@code reason} is a short word
-     * for metrics and {@code x-railhead-rdma-declined}.
+     * A token that is known and not served: decline in its dialect's own form. {@code reason} is a
+     * short word for metrics and {@code x-railhead-rdma-declined}.
      */
-    record Declined(Dialect dialect, String header, String reason) implements Recognition {}
+    record Declined(Dialect dialect, String reason) implements Recognition {}
 
     /** A token header whose value is not a token: 400 InvalidRDMAToken. */
-    record Malformed(Dialect dialect, String header, String message) implements Recognition {}
+    record Malformed(Dialect dialect, String message) implements Recognition {}
 }

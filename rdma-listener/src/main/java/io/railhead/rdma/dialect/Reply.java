@@ -10,8 +10,10 @@ import java.util.Map;
  *            clients want
  */
 public record Reply(int httpStatus, long bytesTransferred) {
-    static final String STATUS = "x-amz-rdma-reply";
-    static final String BYTES = "x-amz-rdma-bytes-transferred";
+    /** The HTTP status again, or 501. */
+    public static final String STATUS = "x-amz-rdma-reply";
+    /** Bytes that were moved, decimal. */
+    public static final String BYTES = "x-amz-rdma-bytes-transferred";
 
     public Reply {
         if (httpStatus != 200 && httpStatus != 206) {

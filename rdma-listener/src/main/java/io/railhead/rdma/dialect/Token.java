@@ -2,6 +2,7 @@ package io.railhead.rdma.dialect;
 
 import java.util.HexFormat;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The 81-character descriptor (cuObject DC_V1), seven lower-case hex fields:
@@ -58,9 +59,14 @@ public record Token(long address, long length, int key, int lid, int session, St
         return gid.equals(LOOPBACK_GID);
     }
 
-    /** The part of this window that starts at {@code from}: it must lie inside. */
+    /** The part of this window that starts at this address; null if it does not lie inside. */
+    @Nullable
     Token narrowedTo(long from, long bytes) {
-        return new Token(from, bytes, key, lid, session, gid);
+        long skipped = from - address;
+        boolean inside = bytes != 0 && Long.compareUnsigned(from, address) >= 0
+                && Long.compareUnsigned(skipped, length) < 0
+                && Long.compareUnsigned(bytes, length - skipped) <= 0;
+        return inside ? new Token(from, bytes, key, lid, session, gid) : null;
     }
 
     /** The 81 characters. */

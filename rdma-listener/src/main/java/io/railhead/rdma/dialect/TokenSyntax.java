@@ -3,6 +3,8 @@ package io.railhead.rdma.dialect;
 import static java.lang.Integer.parseUnsignedInt;
 import static java.lang.Long.parseUnsignedLong;
 
+import java.util.List;
+
 /**
  * The descriptor's grammar: {@code <81 characters>[:<address 16>:<size 16>[;]]}, as strict as the
  * clients that print it. The suffix names a part of the window, which the result is narrowed to.
@@ -10,6 +12,9 @@ import static java.lang.Long.parseUnsignedLong;
 final class TokenSyntax {
     private static final int[] WIDTHS = {16, 8, 8, 4, 6, 1, 32};
     private static final int SUFFIX_WIDTH = 16;
+    /** Longer than any known form, endpoint names of {@code ofi1} included. */
+    static final int MAX_CHARACTERS = 1024;
+    static final String OUTSIDE = "address and size must lie within the window";
 
     private TokenSyntax() {}
 
@@ -21,7 +26,19 @@ final class TokenSyntax {
         record Invalid(String message) implements Parsed {}
     }
 
+    /** @param headers that say it, the token's own first */
+    static Recognition recognise(Dialect dialect, List<String> headers, String text) {
+        return switch (parse(text)) {
+            case Parsed.Valid(Token token) -> new Recognition.Accepted(dialect, headers, token);
+            case Parsed.Invalid(String message) -> new Recognition.Malformed(dialect, message);
+        };
+    }
+
     static Parsed parse(String text) {
+        if (text.length() > MAX_CHARACTERS) {
+            return new Parsed.Invalid(
+                    "a token has at most " + MAX_CHARACTERS + " characters: " + text.length());
+        }
         String trimmed = text.endsWith(";") ? text.substring(0, text.length() - 1) : text;
         String[] fields = trimmed.split(":", -1);
         boolean suffixed = fields.length == WIDTHS.length + 2;
@@ -60,18 +77,11 @@ final class TokenSyntax {
     }
 
     private static Parsed narrowed(String[] fields) {
-        Parsed parsed = window(fields);
-        if (!(parsed instanceof Parsed.Valid(Token window))) {
-            return parsed;
+        if (!(window(fields) instanceof Parsed.Valid(Token window))) {
+            return window(fields);
         }
-        long address = parseUnsignedLong(fields[7], 16);
-        long length = parseUnsignedLong(fields[8], 16);
-        long skipped = address - window.address();
-        boolean inside = length != 0 && Long.compareUnsigned(address, window.address()) >= 0
-                && Long.compareUnsigned(skipped, window.length()) < 0
-                && Long.compareUnsigned(length, window.length() - skipped) <= 0;
-        return inside
-                ? new Parsed.Valid(window.narrowedTo(address, length))
-                : new Parsed.Invalid("address and size must lie within the window");
+        Token part = window.narrowedTo(parseUnsignedLong(fields[7], 16),
+                parseUnsignedLong(fields[8], 16));
+        return part == null ? new Parsed.Invalid(OUTSIDE) : new Parsed.Valid(part);
     }
 }

@@ -1,0 +1,35 @@
+package io.railhead.gateway.authorization;
+
+import io.railhead.gateway.auth.Principal;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a caller may have bytes written to, or read from, the port of a GID: a token that
+ * connects nobody names some machine's memory, and nothing in it proves whose.
+ */
+public final class PeerAddresses {
+
+    private PeerAddresses() {}
+
+    /**
+     * The GID must be the address that the request came from, as it is with RoCE v2 over one
+     * interface, or stand in the principal's list.
+     *
+     * @param gid 16 bytes in network order; an IPv4 address is mapped
+     * @param peer of the TCP connection; null where it is not known
+     */
+    public static boolean allow(Principal principal, byte[] gid, @Nullable InetAddress peer) {
+        InetAddress named = address(gid);
+        return named.equals(peer) || principal.gids().contains(named);
+    }
+
+    private static InetAddress address(byte[] gid) {
+        try {
+            return InetAddress.getByAddress(gid);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("a GID has 16 bytes: " + gid.length, e);
+        }
+    }
+}

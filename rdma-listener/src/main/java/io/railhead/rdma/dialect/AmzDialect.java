@@ -1,0 +1,65 @@
+package io.railhead.rdma.dialect;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code x-amz-rdma-token}: cuObject and all that is built on it, MinIO's SDKs, NIXL, Railhead's
+ * own client.
+ */
+final class AmzDialect implements Dialect {
+    static final String TOKEN = "x-amz-rdma-token";
+
+    private final PutDecline putDecline;
+
+    AmzDialect(PutDecline putDecline) {
+        this.putDecline = putDecline;
+    }
+
+    @Override
+    public String name() {
+        return "amz";
+    }
+
+    @Override
+    public @Nullable Recognition recognise(Function<String, @Nullable String> header) {
+        String value = header.apply(TOKEN);
+        if (value == null) {
+            return null;
+        }
+        String token = value.strip();
+        if (token.length() <= TokenSyntax.MAX_CHARACTERS) {
+            if (token.startsWith("rc:")) {
+                return new Recognition.Declined(this, "rc");
+            }
+            if (isLibfabric(token)) {
+                return new Recognition.Declined(this, "ofi1");
+            }
+        }
+        return TokenSyntax.recognise(this, List.of(TOKEN), token);
+    }
+
+    /** Ceph's: base, size, {@code ofi1}, provider, endpoint, key. */
+    private static boolean isLibfabric(String token) {
+        String[] fields = token.split(":", 4);
+        return fields.length == 4 && fields[2].equals("ofi1");
+    }
+
+    /**
+     * A read's object comes in the body of an ordinary answer. An upload's bytes are still the
+     * client's, so nothing but an error is safe.
+     */
+    @Override
+    public Decline decline(Operation operation) {
+        if (operation == Operation.GET || operation == Operation.OTHER) {
+            return new Decline.ServeInline();
+        }
+        int status = switch (putDecline) {
+            case ERROR -> Decline.NOT_IMPLEMENTED;
+            case DRAFT -> 200;
+        };
+        return new Decline.Answer(status, Map.of(Reply.STATUS, "" + Decline.NOT_IMPLEMENTED));
+    }
+}
