@@ -185,7 +185,7 @@ class RdmaConformanceIT {
         assertThat(answer.headers().firstValue("x-amz-rdma-reply")).contains("" + status);
         assertThat(answer.headers().firstValue("x-amz-rdma-bytes-transferred"))
                 .contains("" + bytes);
-
+        assertThat(answer.headers().firstValue("content-length")).contains("0");
         assertThat(answer.body()).isEmpty();
     }
 

@@ -115,7 +115,8 @@ public final class Sessions {
 
     /**
      * What a token names, checked: the session exists, is proven and is the principal's, and the
-     * window lies within the buffer of that key. Throws {@code TransferException} with its reason.
+     * window lies within the buffer of that key. Throws {@code TransferException} with its reason;
+     * who names what it has no right to again and again is suspended.
      */
     public RemoteBuffer resolve(String principal, int sessionNumber, long address, long length,
             int key) {
@@ -124,6 +125,7 @@ public final class Sessions {
             throw new TransferException(UNKNOWN_SESSION, "no session " + sessionNumber);
         }
         if (!session.principal().equals(principal)) {
+            accessError(principal);
             throw new TransferException(FOREIGN_SESSION,
                     "session " + sessionNumber + " is not " + principal + "'s");
         }
@@ -133,6 +135,7 @@ public final class Sessions {
         }
         Region region = session.findRegion(key);
         if (region == null) {
+            accessError(principal);
             throw new TransferException(UNKNOWN_KEY,
                     "session " + sessionNumber + " has no such buffer");
         }
@@ -172,8 +175,13 @@ public final class Sessions {
             live.remove(session.number(), session);
             pending.remove(session.id(), session);
         }
-        String principal = session.principal();
-        if (reason == EndReason.ACCESS && suspensions.accessError(principal)) {
+        if (reason == EndReason.ACCESS) {
+            accessError(session.principal());
+        }
+    }
+
+    private void accessError(String principal) {
+        if (suspensions.accessError(principal)) {
             log.warn("RDMA of principal {} is suspended for {} s: memory that it named could not be"
                     + " touched, {} times within {} s", principal,
                     Suspensions.SUSPENDED.toSeconds(),

@@ -2,6 +2,7 @@ package io.railhead.rdma.session;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.rdma.TransferException;
@@ -140,6 +141,21 @@ class SessionsTest {
         clock.addAndGet(Suspensions.SUSPENDED.toNanos());
         assertThat(sessions.isSuspended("ann")).isFalse();
         assertThat(open("ann").isOpen()).isTrue();
+    }
+
+    @Test
+    void whoGuessesKeysOrSessionsIsSuspendedToo() {
+        PeerSession another = open("bob");
+        PeerSession own = open("ann");
+        for (int i = 0; i < Suspensions.ERRORS; i++) {
+            int number = i % 2 == 0 ? another.number() : own.number();
+            assertThat(sessions.isSuspended("ann")).isFalse();
+            assertThatThrownBy(() -> sessions.resolve("ann", number, 0, 1, 1))
+                    .isInstanceOf(TransferException.class);
+        }
+        assertThat(sessions.isSuspended("ann")).isTrue();
+        assertThat(own.isOpen()).isFalse();
+        assertThat(another.isOpen()).isTrue();
     }
 
     @Test
