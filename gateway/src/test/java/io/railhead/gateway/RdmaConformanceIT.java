@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every known client, each by its own reading of the answer: it takes its memory for the object
@@ -68,12 +69,23 @@ class RdmaConformanceIT {
     private TestPeer peer;
 
     @BeforeEach
-    void start() {
+    void begin() {
         store = new FakeStore();
+        store.header("x-amz-meta-epoch", "seven");
+        store.header("x-amz-checksum-crc32", "AAAAAA==");
+        for (String bucket : List.of("held", "b", "plain", "stalls", "passing")) {
+            store.put("/" + bucket + "/object", OBJECT);
+        }
+        store.parts("/b/object", PART);
+        store.parts("/plain/object", PART);
+        start("decide_timeout: 40s", "fence_timeout: 50s");
+    }
+
+    private void start(String decide, String fence) {
         // The tests' defaults end in the section rdma, which goes on here.
         gateway = new TestGateway("""
-                  decide_timeout: 1s
-                  fence_timeout: 2s
+                  %s
+                  %s
                   dialects: {rdma_info: on, cuobj: on}
                 cache:
                   memory: 128MiB
@@ -85,7 +97,9 @@ class RdmaConformanceIT {
                     freshness: immutable
                   - bucket: plain
                     rdma: off
-                """.formatted(store.endpoint()), """
+                  - bucket: passing
+                    cache: off
+                """.formatted(decide, fence, store.endpoint()), """
                 principals:
                   - name: trainer
                     keys: [{access_key: AK, secret_key: SK}]
@@ -93,13 +107,6 @@ class RdmaConformanceIT {
                 """);
         client = gateway.client("AK", "SK");
         peer = new TestPeer(client, "SK", BUFFER);
-        store.header("x-amz-meta-epoch", "seven");
-        store.header("x-amz-checksum-crc32", "AAAAAA==");
-        for (String bucket : List.of("held", "b", "plain", "stalls")) {
-            store.put("/" + bucket + "/object", OBJECT);
-        }
-        store.parts("/b/object", PART);
-        store.parts("/plain/object", PART);
     }
 
     @AfterEach
@@ -126,15 +133,18 @@ class RdmaConformanceIT {
     // ---- what is asked
 
     private String[] headers(Form form, long bytes, String... more) {
-        Token token = peer.token(FROM, bytes);
+        return headers(form, peer.token(0, BUFFER), peer.token(FROM, bytes), more);
+    }
+
+    private static String[] headers(Form form, Token buffer, Token token, String... more) {
         String[] offer = switch (form) {
             case AMZ -> new String[]{"x-amz-rdma-token", token.format()};
-            case AMZ_SUFFIXED -> new String[]{"x-amz-rdma-token",
-                    peer.token(0, BUFFER).format() + ":" + hex(token.address()) + ":" + hex(bytes)};
+            case AMZ_SUFFIXED -> new String[]{"x-amz-rdma-token", buffer.format() + ":"
+                    + hex(token.address()) + ":" + hex(token.length())};
             case RDMA_INFO -> new String[]{"x-rdma-info", token.format()};
-            case CUOBJ -> new String[]{"x-cuobj-rdma-descr", peer.token(0, BUFFER).format(),
-                    "x-cuobj-content-length", Long.toString(bytes), "x-cuobj-remote-buf-start",
-                    Long.toUnsignedString(token.address())};
+            case CUOBJ -> new String[]{"x-cuobj-rdma-descr", buffer.format(),
+                    "x-cuobj-content-length", Long.toString(token.length()),
+                    "x-cuobj-remote-buf-start", Long.toUnsignedString(token.address())};
         };
         return Stream.of(offer, new String[]{"x-railhead-request-id", UUID.randomUUID().toString()},
                 more).flatMap(Arrays::stream).toArray(String[]::new);
@@ -209,7 +219,7 @@ class RdmaConformanceIT {
     @ParameterizedTest
     @MethodSource("everyRead")
     void everyClientFindsWhatItAskedForInItsMemory(Form form, String range) {
-        for (String path : List.of("/held/object", "/b/object")) {
+        for (String path : List.of("/held/object", "/b/object", "/passing/object")) {
             for (int round = 0; round < 3; round++) {
                 assertDelivered(read(path, form, range), form, range);
             }
@@ -220,7 +230,7 @@ class RdmaConformanceIT {
                         : form.name()
                                 .toLowerCase(
                                         java.util.Locale.ROOT))
-                + "\",result=\"delivered\",}")).isEqualTo(6);
+                + "\",result=\"delivered\",}")).isEqualTo(9);
     }
 
     @ParameterizedTest
@@ -240,21 +250,45 @@ class RdmaConformanceIT {
         });
     }
 
-    @ParameterizedTest
-    @MethodSource("everyRead")
-    void aReadThatBreaksOffInTheMiddleIsAnErrorToEveryClient(Form form, String range) {
+    /** All at once, since each takes as long as the deadline. */
+    @Test
+    void aReadThatBreaksOffInTheMiddleIsAnErrorToEveryClient() {
+        peer.close();
+        gateway.close();
+        start("decide_timeout: 8s", "fence_timeout: 10s");
         store.fault((exchange, object) -> stallsInTheMiddle(exchange));
-        HttpResponse<byte[]> answer = read("/stalls/object", form,
-                range.startsWith("bytes=7") ? "" : range);
-        assertThat(answer.statusCode()).isEqualTo(500);
-        assertThat(answer.headers().firstValue("x-amz-rdma-reply")).isEmpty();
-        assertThat(peer.bytes(FROM, 1000)).isEqualTo(Arrays.copyOf(OBJECT, 1000));
-        assertNobodyTakesMemory(answer, form, range);
-        peer.fill(MARK);
-        release.countDown();
-        assertThat(client.get("/stalls/object").body()).isEqualTo(OBJECT);
-        assertThat(peer.isAll(MARK)).as("nothing is written after the answer").isTrue();
+        List<Stalled> reads = Stream.of("/stalls/object", "/passing/object")
+                .flatMap(path -> Stream.of(Form.values())
+                        .flatMap(form -> Stream.of("", "bytes=0-" + (OBJECT.length - 1))
+                                .map(range -> new Stalled(path, form, range))))
+                .toList();
+        try (TestPeer large = new TestPeer(client, "SK", (long) reads.size() * OBJECT.length)) {
+            Token buffer = large.token(0, (long) reads.size() * OBJECT.length);
+            large.fill(MARK);
+            List<CompletableFuture<HttpResponse<byte[]>>> answers = new ArrayList<>();
+            for (Stalled read : reads) {
+                Token token = large.token((long) answers.size() * OBJECT.length, OBJECT.length);
+                answers.add(client.sendAsync("GET", read.path, new byte[0],
+                        headers(read.form, buffer, token, ranged(read.range))));
+            }
+            for (int i = 0; i < reads.size(); i++) {
+                HttpResponse<byte[]> answer = answers.get(i).join();
+                assertThat(answer.statusCode()).as("%s", reads.get(i)).isEqualTo(500);
+                assertThat(answer.headers().firstValue("x-amz-rdma-reply")).isEmpty();
+                assertThat(large.bytes((long) i * OBJECT.length, 1000))
+                        .isEqualTo(Arrays.copyOf(OBJECT, 1000));
+                assertNobodyTakesMemory(answer, reads.get(i).form, reads.get(i).range);
+            }
+            large.fill(MARK);
+            store.fault((exchange, object) -> false);
+            release.countDown();
+            assertThat(client.get("/stalls/object").body()).isEqualTo(OBJECT);
+            assertThat(client.get("/passing/object").body()).isEqualTo(OBJECT);
+            assertThat(large.isAll(MARK)).as("nothing is written after the answer").isTrue();
+        }
     }
+
+    private record Stalled(String path, Form form, String range) {}
 
     private boolean stallsInTheMiddle(HttpExchange exchange) {
         try {
@@ -296,11 +330,30 @@ class RdmaConformanceIT {
         }
     }
 
-    @Test
-    void anEmptyObjectMovesNothingAndSaysSo() {
-        store.put("/held/empty", new byte[0]);
+    @ParameterizedTest
+    @MethodSource("everyRead")
+    void whatNeitherFitsNorIsHeldIsDeclined(Form form, String range) {
+        peer.fill(MARK);
+        HttpResponse<byte[]> answer = client.get("/passing/object",
+                headers(form, 1000, ranged(range)));
+        assertThat(answer.headers().firstValue("x-railhead-rdma-declined")).contains("window");
+        assertThat(peer.isAll(MARK)).isTrue();
+        senders(form, range).forEach(known -> {
+            Verdict verdict = known.get(new Asked(1000), new Reading(answer));
+            assertThat(verdict).as("%s reads %s", known, answer)
+                    .isEqualTo(WHEN_A_READ_IS_DECLINED.get(known));
+            if (verdict == TAKES_BODY) {
+                assertThat(answer.body()).isEqualTo(expected(range));
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/held/empty", "/passing/empty"})
+    void anEmptyObjectMovesNothingAndSaysSo(String path) {
+        store.put(path, new byte[0]);
         for (int round = 0; round < 2; round++) {
-            HttpResponse<byte[]> answer = client.get("/held/empty", headers(Form.AMZ, 1000));
+            HttpResponse<byte[]> answer = client.get(path, headers(Form.AMZ, 1000));
             assertReply(answer, 200, 0);
             Reading reading = new Reading(answer);
             assertThat(RdmaClients.MINIO.get(new Asked(0), reading)).isEqualTo(ASKS_AGAIN);
@@ -482,6 +535,9 @@ class RdmaConformanceIT {
             }
             return true;
         });
+        peer.close();
+        gateway.close();
+        start("decide_timeout: 1s", "fence_timeout: 2s");
         byte[] bytes = object(1000);
         peer.set(FROM, bytes);
         Map<Form, CompletableFuture<HttpResponse<byte[]>>> answers = new EnumMap<>(Form.class);

@@ -51,7 +51,7 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
 
         @Override
         public void declined(String reason) {
-            HttpBody body = decline(reason);
+            HttpBody body = declinedBody(reason);
             if (body != null && !exchange.isOver()) {
                 read.redirect(body);
             }
@@ -74,7 +74,7 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
     }
 
     /** Where the object goes instead; null where the dialect's answer is an error, now given. */
-    private @Nullable HttpBody decline(String reason) {
+    private @Nullable HttpBody declinedBody(String reason) {
         services.metrics().rdmaDeclined.labels(reason).inc();
         return switch (dialect.decline(Operation.GET)) {
             case Decline.ServeInline _ -> new HttpBody(services, exchange, request, reason);
@@ -85,25 +85,33 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
         };
     }
 
-    @Override
-    public void uncacheable() {
-        HttpBody body = decline("uncacheable");
-        if (body != null) {
+    /** What cannot be served from what is held either. */
+    void decline(String reason) {
+        HttpBody body = declinedBody(reason);
+        if (body != null && !exchange.isOver()) {
             body.uncacheable();
         }
     }
 
-    /** In the store's words, unless it has changed its mind: then this is a decline after all. */
+    /** The object's own answer is there already. */
+    void passDeclined(BackendResponse answer, String reason) {
+        if (declinedBody(reason) == null) {
+            BodyDrain.discard(answer.body());
+        } else {
+            exchange.request().response().putHeader(Decline.REASON, reason);
+            Relay.pass(exchange, request.method(), answer);
+        }
+    }
+
+    @Override
+    public void uncacheable() {
+        new UncachedMemory(this).start();
+    }
+
+    /** In the store's words; it may have changed its mind. */
     @Override
     public void refused() {
-        services.relay().ask(exchange, request, answer -> {
-            if (answer.isSuccess()) {
-                BodyDrain.discard(answer.body());
-                uncacheable();
-            } else {
-                refused(answer);
-            }
-        });
+        uncacheable();
     }
 
     @Override
