@@ -53,7 +53,8 @@ class TroubleshootingTest {
 
     private static boolean isSource(Path file) {
         String name = file.toString();
-        return name.contains("/src/main/java/") && name.endsWith(".java");
+        return (name.contains("/src/main/java/") && name.endsWith(".java"))
+                || (name.contains("/src/main/resources/") && name.endsWith(".js"));
     }
 
     /** A text that is broken over lines is one text. */

@@ -1,5 +1,9 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.Started.STEP;
+import static io.railhead.gateway.Started.await;
+import static io.railhead.gateway.Started.bound;
+
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
 import io.railhead.backend.aws.AwsBackend;
@@ -32,7 +36,6 @@ import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
-import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.control.AdminApi;
 import io.railhead.gateway.control.AdminCalls;
 import io.railhead.gateway.control.Drain;
@@ -60,7 +63,6 @@ import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.session.Sessions;
-import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
@@ -70,13 +72,10 @@ import io.vertx.core.http.HttpServerRequest;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,10 +90,9 @@ public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final int MAX_PENDING_SESSIONS = 256;
-    private static final Duration STEP = Duration.ofSeconds(30);
 
     private final GatewayConfig config;
-    private final Deque<AutoCloseable> started = new ArrayDeque<>();
+    private final Started started = new Started();
     private final Metrics metrics = new Metrics();
     private final Drain drain = new Drain(metrics.inFlight);
     private final ReloadedFiles files = new ReloadedFiles(metrics);
@@ -159,7 +157,7 @@ public final class Gateway implements AutoCloseable {
                     config.gateway().drain().plus(STEP)));
             started.push(() -> requests.drain(config.gateway().drain()));
         } catch (RuntimeException e) {
-            stop(e);
+            started.stop(e);
             throw e;
         }
         probeBackends(credentials.principals());
@@ -178,8 +176,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     private <T extends AutoCloseable> T opened(T part) {
-        started.push(part);
-        return part;
+        return started.opened(part);
     }
 
     private @Nullable PolicyFile openPolicy() {
@@ -384,50 +381,9 @@ public final class Gateway implements AutoCloseable {
     public void close() {
         serving = false;
         RuntimeException failure = new RuntimeException("not everything could be stopped");
-        stop(failure);
+        started.stop(failure);
         if (failure.getSuppressed().length > 0) {
             throw failure;
-        }
-    }
-
-    private void stop(RuntimeException suppressing) {
-        while (!started.isEmpty()) {
-            try {
-                started.pop().close();
-            } catch (Exception e) {
-                suppressing.addSuppressed(e);
-            }
-        }
-    }
-
-    /** A port that cannot be had is a setting's fault: the message names it. */
-    private static <T> T bound(String key, ListenAddress address, Future<T> listening) {
-        try {
-            return await(listening);
-        } catch (RuntimeException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new IllegalArgumentException(
-                    key + ": cannot listen on " + address.host() + ":" + address.port() + ": "
-                            + cause.getMessage(),
-                    e);
-        }
-    }
-
-    static <T> T await(Future<T> future) {
-        return await(future, STEP);
-    }
-
-    private static <T> T await(Future<T> future, Duration atMost) {
-        try {
-            return future.await(atMost.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (java.util.concurrent.TimeoutException e) {
-            throw new IllegalStateException(
-                    "a step of starting or stopping took more than " + atMost, e);
-        } catch (RuntimeException e) {
-            throw e;
-        } catch (Exception e) {
-            // Futures throw what they failed with, checked or not.
-            throw new IllegalStateException(e.getMessage(), e);
         }
     }
 }

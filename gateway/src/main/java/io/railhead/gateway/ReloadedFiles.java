@@ -28,7 +28,7 @@ final class ReloadedFiles {
                 FileWatch.start("gateway.tls", TlsFiles.of(tls),
                         contents -> TlsFiles.options(vertx, contents), usable -> {}).close();
             } finally {
-                Gateway.await(vertx.close());
+                Started.await(vertx.close());
             }
         }
         GatewayConfig.Events events = gateway.events();

@@ -8,6 +8,7 @@ import io.railhead.gateway.Gateway;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.os.devices.PortCounters;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class MonitoringTest {
     private static final Pattern METRIC = Pattern.compile("railhead_[a-z_]+");
+    private static final Pattern COUNTER = Pattern.compile("counter[=!]~?\"([^\"]+)\"");
     private static final Pattern SERIES_SUFFIX = Pattern.compile("_(bucket|count|sum)$");
 
     @TempDir
@@ -87,6 +89,28 @@ class MonitoringTest {
         Chart.YAML.writeValue(file.toFile(),
                 Map.of("groups", List.of(Map.of("name", "dashboard", "rules", rules))));
         assertThat(promtool(null, "check", "rules", file.toString())).contains("SUCCESS");
+    }
+
+    /**
+     * A counter that nothing reads would be a line that is never drawn, an alert that never goes
+     * off.
+     */
+    @Test
+    void theAdaptersCountersThatTheyNameAreRead() throws IOException {
+        List<String> named = expressions().flatMap(each -> COUNTER.matcher(each).results())
+                .flatMap(each -> Stream.of(each.group(1).split("\\|", -1)))
+                .distinct()
+                .toList();
+        Path port = folder.resolve("class/infiniband/mlx5_0/ports/1");
+        for (String name : named) {
+            for (String kind : List.of("counters", "hw_counters")) {
+                Files.createDirectories(port.resolve(kind));
+                Files.writeString(port.resolve(kind).resolve(name), "1\n");
+            }
+        }
+        assertThat(PortCounters.read(folder, "mlx5_0", 1).events().keySet())
+                .contains("np_cnp_sent")
+                .containsExactlyInAnyOrderElementsOf(named);
     }
 
     private static Stream<String> names(String expression) {

@@ -18,6 +18,7 @@ public final class FabricCounts {
     private final Map<TransferException.Reason, LongAdder> refusals = adders(
             TransferException.Reason.class);
     private final Map<Refusal, LongAdder> peerRefusals = adders(Refusal.class);
+    private final Map<QueuePairState, LongAdder> queuePairs = adders(QueuePairState.class);
 
     public void began() {
         transfers.increment();
@@ -61,9 +62,31 @@ public final class FabricCounts {
     }
 
     public FabricStats snapshot() {
+        return snapshot(Map.of(), Map.of());
+    }
+
+    /**
+     * Of a fabric that has queue pairs and pollers.
+     *
+     * @param pollerNanos processor time of each poller, by its thread's name
+     */
+    public FabricStats snapshot(Map<String, Long> pollerNanos) {
+        return snapshot(sums(queuePairs), pollerNanos);
+    }
+
+    private FabricStats snapshot(Map<QueuePairState, Long> pairs, Map<String, Long> pollerNanos) {
         return new FabricStats(transfers.sum(), written.sum(), read.sum(), copyNanos.sum(),
                 idleSpinNanos.sum(), sessions.sum(), registered.sum(), sums(refusals),
-                sums(peerRefusals));
+                sums(peerRefusals), pairs, pollerNanos);
+    }
+
+    /** One more queue pair is in this state. */
+    public void entered(QueuePairState state) {
+        count(queuePairs, state).increment();
+    }
+
+    public void left(QueuePairState state) {
+        count(queuePairs, state).decrement();
     }
 
     private static <K extends Enum<K>> Map<K, LongAdder> adders(Class<K> keys) {

@@ -18,17 +18,23 @@ import java.util.Map;
  * @param refusals transfers and slices refused or broken off; what {@code Sessions.resolve} refuses
  *            is counted by who asked it
  * @param peerRefusals what was refused to peers on the socket
+ * @param queuePairs there are now; {@code sessions} are the open ones
+ * @param pollerNanos processor time of each poller since it was started, by its thread's name
  */
 public record FabricStats(long transfers, long bytesWritten, long bytesRead, long copyNanos,
         long idleSpinNanos, long sessions, long registeredBytes,
         Map<TransferException.Reason, Long> refusals,
-        Map<Refusal, Long> peerRefusals) {
+        Map<Refusal, Long> peerRefusals, Map<QueuePairState, Long> queuePairs,
+        Map<String, Long> pollerNanos) {
 
-    public static final FabricStats NONE = new FabricStats(0, 0, 0, 0, 0, 0, 0, Map.of(), Map.of());
+    public static final FabricStats NONE = new FabricStats(0, 0, 0, 0, 0, 0, 0, Map.of(), Map.of(),
+            Map.of(), Map.of());
 
     public FabricStats {
         refusals = Map.copyOf(refusals);
         peerRefusals = Map.copyOf(peerRefusals);
+        queuePairs = Map.copyOf(queuePairs);
+        pollerNanos = Map.copyOf(pollerNanos);
     }
 
     public FabricStats plus(FabricStats other) {
@@ -36,7 +42,14 @@ public record FabricStats(long transfers, long bytesWritten, long bytesRead, lon
                 bytesRead + other.bytesRead, copyNanos + other.copyNanos,
                 idleSpinNanos + other.idleSpinNanos, sessions + other.sessions,
                 registeredBytes + other.registeredBytes, sums(refusals, other.refusals),
-                sums(peerRefusals, other.peerRefusals));
+                sums(peerRefusals, other.peerRefusals), sums(queuePairs, other.queuePairs),
+                sums(pollerNanos, other.pollerNanos));
+    }
+
+    /** What of it is left once its fabric has been closed: counts, and what is kept for good. */
+    FabricStats afterItsEnd() {
+        return new FabricStats(transfers, bytesWritten, bytesRead, copyNanos, idleSpinNanos, 0, 0,
+                refusals, peerRefusals, queuePairs, pollerNanos);
     }
 
     private static <K> Map<K, Long> sums(Map<K, Long> one, Map<K, Long> other) {

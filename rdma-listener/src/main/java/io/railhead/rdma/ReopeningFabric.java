@@ -78,10 +78,7 @@ public final class ReopeningFabric<P> implements Fabric {
         Fabric old = current;
         current = new UnavailableFabric(name, "is being opened again");
         old.close();
-        FabricStats last = old.stats();
-        ofEarlier = ofEarlier.plus(new FabricStats(last.transfers(), last.bytesWritten(),
-                last.bytesRead(), last.copyNanos(), last.idleSpinNanos(), 0, 0, last.refusals(),
-                last.peerRefusals()));
+        ofEarlier = ofEarlier.plus(old.stats().afterItsEnd());
         Fabric next = opener.apply(now);
         place = now;
         try {

@@ -69,6 +69,8 @@ public abstract class FabricContract {
         assertThat(pages.leases()).as("leases").isZero();
         assertThat(rig.stats().registeredBytes()).as("registered bytes").isZero();
         assertThat(rig.stats().sessions()).as("sessions").isZero();
+        assertThat(rig.stats().queuePairs().values()).as("queue pairs")
+                .allMatch(pairs -> pairs == 0);
         assertThat(rig.sessions().open()).as("open sessions").isZero();
         pages.close();
     }

@@ -39,7 +39,8 @@ class FabricsTest {
         @Override
         public FabricStats stats() {
             return new FabricStats(1, 2, 3, 4, 5, 6, 7,
-                    Map.of(TransferException.Reason.FENCED, 8L), Map.of());
+                    Map.of(TransferException.Reason.FENCED, 8L), Map.of(),
+                    Map.of(QueuePairState.OPEN, 9L), Map.of(name, 10L));
         }
 
         @Override
@@ -71,7 +72,8 @@ class FabricsTest {
                 List.of(new Named("a", Health.USABLE), new Named("b", Health.USABLE))).stats();
 
         assertThat(sum).isEqualTo(new FabricStats(2, 4, 6, 8, 10, 12, 14,
-                Map.of(TransferException.Reason.FENCED, 16L), Map.of()));
+                Map.of(TransferException.Reason.FENCED, 16L), Map.of(),
+                Map.of(QueuePairState.OPEN, 18L), Map.of("a", 10L, "b", 10L)));
     }
 
     @Test

@@ -65,7 +65,8 @@ class ReopeningFabricTest {
 
         @Override
         public FabricStats stats() {
-            return new FabricStats(1, 0, 0, 0, 0, isClosed ? 0 : sessions, 0, Map.of(), Map.of());
+            return new FabricStats(1, 0, 0, 0, 0, isClosed ? 0 : sessions, 0, Map.of(), Map.of(),
+                    Map.of(QueuePairState.KEPT, 1L), Map.of("verbs-poller-a-0", 5L));
         }
 
         @Override
@@ -110,6 +111,9 @@ class ReopeningFabricTest {
                 "register b");
         assertThatThrownBy(() -> fabric.begin(buffer())).hasMessage("begun in b");
         assertThat(fabric.stats().transfers()).as("of both").isEqualTo(2);
+        assertThat(fabric.stats().pollerNanos()).containsEntry("verbs-poller-a-0", 10L);
+        assertThat(fabric.stats().queuePairs()).as("kept for good")
+                .containsEntry(QueuePairState.KEPT, 2L);
     }
 
     @Test

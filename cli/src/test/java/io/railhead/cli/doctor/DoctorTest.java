@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -375,39 +374,5 @@ class DoctorTest {
 
         machine.write("sys/class/net/eth0/ecn/roce_rp/enable/3", "1\n");
         assertThat(of(examine(VERBS), "ecn and pfc").mark()).isEqualTo(Mark.OK);
-    }
-
-    @Test
-    void whoListensOnAPortIsNamed() throws IOException {
-        machine.write("proc/net/tcp",
-                """
-                          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-                           0: 00000000:2328 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1
-                        """);
-        machine.write("proc/42/comm", "nginx\n");
-        Path descriptors = Files.createDirectories(root.resolve("proc/42/fd"));
-        Files.createSymbolicLink(descriptors.resolve("7"), Path.of("socket:[4711]"));
-        Host host = new Host(root, Files::exists, libraries::contains);
-        assertThat(PortOwner.of(host, 9000)).contains("nginx (pid 42)");
-        assertThat(PortOwner.of(host, 9001)).isEmpty();
-    }
-
-    @Test
-    void whoWatchesIsToldWhatIsWaitedFor() {
-        StringWriter err = new StringWriter();
-        Parts parts = new Parts(new PrintWriter(err, true), true);
-        Part slow = new Part("the far store", () -> {
-            for (int i = 0; i < 3000 && !err.toString().contains("waiting for"); i++) {
-                LockSupport.parkNanos(10_000_000);
-            }
-            return List.of(Finding.ok("slow", "done", "why"));
-        });
-        Part broken = new Part("broken", () -> {
-            throw new IllegalStateException("defect");
-        });
-        List<Finding> findings = parts.lookAt(List.of(slow, broken));
-        assertThat(err.toString()).contains("\rwaiting for the far store").endsWith("\r");
-        assertThat(findings).extracting(Finding::subject).containsExactly("slow", "broken");
-        assertThat(findings.getLast().mark()).isEqualTo(Mark.FAIL);
     }
 }

@@ -44,6 +44,11 @@ public final class FabricCollector extends Collector {
                 "Transfers refused or broken off (side transfer), and what peers were refused"
                         + " (side peer).",
                 List.of("fabric", "side", "reason"));
+        GaugeMetricFamily pairs = new GaugeMetricFamily("railhead_queue_pairs",
+                "Queue pairs there are now, by what they are about.", List.of("fabric", "state"));
+        CounterMetricFamily polling = new CounterMetricFamily("railhead_poller_cpu_seconds",
+                "Processor time of each poller's thread, whatever it did.",
+                List.of("fabric", "poller"));
         for (Fabric fabric : fabrics) {
             List<String> name = List.of(fabric.name());
             FabricStats stats = fabric.stats();
@@ -57,14 +62,24 @@ public final class FabricCollector extends Collector {
             spinning.addMetric(name, (double) stats.idleSpinNanos() / NANOS);
             add(refusals, fabric.name(), "transfer", stats.refusals());
             add(refusals, fabric.name(), "peer", stats.peerRefusals());
+            stats.queuePairs()
+                    .forEach((state, count) -> pairs
+                            .addMetric(List.of(fabric.name(), word(state)), (double) count));
+            stats.pollerNanos()
+                    .forEach((poller, nanos) -> polling
+                            .addMetric(List.of(fabric.name(), poller), (double) nanos / NANOS));
         }
         return List.of(usable, sessions, registered, transfers, bytes, copying, spinning,
-                refusals);
+                refusals, pairs, polling);
     }
 
     private static void add(CounterMetricFamily refusals, String fabric, String side,
             Map<? extends Enum<?>, Long> counts) {
         counts.forEach((reason, count) -> refusals.addMetric(
-                List.of(fabric, side, reason.name().toLowerCase(Locale.ROOT)), (double) count));
+                List.of(fabric, side, word(reason)), (double) count));
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
     }
 }

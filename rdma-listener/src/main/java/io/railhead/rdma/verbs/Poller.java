@@ -1,6 +1,8 @@
 package io.railhead.rdma.verbs;
 
 import io.railhead.rdma.channel.AdaptiveSpin;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.PriorityQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,6 +30,7 @@ final class Poller implements Executor, AutoCloseable {
     private static final int INBOX_CHUNK = 256;
     private static final int MESSAGES_A_TURN = 64;
     private static final long FAILED_NANOS = 1_000_000;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private record Deadline(long nanos, Runnable task) {}
 
@@ -45,6 +48,7 @@ final class Poller implements Executor, AutoCloseable {
     private boolean failing;
     private volatile boolean closed;
     private volatile boolean ended;
+    private volatile long cpuNanosAtEnd;
 
     /**
      * @param spun hears of time spent looking for work rather than asleep
@@ -55,11 +59,21 @@ final class Poller implements Executor, AutoCloseable {
         this.spin = spin;
         this.nanoClock = nanoClock;
         this.spun = spun;
-        this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::loop);
+        this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::work);
     }
 
     void start() {
         thread.start();
+    }
+
+    /** Its thread's. */
+    String name() {
+        return thread.getName();
+    }
+
+    /** Processor time of its thread so far; once that has ended, in all. Any thread. */
+    long cpuNanos() {
+        return Math.max(THREADS.getThreadCpuTime(thread.threadId()), cpuNanosAtEnd);
     }
 
     boolean isCurrentThread() {
@@ -106,6 +120,14 @@ final class Poller implements Executor, AutoCloseable {
         runLeft();
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void work() {
+        try {
+            loop();
+        } finally {
+            cpuNanosAtEnd = THREADS.getCurrentThreadCpuTime();
         }
     }
 

@@ -3,6 +3,7 @@ package io.railhead.rdma.verbs;
 import static java.util.Objects.requireNonNull;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Ended;
@@ -83,6 +84,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
     private final Deque<Delivery> spareDeliveries = new ArrayDeque<>();
     private final VerbsRegions regions;
     private Stage stage = Stage.PROVING;
+    private QueuePairState counted = QueuePairState.PROVING;
     private boolean proven;
     private boolean toldHandler;
     private EndReason reason = EndReason.PEER_GONE;
@@ -105,6 +107,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         this.regions = new VerbsRegions(peers, this);
         this.requests = new OutstandingRequests(peers.config().maxRequests());
         link.owner(this);
+        peers.counts().entered(counted);
     }
 
     /** See the constructor. */
@@ -186,6 +189,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             return;
         }
         stage = Stage.OPEN;
+        count(QueuePairState.OPEN);
         proven = true;
         peers.leftUnproven();
         peers.counts().sessionOpened();
@@ -391,6 +395,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             return;
         }
         stage = Stage.LEAVING;
+        count(QueuePairState.LEAVING);
         reason = why;
         lastWords = words;
         endSession();
@@ -433,6 +438,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         }
         boolean unheard = stage == Stage.OPEN;
         stage = Stage.BROKEN;
+        count(QueuePairState.BROKEN);
         endSession();
         if (unheard) {
             peers.ended().remember(session(), ended().encode());
@@ -473,6 +479,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             return;
         }
         stage = Stage.GONE;
+        peers.counts().left(counted);
         link.gone();
         regions.forgetAll();
         rail.leave(link.id(), peers.receives());
@@ -489,8 +496,15 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
     /** The queue pair could not be destroyed: all that it may touch is kept, for good. */
     void kept() {
         stage = Stage.GONE;
+        count(QueuePairState.KEPT);
         leavePeers();
         gone.complete(null);
+    }
+
+    private void count(QueuePairState next) {
+        peers.counts().left(counted);
+        counted = next;
+        peers.counts().entered(next);
     }
 
     private void leavePeers() {

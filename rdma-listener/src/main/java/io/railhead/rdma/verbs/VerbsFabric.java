@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 /**
  * One-sided delivery over reliable-connection queue pairs: InfiniBand, RoCE and soft-RoCE. Each
@@ -202,7 +203,12 @@ public final class VerbsFabric implements Fabric {
 
     @Override
     public FabricStats stats() {
-        return peers.counts().snapshot();
+        return peers.counts()
+                .snapshot(rails.values()
+                        .stream()
+                        .flatMap(List::stream)
+                        .map(Rail::poller)
+                        .collect(Collectors.toMap(Poller::name, Poller::cpuNanos)));
     }
 
     /** Blocks until no byte moves and all threads have ended; not from a fabric thread. */

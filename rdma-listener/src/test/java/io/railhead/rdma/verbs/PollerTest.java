@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.channel.AdaptiveSpin;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -109,6 +111,26 @@ final class PollerTest {
         poller.start();
         Awaiting.until("it sleeps", () -> completions.sleeps.get() == 1);
         assertThat(idleSpin.sum()).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+
+    /** As the system counts it: what the thread did itself, and all of it after its end. */
+    @Test
+    void theProcessorTimeOfItsThreadIsKnownAfterItsEndToo() {
+        assertThat(poller.cpuNanos()).as("before it starts").isZero();
+        poller.start();
+        AtomicLong burnt = new AtomicLong();
+        poller.execute(() -> {
+            long nanos = 0;
+            while (nanos < TimeUnit.MILLISECONDS.toNanos(20)) {
+                nanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+            }
+            burnt.set(nanos);
+        });
+        Awaiting.until("it has worked", () -> burnt.get() > 0);
+        long running = poller.cpuNanos();
+        assertThat(running).isGreaterThanOrEqualTo(burnt.get());
+        poller.close();
+        assertThat(poller.cpuNanos()).isGreaterThanOrEqualTo(running);
     }
 
     @Test

@@ -13,6 +13,8 @@ import io.railhead.os.verbs.QueuePairMask;
 import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.PeerSession;
@@ -94,6 +96,23 @@ final class VerbsQueuePairsTest {
         }
     }
 
+    @Test
+    void itsQueuePairIsCountedByWhatItIsAbout() throws IOException {
+        try (VerbsRig rig = rig(VerbsRig.config())) {
+            VerbsPeer peer = rig.peer("ann");
+            assertThat(rig.stats().queuePairs()).containsEntry(QueuePairState.OPEN, 1L)
+                    .containsEntry(QueuePairState.PROVING, 0L);
+            assertThat(rig.stats().pollerNanos()).isNotEmpty()
+                    .allSatisfy((name, nanos) -> {
+                        assertThat(name).startsWith("verbs-poller-");
+                        assertThat(nanos).isPositive();
+                    });
+            peer.close();
+            Awaiting.until("it is destroyed",
+                    () -> rig.stats().queuePairs().values().stream().allMatch(n -> n == 0));
+        }
+    }
+
     /** As where a device hangs: to the library the queue pair is closed, and lives on. */
     @Test
     void closingEndsThoughAQueuePairCannotBeDestroyed() throws IOException {
@@ -107,6 +126,8 @@ final class VerbsQueuePairsTest {
         rig.fabric().close();
         assertThat(connection.whenGone()).isDone();
         assertThat(rig.stats().sessions()).isZero();
+        assertThat(rig.stats().queuePairs()).containsEntry(QueuePairState.KEPT, 1L)
+                .containsEntry(QueuePairState.BROKEN, 0L);
         assertThat(rig.fabric().health().usable()).isFalse();
         peer.close();
         rig.close();

@@ -1,0 +1,32 @@
+package io.railhead.cli.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cli.doctor.Finding.Mark;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+class PartsTest {
+
+    @Test
+    void whoWatchesIsToldWhatIsWaitedFor() {
+        StringWriter err = new StringWriter();
+        Parts parts = new Parts(new PrintWriter(err, true), true);
+        Part slow = new Part("the far store", () -> {
+            for (int i = 0; i < 3000 && !err.toString().contains("waiting for"); i++) {
+                LockSupport.parkNanos(10_000_000);
+            }
+            return List.of(Finding.ok("slow", "done", "why"));
+        });
+        Part broken = new Part("broken", () -> {
+            throw new IllegalStateException("defect");
+        });
+        List<Finding> findings = parts.lookAt(List.of(slow, broken));
+        assertThat(err.toString()).contains("\rwaiting for the far store").endsWith("\r");
+        assertThat(findings).extracting(Finding::subject).containsExactly("slow", "broken");
+        assertThat(findings.getLast().mark()).isEqualTo(Mark.FAIL);
+    }
+}

@@ -1,0 +1,105 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A gateway with an administrator and a trainer, in front of a store that a test fills. */
+abstract class GatewayWithAdministrator {
+    static final int RUN = 256 << 10;
+
+    FakeStore store;
+    TestGateway gateway;
+    TestClient admin;
+    TestClient trainer;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache: {memory: 32MiB, page: 64KiB, run: 256KiB, window: 1MiB}
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - {bucket: plain, cache: off}
+                  - {bucket: small, max_object: 1KiB}
+                  - {freshness: {bounded: 1h}, shared: true}
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: operator
+                    keys:
+                      - {access_key: ADMIN, secret_key: admin-secret}
+                      - {access_key: AK, secret_key: SK}
+                    admin: true
+                  - name: trainer
+                    keys: [{access_key: TRAINER, secret_key: trainer-secret}]
+                """);
+        admin = new TestClient(gateway.admin(), "ADMIN", "admin-secret");
+        trainer = gateway.client("TRAINER", "trainer-secret");
+    }
+
+    @AfterEach
+    void stop() {
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    static byte[] random(int seed, int length) {
+        byte[] object = new byte[length];
+        new Random(seed).nextBytes(object);
+        return object;
+    }
+
+    HttpResponse<byte[]> post(String call, JsonObject body) {
+        return admin.send("POST", "/.railhead/admin/" + call,
+                body.encode().getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The last line of what is answered. */
+    JsonObject call(String call, JsonObject body) {
+        HttpResponse<byte[]> answer = post(call, body);
+        String text = new String(answer.body(), StandardCharsets.UTF_8);
+        assertThat(answer.statusCode()).as(text).isEqualTo(200);
+        return new JsonObject(text.lines().toList().getLast());
+    }
+
+    String refused(HttpResponse<byte[]> answer, int status) {
+        String document = new String(answer.body(), StandardCharsets.UTF_8);
+        assertThat(answer.statusCode()).as(document).isEqualTo(status);
+        return document;
+    }
+
+    double calls(String call, String result) {
+        return gateway.metric("railhead_admin_calls_total{call=\"" + call + "\",result=\"" + result
+                + "\",}");
+    }
+
+    static JsonObject of(String bucket, String prefix) {
+        return JsonObject.of("bucket", bucket, "prefix", prefix);
+    }
+
+    void putFive() {
+        for (int i = 0; i < 5; i++) {
+            store.put("/b/set/a%20" + i, random(i, RUN + 1000 * i));
+        }
+        store.put("/b/other", random(9, 100));
+    }
+
+    static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
