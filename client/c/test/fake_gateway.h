@@ -1,0 +1,44 @@
+/*
+ * A gateway's end of the socket, on a thread of its own: proves itself, maps what is registered, and does what it is
+ * told to do wrong. One connection at a time.
+ */
+#ifndef RAILHEAD_FAKE_GATEWAY_H
+#define RAILHEAD_FAKE_GATEWAY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "railhead/loopback.h"
+
+enum fault {
+    NO_FAULT,
+    BAD_SERVER_PROOF,
+    REFUSE_REGISTRATION,
+    END_AT_REGISTRATION,
+    HANG_UP_AT_REGISTRATION,
+    GARBAGE_AT_REGISTRATION,
+    SILENT_AT_REGISTRATION,
+};
+
+struct fake_gateway {
+    struct rh_grant grant;   /* what a client connects with */
+    _Atomic enum fault fault;
+    atomic_int registered;   /* buffers now */
+    atomic_int pings;
+    atomic_int connections;
+    atomic_int byes;
+    uint32_t keep_alive_millis;
+    uint8_t *mapped;         /* the last buffer registered, until it is deregistered */
+    uint64_t mapped_bytes;
+    uint64_t mapped_base;
+    int listener;
+    int client;
+    pthread_t thread;
+};
+
+void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path);
+/* Ends the connection that there is, as a gateway that is killed. */
+void fake_gateway_hang_up(struct fake_gateway *gateway);
+void fake_gateway_stop(struct fake_gateway *gateway);
+
+#endif
