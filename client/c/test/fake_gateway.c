@@ -1,7 +1,9 @@
 #include "fake_gateway.h"
 
 #include <errno.h>
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -165,7 +167,76 @@ void fake_gateway_hang_up(struct fake_gateway *gateway) {
     shutdown(gateway->client, SHUT_RDWR);
 }
 
+static void hmac(uint8_t key[RH_HASH_BYTES], const void *with, size_t bytes, const char *text, size_t length) {
+    const struct rh_bytes part = {text, length};
+    rh_hmac(key, with, bytes, &part, 1);
+}
+
+/* The request's signature, and the key that it was made with by the day that it names. */
+static void derive_key(struct fake_gateway *gateway, const char *request) {
+    static const char seed[] = "AWS4" FAKE_SECRET;
+    char hex[65];
+    uint8_t key[RH_HASH_BYTES], signature[RH_HASH_BYTES];
+    const char *scope = strstr(request, "Credential=" FAKE_ACCESS "/"), *at = strstr(request, "Signature=");
+    CHECK(scope && at, "not signed: %s", request);
+    const char *day = scope + strlen("Credential=" FAKE_ACCESS "/");
+    hmac(key, seed, strlen(seed), day, 8);
+    hmac(key, key, sizeof key, FAKE_REGION, strlen(FAKE_REGION));
+    hmac(key, key, sizeof key, "s3", 2);
+    hmac(key, key, sizeof key, "aws4_request", 12);
+    snprintf(hex, sizeof hex, "%.64s", at + strlen("Signature="));
+    CHECK(rh_unhex(signature, hex, RH_HASH_BYTES) == 0, "%s", hex);
+    rh_session_key(gateway->grant.key, key, signature, gateway->grant.id);
+}
+
+static void grant(struct fake_gateway *gateway, int fd) {
+    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024];
+    size_t held = 0;
+    request[0] = 0;
+    while (!strstr(request, "\r\n\r\n")) {
+        ssize_t got = recv(fd, request + held, sizeof request - 1 - held, 0);
+        CHECK(got > 0, "the request ended early: %s", request);
+        held += (size_t)got;
+        request[held] = 0;
+    }
+    CHECK(strncmp(request, "POST /.railhead/sessions?fabric=loopback HTTP/1.1", 49) == 0, "%s", request);
+    derive_key(gateway, request);
+    rh_hex(id, gateway->grant.id, RH_ID_BYTES);
+    snprintf(body, sizeof body, "{\"session\":\"%s\",\"fabric\":\"loopback\",\"socket\":\"%s\",\"version\":1}", id,
+             gateway->grant.socket);
+    int length = snprintf(answer, sizeof answer,
+                          "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(body), body);
+    gateway->grants++;
+    CHECK(send(fd, answer, (size_t)length, MSG_NOSIGNAL) == length, "errno %d", errno);
+}
+
+static void *run_http(void *of) {
+    struct fake_gateway *gateway = of;
+    int fd;
+    while ((fd = accept4(gateway->http_listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        grant(gateway, fd);
+        close(fd);
+    }
+    return NULL;
+}
+
+void fake_gateway_start_http(struct fake_gateway *gateway) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    gateway->http_listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(gateway->http_listener, (struct sockaddr *)&address, sizeof address) == 0, "errno %d", errno);
+    CHECK(listen(gateway->http_listener, 4) == 0, "errno %d", errno);
+    CHECK(getsockname(gateway->http_listener, (struct sockaddr *)&address, &length) == 0, "errno %d", errno);
+    snprintf(gateway->endpoint, sizeof gateway->endpoint, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    CHECK(pthread_create(&gateway->http_thread, NULL, run_http, gateway) == 0, "no thread");
+}
+
 void fake_gateway_stop(struct fake_gateway *gateway) {
+    if (*gateway->endpoint) {
+        shutdown(gateway->http_listener, SHUT_RDWR);
+        pthread_join(gateway->http_thread, NULL);
+        close(gateway->http_listener);
+    }
     shutdown(gateway->listener, SHUT_RDWR);
     pthread_join(gateway->thread, NULL);
     close(gateway->listener);

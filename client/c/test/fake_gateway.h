@@ -10,6 +10,10 @@
 
 #include "railhead/loopback.h"
 
+#define FAKE_ACCESS "FAKEACCESS"
+#define FAKE_SECRET "fake/secret+key"
+#define FAKE_REGION "eu-west-1"
+
 enum fault {
     NO_FAULT,
     BAD_SERVER_PROOF,
@@ -34,11 +38,20 @@ struct fake_gateway {
     int listener;
     int client;
     pthread_t thread;
+    char endpoint[64];       /* of the HTTP end, if started */
+    int http_listener;
+    pthread_t http_thread;
+    atomic_int grants;
 };
 
 void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path);
 /* Ends the connection that there is, as a gateway that is killed. */
 void fake_gateway_hang_up(struct fake_gateway *gateway);
+/*
+ * Answers each request for a session with the one that there is, under a key derived from the request's signature by
+ * `FAKE_SECRET`. Start it after the socket's end, and stop it with that.
+ */
+void fake_gateway_start_http(struct fake_gateway *gateway);
 void fake_gateway_stop(struct fake_gateway *gateway);
 
 #endif
