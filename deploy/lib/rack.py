@@ -150,7 +150,7 @@ def start_gateway(processes, store, key_pairs, **sections):
         "admin": {"enabled": False},
         "cache": {"memory": "512MiB"},
         "backends": {"store": {"endpoints": [store], "region": REGION}},
-        "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock")}},
+        "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock"), "cross_memory": True}},
     }
     for name, section in sections.items():
         config[name] = {**config[name], **section} if isinstance(section, dict) else section

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -28,17 +29,19 @@ struct rh_session {
     uint32_t number;
     uint32_t keep_alive_millis;
     pthread_t keeper;
+    uint8_t proof[RH_NONCE_BYTES]; /* where the gateway looks for its nonce, to see whose memory it has */
 };
 
 static int reject(const struct rh_message *message, struct rh_error *error) {
     static const char *const refusals[] = {
         "none", "unknown session", "bad proof", "too slow", "busy", "too many buffers", "bad length", "not sealed",
-        "cannot map", "unknown key", "protocol", "too many bytes registered", "wrong gid"};
+        "cannot map", "unknown key", "protocol", "too many bytes registered", "wrong gid",
+        "may not, or cannot, attach to this process's memory (rdma.loopback.cross_memory)"};
     static const char *const ends[] = {"none", "peer gone", "revoked", "shutting down", "silent", "protocol",
                                        "access", "fenced", "unavailable"};
     uint32_t reason = message->bytes >= 4 ? rh_get32(message->payload) : 0;
     if (message->type == RH_REFUSED) {
-        return rh_fail(error, "refused by the gateway: %s", reason < 13 ? refusals[reason] : "unknown reason");
+        return rh_fail(error, "refused by the gateway: %s", reason < 14 ? refusals[reason] : "unknown reason");
     }
     if (message->type == RH_ENDED) {
         return rh_fail(error, "the gateway ended the session: %s", reason < 9 ? ends[reason] : "unknown reason");
@@ -248,6 +251,47 @@ int rh_session_register(struct rh_session *session, int descriptor, uint64_t bas
     }
     pthread_mutex_lock(&session->lock);
     int result = register_locked(session, descriptor, base, length, key, error);
+    pthread_mutex_unlock(&session->lock);
+    return result;
+}
+
+/* Under Yama only an ancestor may look into a process, or who it names. Elsewhere the call fails, and is not needed. */
+static void let_gateway_in(const struct rh_session *session) {
+    struct ucred gateway;
+    socklen_t length = sizeof gateway;
+    if (getsockopt(session->wire.fd, SOL_SOCKET, SO_PEERCRED, &gateway, &length) == 0 && gateway.pid > 0) {
+        (void)prctl(PR_SET_PTRACER, (unsigned long)gateway.pid, 0, 0, 0);
+    }
+}
+
+static int attach_locked(struct rh_session *session, const void *base, uint64_t length, uint32_t *key,
+                         struct rh_error *error) {
+    uint8_t payload[24], nonce[RH_NONCE_BYTES];
+    struct rh_message answer;
+    rh_put64(payload, (uintptr_t)base);
+    rh_put64(payload + 8, length);
+    rh_put64(payload + 16, (uintptr_t)session->proof);
+    let_gateway_in(session);
+    if (require_open(session, error) != 0 || say(session, RH_ATTACH, payload, sizeof payload, error) != 0
+        || await(session, RH_CHALLENGE, sizeof nonce, &answer, error) != 0) {
+        return -1;
+    }
+    memcpy(nonce, answer.payload, sizeof nonce);
+    memcpy(session->proof, nonce, sizeof nonce);
+    if (say(session, RH_PROOF, nonce, sizeof nonce, error) != 0
+        || await(session, RH_REGISTERED, 4, &answer, error) != 0) {
+        return -1;
+    }
+    *key = rh_get32(answer.payload);
+    return 0;
+}
+
+int rh_session_attach(struct rh_session *session, void *base, uint64_t length, uint32_t *key, struct rh_error *error) {
+    if (!is_mine(session)) {
+        return rh_fail(error, "the session is the parent process's");
+    }
+    pthread_mutex_lock(&session->lock);
+    int result = attach_locked(session, base, length, key, error);
     pthread_mutex_unlock(&session->lock);
     return result;
 }

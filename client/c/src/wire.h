@@ -18,6 +18,7 @@ enum {
     RH_PING = 11,
     RH_PONG = 12,
     RH_BYE = 13,
+    RH_ATTACH = 14,
     RH_ENDED = 19
 };
 

@@ -85,11 +85,32 @@ static bool take_registration(struct fake_gateway *gateway, struct rh_wire *wire
     return rh_wire_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
 }
 
+/* The client is this very process: its memory needs no attaching to. */
+static bool take_attachment(struct fake_gateway *gateway, struct rh_wire *wire, const struct rh_message *request) {
+    struct rh_error error;
+    struct rh_message proof;
+    uint8_t nonce[RH_NONCE_BYTES], answer[4];
+    uintptr_t base = get64(request->payload), at = get64(request->payload + 16);
+    if (gateway->fault == REFUSE_REGISTRATION) {
+        rh_put32(answer, 13);
+        return rh_wire_send(wire, RH_REFUSED, answer, 4, &error) == 0;
+    }
+    CHECK(rh_random(nonce, sizeof nonce, &error) == 0, "%s", error.text);
+    rh_wire_send(wire, RH_CHALLENGE, nonce, sizeof nonce, &error);
+    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &proof, &error) == 0 && proof.type == RH_PROOF, "%s", error.text);
+    CHECK(memcmp((const void *)at, nonce, sizeof nonce) == 0, "the nonce is not in the client's memory");
+    gateway->attached = (uint8_t *)base;
+    gateway->registered++;
+    rh_put32(answer, KEY);
+    return rh_wire_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
+}
+
 static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const struct rh_message *message) {
     struct rh_error error;
     uint8_t payload[8];
     switch (message->type) {
         case RH_REGISTER: return take_registration(gateway, wire, message);
+        case RH_ATTACH: return take_attachment(gateway, wire, message);
         case RH_DEREGISTER:
             memcpy(payload, message->payload, 4);
             gateway->registered--;

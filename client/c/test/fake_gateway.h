@@ -35,6 +35,7 @@ struct fake_gateway {
     uint8_t *mapped;         /* the last buffer registered, until it is deregistered */
     uint64_t mapped_bytes;
     uint64_t mapped_base;
+    uint8_t *attached;       /* the last buffer attached to */
     int listener;
     int client;
     pthread_t thread;

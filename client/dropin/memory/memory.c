@@ -9,13 +9,14 @@
 
 #include "shadow.h"
 
-/* What the program registered at one address. Its shadow is registered with the session of that number, if any is. */
+/* What the program registered at one address: with the session of that number, by its shadow or itself, if at all. */
 struct range {
     struct range *next;
     uint8_t *origin;
     uint64_t length;
     int count;
-    struct rh_shadow *shadow;
+    bool registered;
+    struct rh_shadow *shadow; /* NULL where it is registered itself */
     uint64_t session;
     uint32_t key;
 };
@@ -23,6 +24,7 @@ struct range {
 /* `lock` guards everything, and is held while the gateway is asked; never over a copy into a shadow. */
 struct rh_memory {
     pid_t owner;
+    bool attaches;
     pthread_mutex_t lock;
     struct rh_session *session;
     uint64_t sessions; /* opened so far: the number of this one */
@@ -42,6 +44,7 @@ static void adopt(struct rh_memory *memory) {
     memory->owner = getpid();
     lose_session(memory);
     for (struct range *range = memory->ranges; range; range = range->next) {
+        range->registered = false;
         if (range->shadow) {
             rh_shadow_drop(range->shadow);
             range->shadow = NULL;
@@ -83,29 +86,21 @@ static int require_session(struct rh_memory *memory, struct rh_error *error) {
     return result;
 }
 
-/* Lets the range's shadow go. The gateway has done so before, or is asked to, or is gone. */
-static void unshadow(struct rh_memory *memory, struct range *range) {
-    if (!range->shadow) {
-        return;
-    }
+/* Lets the range go. The gateway has done so before, or is asked to, or is gone. */
+static void unregister(struct rh_memory *memory, struct range *range) {
     struct rh_error ignored; /* a session that fails here is found lost by whoever needs it next */
-    if (memory->session && range->session == memory->sessions) {
+    if (range->registered && memory->session && range->session == memory->sessions) {
         (void)rh_session_deregister(memory->session, range->key, &ignored);
     }
-    rh_shadow_settle(range->shadow);
-    rh_shadow_drop(range->shadow);
-    range->shadow = NULL;
+    range->registered = false;
+    if (range->shadow) {
+        rh_shadow_settle(range->shadow);
+        rh_shadow_drop(range->shadow);
+        range->shadow = NULL;
+    }
 }
 
-/* A shadow of an older session is replaced, since nothing tells whether that gateway still writes into it. */
-static int require_shadow(struct rh_memory *memory, struct range *range, struct rh_error *error) {
-    if (require_session(memory, error) != 0) {
-        return -1;
-    }
-    if (range->shadow && range->session == memory->sessions) {
-        return 0;
-    }
-    unshadow(memory, range);
+static int register_shadow(struct rh_memory *memory, struct range *range, struct rh_error *error) {
     struct rh_shadow *shadow = rh_shadow_new(range->origin, range->length, error);
     if (!shadow) {
         return -1;
@@ -116,8 +111,24 @@ static int require_shadow(struct rh_memory *memory, struct range *range, struct 
         return -1;
     }
     range->shadow = shadow;
-    range->session = memory->sessions;
     return 0;
+}
+
+/* A shadow of an older session is replaced, since nothing tells whether that gateway still writes into it. */
+static int require_registered(struct rh_memory *memory, struct range *range, struct rh_error *error) {
+    if (require_session(memory, error) != 0) {
+        return -1;
+    }
+    if (range->registered && range->session == memory->sessions) {
+        return 0;
+    }
+    unregister(memory, range);
+    int result = memory->attaches
+                     ? rh_session_attach(memory->session, range->origin, range->length, &range->key, error)
+                     : register_shadow(memory, range, error);
+    range->registered = result == 0;
+    range->session = memory->sessions;
+    return result;
 }
 
 /* The range that starts at the address, else one that it lies in. */
@@ -140,8 +151,15 @@ struct rh_memory *rh_memory_open(struct rh_error *error) {
         snprintf(error->text, sizeof error->text, "no memory");
         return NULL;
     }
+    const char *how = getenv("RAILHEAD_DROPIN_MEMORY");
     memory->owner = getpid();
+    memory->attaches = how && strcmp(how, "attach") == 0;
     pthread_mutex_init(&memory->lock, NULL);
+    if (how && !memory->attaches && strcmp(how, "bounce") != 0) {
+        snprintf(error->text, sizeof error->text, "RAILHEAD_DROPIN_MEMORY must be bounce or attach: %.50s", how);
+        rh_memory_close(memory);
+        return NULL;
+    }
     if (require_session(memory, error) != 0) {
         rh_memory_close(memory);
         return NULL;
@@ -155,7 +173,7 @@ void rh_memory_close(struct rh_memory *memory) {
     while (memory->ranges) {
         struct range *range = memory->ranges;
         memory->ranges = range->next;
-        unshadow(memory, range);
+        unregister(memory, range);
         free(range);
     }
     leave(memory);
@@ -177,7 +195,7 @@ static int add_range(struct rh_memory *memory, uint8_t *address, uint64_t bytes,
         return -1;
     }
     *range = (struct range){.next = memory->ranges, .origin = address, .length = bytes, .count = 1};
-    if (require_shadow(memory, range, error) != 0) {
+    if (require_registered(memory, range, error) != 0) {
         free(range);
         return -1;
     }
@@ -188,10 +206,10 @@ static int add_range(struct rh_memory *memory, uint8_t *address, uint64_t bytes,
 static int add_registration(struct rh_memory *memory, struct range *range, uint64_t bytes, struct rh_error *error) {
     uint64_t before = range->length;
     if (bytes > before) {
-        unshadow(memory, range);
+        unregister(memory, range);
         range->length = bytes;
     }
-    if (require_shadow(memory, range, error) != 0) {
+    if (require_registered(memory, range, error) != 0) {
         range->length = before;
         return -1;
     }
@@ -221,7 +239,7 @@ int rh_memory_deregister(struct rh_memory *memory, void *address) {
     struct range *range = *at;
     if (range && --range->count == 0) {
         *at = range->next;
-        unshadow(memory, range);
+        unregister(memory, range);
         free(range);
     }
     leave(memory);
@@ -241,6 +259,7 @@ char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, u
     char text[RH_TOKEN_CHARACTERS + 1];
     struct rh_shadow *shadow = NULL;
     uint64_t from = 0;
+    bool granted = false;
     enter(memory);
     struct range *range = find(memory, address);
     if (range) {
@@ -249,20 +268,23 @@ char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, u
     if (!range || offset > range->length || from > range->length || bytes > range->length - from) {
         snprintf(error->text, sizeof error->text, "%" PRIu64 " bytes at %p + %" PRIu64 " are not registered", bytes,
                  address, offset);
-    } else if (require_shadow(memory, range, error) == 0
+    } else if (require_registered(memory, range, error) == 0
                && rh_token_format(text, (uintptr_t)range->origin + from, bytes, range->key,
                                   rh_session_number(memory->session), error) == 0) {
-        shadow = rh_shadow_hold(range->shadow);
+        granted = true;
+        shadow = range->shadow ? rh_shadow_hold(range->shadow) : NULL;
     }
     leave(memory);
-    if (!shadow) {
+    if (!granted) {
         return NULL;
     }
     char *token = rh_shadow_begin(shadow, from, bytes, direction, error);
     if (token) {
         memcpy(token, text, sizeof text);
     }
-    rh_shadow_drop(shadow);
+    if (shadow) {
+        rh_shadow_drop(shadow);
+    }
     return token;
 }
 

@@ -7,6 +7,9 @@
  * rest as it was. Releasing copies it back, if a transfer changed the shadow and only then: what the program itself
  * wrote meanwhile (the body of a declined GET, or its next PUT) is never overwritten with what stood there before.
  *
+ * With RAILHEAD_DROPIN_MEMORY=attach there is no shadow: the gateway reads and writes the program's own memory through the
+ * kernel, where its rdma.loopback.cross_memory allows that, and a transfer is there when the program is told of it.
+ *
  * Any thread; calls may wait for the gateway. A session that ended is opened anew by the next call that needs it. A
  * child of fork gets a session of its own by its next call; tokens of its parent mean nothing to it.
  */

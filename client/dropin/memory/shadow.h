@@ -13,7 +13,7 @@ struct rh_shadow;
 struct rh_shadow *rh_shadow_new(void *origin, uint64_t bytes, struct rh_error *error);
 int rh_shadow_descriptor(const struct rh_shadow *shadow);
 
-/* Copies the window in and answers the token's text, not yet filled. */
+/* Copies the window in and answers the token's text, not yet filled. Without a shadow (NULL) it is only the text. */
 char *rh_shadow_begin(struct rh_shadow *shadow, uint64_t offset, uint64_t bytes, enum rh_direction direction,
                       struct rh_error *error);
 

@@ -180,6 +180,30 @@ static void a_child_of_fork_has_a_session_of_its_own(void) {
     free(buffer);
 }
 
+static void attached_memory_is_the_programs_own(void) {
+    setenv("RAILHEAD_DROPIN_MEMORY", "attach", 1);
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = calloc(1, BYTES);
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
+    CHECK(gateway.attached == buffer && gateway.registered == 1, "%p", (void *)gateway.attached);
+    char *token = mint(memory, buffer, RH_EITHER), expected[RH_TOKEN_CHARACTERS + 1];
+    CHECK(rh_token_format(expected, (uintptr_t)buffer + FROM, WINDOW, 0x51525354, 0x0a0b0c, &error) == 0
+              && strcmp(token, expected) == 0, "%s", token);
+    buffer[FROM] = 0x44; /* as the gateway does, through the kernel */
+    rh_memory_release(token);
+    CHECK(buffer[FROM] == 0x44, "%x", buffer[FROM]);
+    CHECK(rh_memory_deregister(memory, buffer) == 0 && gateway.registered == 0, "%d", gateway.registered);
+    gateway.fault = REFUSE_REGISTRATION;
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) != 0 && strstr(error.text, "cross_memory"), "%s",
+          error.text);
+    gateway.fault = NO_FAULT;
+    rh_memory_close(memory);
+    free(buffer);
+    setenv("RAILHEAD_DROPIN_MEMORY", "other", 1);
+    CHECK(!rh_memory_open(&error) && strstr(error.text, "RAILHEAD_DROPIN_MEMORY"), "%s", error.text);
+    unsetenv("RAILHEAD_DROPIN_MEMORY");
+}
+
 static void what_is_missing_is_said(void) {
     setenv("RAILHEAD_ENDPOINT", "http://127.0.0.1:1", 1);
     CHECK(!rh_memory_open(&error) && strstr(error.text, "http://127.0.0.1:1"), "%s", error.text);
@@ -215,6 +239,7 @@ int main(void) {
     registrations_are_counted_and_grow();
     a_gateway_that_comes_back_is_found();
     a_child_of_fork_has_a_session_of_its_own();
+    attached_memory_is_the_programs_own();
     what_is_missing_is_said();
     fake_gateway_stop(&gateway);
     return 0;

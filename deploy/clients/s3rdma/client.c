@@ -312,6 +312,41 @@ static void try_a_bucket_without_rdma(const char *bucket, char *data, size_t byt
     free(make.text);
 }
 
+/*
+ * One token for several transfers, and what they brought looked at while it lives: only the program's own memory can
+ * do that, attached to by the gateway.
+ */
+static void try_attached_memory(const char *bucket, const char *small_key, const char *small, size_t bytes) {
+    char why[512] = "", *buffer = calloc(1, bytes), *token = NULL;
+    setenv("RAILHEAD_DROPIN_MEMORY", "attach", 1);
+    rdma = s3rdma_client_init(NULL, why, sizeof why);
+    expect(rdma, why);
+    expect(s3rdma_client_register(rdma, buffer, bytes) == 0, "registration of the program's own memory");
+    expect(s3rdma_client_get_token(rdma, buffer, bytes, 0, &token) == 0, "a token");
+    for (int i = 0; i < 2; i++) {
+        memset(buffer, 0, bytes);
+        struct exchange get_it = {.method = "GET", .key = small_key, .token = token};
+        ask(bucket, &get_it);
+        expect(judge(&get_it, false, bytes) == (long)bytes, get_it.text ? get_it.text : "GET");
+        expect(memcmp(buffer, small, bytes) == 0, "what was read, while its token lives");
+        buffer[i] ^= 0x5a;
+        struct exchange put_it = {.method = "PUT", .key = "attached", .token = token};
+        ask(bucket, &put_it);
+        expect(judge(&put_it, true, bytes) == (long)bytes, put_it.text ? put_it.text : "PUT");
+        struct exchange check = {.method = "GET", .key = "attached"};
+        ask(bucket, &check);
+        expect(check.text_bytes == bytes && memcmp(check.text, buffer, bytes) == 0, "what was written");
+        free(check.text);
+    }
+    struct exchange gone = {.method = "DELETE", .key = "attached"};
+    ask(bucket, &gone);
+    expect(gone.status == 204, "DELETE");
+    s3rdma_client_free_token(token);
+    expect(s3rdma_client_deregister(rdma, buffer) == 0, "deregistration");
+    s3rdma_client_free(rdma);
+    free(buffer);
+}
+
 int main(void) {
     char why[512] = "", declined[128];
     size_t small_bytes, large_bytes;
@@ -343,6 +378,7 @@ int main(void) {
     s3rdma_client_free(rdma);
     expect(!s3rdma_client_ready(rdma), "a handle that was freed");
     s3rdma_client_free(rdma);
+    try_attached_memory(bucket, small_key, small, small_bytes);
     curl_free(small_key), curl_free(large_key), curl_free(named_key), curl_free(gone_key);
     free(small), free(large);
     return 0;

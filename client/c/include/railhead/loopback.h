@@ -74,6 +74,14 @@ bool rh_session_is_open(struct rh_session *session);
 int rh_session_register(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
                         struct rh_error *error);
 
+/*
+ * Lets the gateway read and write `length` bytes of this process's own memory, unshared, through the kernel: where it is
+ * configured to (rdma.loopback.cross_memory). Allows the gateway's process, and it alone, to look into this one as a
+ * debugger may (PR_SET_PTRACER), which a program can take back. The memory must not be freed before the deregistration,
+ * or the session's close, was answered.
+ */
+int rh_session_attach(struct rh_session *session, void *base, uint64_t length, uint32_t *key, struct rh_error *error);
+
 /* When this returned 0 the gateway touches the buffer no more. */
 int rh_session_deregister(struct rh_session *session, uint32_t key, struct rh_error *error);
 
