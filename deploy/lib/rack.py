@@ -150,11 +150,11 @@ def start_gateway(processes, store, key_pairs, **sections):
         "admin": {"enabled": False},
         "cache": {"memory": "512MiB"},
         "backends": {"store": {"endpoints": [store], "region": REGION}},
-        "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock")}},
+        "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock"), "cross_memory": True}},
     }
     for name, section in sections.items():
         config[name] = {**config[name], **section} if isinstance(section, dict) else section
-    principals = [{"name": name, "keys": [{"access_key": access, "secret_key": secret}]}
+    principals = [{"name": name, "rdma_put": True, "keys": [{"access_key": access, "secret_key": secret}]}
                   for name, (access, secret) in key_pairs.items()]
     # JSON is YAML too.
     (processes.folder / "railhead.yaml").write_text(json.dumps(config, indent=2))

@@ -54,8 +54,9 @@ final class FabricOpening {
 
     private LoopbackConfig loopbackConfig() {
         GatewayConfig.Channel channel = config.rdma().channel();
-        return LoopbackConfig.at(config.rdma().loopback().socket())
+        LoopbackConfig loopback = LoopbackConfig.at(config.rdma().loopback().socket())
                 .with(channel.maxRequests(), channel.keepAlive());
+        return config.rdma().loopback().crossMemory() ? loopback.withCrossMemory() : loopback;
     }
 
     Fabrics fabrics() {

@@ -191,8 +191,12 @@ class ChannelIT {
     void aConditionIsJudged() {
         assertDelivered(peer.ask(ifMatch(FakeStore.etag(OBJECT))), 200, 0, OBJECT.length);
         assertThat(peer.ask(ifMatch(FakeStore.etag(OBJECT))).cache()).isEqualTo(CacheResult.HIT);
+        String unquoted = FakeStore.etag(OBJECT).replace("\"", "");
+        assertDelivered(peer.ask(ifMatch(unquoted)), 200, 0, OBJECT.length);
+        assertThat(peer.ask(ifMatch(unquoted)).cache()).isEqualTo(CacheResult.HIT);
         peer.fill(MARK);
         assertRefused(peer.ask(ifMatch("\"another\"")), 412, "PreconditionFailed");
+        assertRefused(peer.ask(ifMatch(unquoted.substring(1))), 412, "PreconditionFailed");
     }
 
     private Request ifMatch(String etag) {

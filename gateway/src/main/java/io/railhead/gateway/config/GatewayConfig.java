@@ -128,8 +128,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Channel(int maxRequests, Duration keepAlive, Duration requestTimeout) {}
 
-    /** The fabric of one host. */
-    public record Loopback(boolean enabled, Path socket) {}
+    /**
+     * The fabric of one host.
+     *
+     * @param crossMemory whether processes may have their own, unshared memory attached to
+     */
+    public record Loopback(boolean enabled, Path socket, boolean crossMemory) {}
 
     /** How a PUT whose token is declined is answered. */
     public enum PutDecline {

@@ -68,7 +68,8 @@ final class RdmaLoader {
 
     private Loopback loopback(Section section) throws ConfigException {
         Loopback loopback = new Loopback(section.flag("enabled", true),
-                folder.resolve(section.text("socket", "/run/railhead/loopback.sock")));
+                folder.resolve(section.text("socket", "/run/railhead/loopback.sock")),
+                section.flag("cross_memory", false));
         section.close();
         return loopback;
     }

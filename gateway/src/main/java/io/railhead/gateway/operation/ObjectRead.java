@@ -178,7 +178,7 @@ public final class ObjectRead {
             return;
         }
         String ifMatch = request.header("if-match");
-        if (ifMatch != null && !ifMatch.equals(metadata.version().etag())) {
+        if (ifMatch != null && !names(ifMatch, metadata.version().etag())) {
             destination.refused();
             return;
         }
@@ -195,6 +195,13 @@ public final class ObjectRead {
             return;
         }
         destination.deliver(this, plan, cacheResult);
+    }
+
+    /** Clients hand on ETags without their quotes, too, and S3 takes them so. */
+    private static boolean names(String ifMatch, String etag) {
+        return ifMatch.equals(etag)
+                || (etag.length() == ifMatch.length() + 2 && etag.startsWith("\"")
+                        && etag.startsWith(ifMatch, 1));
     }
 
     private @Nullable ReadPlan plan(ObjectMetadata metadata) {

@@ -97,7 +97,7 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
                 false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
-                new Loopback(true, Path.of("/run/railhead/loopback.sock")),
+                new Loopback(true, Path.of("/run/railhead/loopback.sock"), false),
                 new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
                         new Connection(null, 0, null, 14, 6, 3, 12), new Queues(256, 16),
                         new Polling(1, Duration.ofNanos(20_000)),
@@ -132,7 +132,7 @@ class ConfigLoaderTest {
                           - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
                              freshness: {bounded: 500ms}, authorization: {remember: 0s}, cache: off,
                              rdma: off, max_object: 1TiB, shared: true, stale_if_error: true}
-                        rdma: {loopback: {enabled: false, socket: l.sock},
+                        rdma: {loopback: {enabled: false, socket: l.sock, cross_memory: true},
                           verbs: {enabled: true, listen: ["10.99.0.1", "fd00::1"], port: 7,
                             device: mlx5_0, device_port: 2, gid_index: 3, mtu: 4096, traffic_class: 96,
                             service_level: 5, ack_timeout: 15, retry_count: 4, rnr_retry: 2,
@@ -167,7 +167,7 @@ class ConfigLoaderTest {
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
-                new Loopback(false, folder.resolve("l.sock")),
+                new Loopback(false, folder.resolve("l.sock"), true),
                 new VerbsConfig(true,
                         new Listening(List.of(InetAddress.ofLiteral("10.99.0.1"),
                                 InetAddress.ofLiteral("fd00::1")), 7),

@@ -4,6 +4,7 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.loopback.SliceCopy.Direction;
+import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -90,8 +91,10 @@ final class CopyTask implements CopyWorkers.Work {
             long bytes = copy.piece(PIECE_BYTES);
             count(bytes, System.nanoTime() - began);
             return null;
-        } catch (InternalError e) {
-            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it.
+        } catch (InternalError | UncheckedIOException e) {
+            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it,
+            // or
+            // its word for memory that is not mapped here.
             return failed(Reason.PEER_GONE, "the peer's memory could not be touched", e);
         } catch (RuntimeException e) {
             log.error("loopback copy", e);

@@ -12,6 +12,7 @@ import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.PeerSession;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -207,15 +208,17 @@ final class LoopbackChannel implements RequestChannel {
             for (int i = from; i < to; i++) {
                 PageSlice slice = slices[i];
                 if (slice != null) {
-                    slice.copyTo(region.memory(), next);
+                    region.memory().put(next, slice);
                     next += slice.length();
                 }
             }
             engine.counts().written(next - at);
             engine.counts().copied(System.nanoTime() - began);
             return null;
-        } catch (InternalError e) {
-            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it.
+        } catch (InternalError | UncheckedIOException e) {
+            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it,
+            // or
+            // its word for memory that is not mapped here.
             log.info("loopback session {}: {}", session.number(), e.toString());
             return new TransferException(Reason.PEER_GONE,
                     "the peer's memory could not be touched");

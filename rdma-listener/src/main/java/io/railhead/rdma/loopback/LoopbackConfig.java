@@ -17,13 +17,23 @@ import java.time.Duration;
  * @param maxBytesPerPrincipal of registered buffers, in all its sessions
  * @param maxRequests outstanding per session
  * @param keepAlive within which a peer says something; silence of three times that ends its session
+ * @param crossMemory whether a peer may have its own, unshared memory attached to
  */
 public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
         Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
-        long maxBytesPerPrincipal, int maxRequests, Duration keepAlive) {
+        long maxBytesPerPrincipal, int maxRequests, Duration keepAlive, boolean crossMemory) {
     private static final long MAX_BYTES = 16L << 30;
     private static final int MAX_REQUESTS = 256;
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
+
+    /** Without cross-memory attach. */
+    public LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
+            Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
+            long maxBytesPerPrincipal, int maxRequests, Duration keepAlive) {
+        this(socket, copyWorkers, workersPerPrincipal, inlineBytes, proofTimeout, maxUnproven,
+                maxBuffers, maxBytesPerSession, maxBytesPerPrincipal, maxRequests, keepAlive,
+                false);
+    }
 
     /** With the defaults of the request channel. */
     public LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
@@ -43,7 +53,14 @@ public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincip
     public LoopbackConfig with(int requests, Duration keptAlive) {
         return new LoopbackConfig(socket, copyWorkers, workersPerPrincipal, inlineBytes,
                 proofTimeout, maxUnproven, maxBuffers, maxBytesPerSession, maxBytesPerPrincipal,
-                requests, keptAlive);
+                requests, keptAlive, crossMemory);
+    }
+
+    /** The same, and peers may have their own memory attached to. */
+    public LoopbackConfig withCrossMemory() {
+        return new LoopbackConfig(socket, copyWorkers, workersPerPrincipal, inlineBytes,
+                proofTimeout, maxUnproven, maxBuffers, maxBytesPerSession, maxBytesPerPrincipal,
+                maxRequests, keepAlive, true);
     }
 
     /** What WELCOME grants each session. */

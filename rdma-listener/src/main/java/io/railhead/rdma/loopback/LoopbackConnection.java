@@ -12,6 +12,7 @@ import io.railhead.os.DescriptorMessage.One;
 import io.railhead.rdma.channel.Ended;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Cancel;
 import io.railhead.rdma.session.Message.Challenge;
@@ -47,11 +48,12 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   HELLO ─▶ PROOF ─▶ READY ◀──────────────────────┐
  *                       ├─ REGISTER ─▶ DESCRIPTOR ─┤
+ *                       ├─ ATTACH ───▶ ATTACHING ──┤
  *                       └─ DEREGISTER ─▶ RETIRING ─┘
  * </pre>
  *
- * Requests are served in READY and RETIRING, and answered in DESCRIPTOR too: a peer says nothing
- * between REGISTER and the descriptor.
+ * Requests are served in READY, ATTACHING and RETIRING, and answered in DESCRIPTOR too: a peer says
+ * nothing between REGISTER and the descriptor.
  *
  * Netty reads bytes: a descriptor that comes with them unasked is closed by the kernel. In the
  * stage DESCRIPTOR, and in no other, the channel does not read and a {@link DescriptorInbox} does.
@@ -72,6 +74,7 @@ final class LoopbackConnection extends MessageHandler {
         PROOF,
         READY,
         DESCRIPTOR,
+        ATTACHING,
         RETIRING,
         ENDED
     }
@@ -142,7 +145,7 @@ final class LoopbackConnection extends MessageHandler {
         switch (stage) {
             case HELLO -> hello(context, require(Hello.class, type, bytes, payload));
             case PROOF -> proof(context, require(Proof.class, type, bytes, payload));
-            case READY, RETIRING -> {
+            case READY, ATTACHING, RETIRING -> {
                 if (type == MessageHeader.REQUESTS) {
                     requireRequests().requests(bytes, payload, end);
                 } else {
@@ -203,14 +206,16 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     private void told(ChannelHandlerContext context, PeerBuffers mine, Message message)
-            throws MessageException {
+            throws IOException {
         switch (message) {
             case Register register -> register(context, mine, register);
+            case Attach attach -> attach(context, mine, attach);
+            case Proof proof -> attached(context, mine, proof);
             case Deregister(int key) -> deregister(context, mine, key);
             case Ping(long value) -> send(context, new Pong(value));
             case Cancel(int id) -> requireRequests().cancel(id);
             case Bye() -> mine.session().end(EndReason.PEER_GONE);
-            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
+            case Hello _,Challenge _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
                 throw outOfOrder(message);
         }
     }
@@ -218,7 +223,7 @@ final class LoopbackConnection extends MessageHandler {
     private void register(ChannelHandlerContext context, PeerBuffers mine, Register register)
             throws MessageException {
         requireReady(register);
-        Refusal refusal = mine.findRefusal(register);
+        Refusal refusal = mine.findRefusal(register.baseAddress(), register.length());
         if (refusal != null) {
             refuse(context, refusal);
             return;
@@ -261,6 +266,25 @@ final class LoopbackConnection extends MessageHandler {
         enter(Stage.READY);
         send(context, requireBuffers().take(register, ownedDescriptor));
         channel.config().setAutoRead(true);
+    }
+
+    private void attach(ChannelHandlerContext context, PeerBuffers mine, Attach attach)
+            throws IOException {
+        requireReady(attach);
+        Message answer = mine.attach(attach, channel.peerCredentials());
+        if (answer instanceof Challenge) {
+            enter(Stage.ATTACHING);
+        }
+        send(context, answer);
+    }
+
+    private void attached(ChannelHandlerContext context, PeerBuffers mine, Proof proof)
+            throws MessageException {
+        if (stage != Stage.ATTACHING) {
+            throw outOfOrder(proof);
+        }
+        enter(Stage.READY);
+        send(context, mine.attached());
     }
 
     private void deregister(ChannelHandlerContext context, PeerBuffers mine, int key)

@@ -3,6 +3,7 @@ package io.railhead.rdma.loopback;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.channel.PeerChannel;
 import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Deregister;
 import io.railhead.rdma.session.Message.Deregistered;
@@ -20,6 +21,7 @@ import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.RefusedException;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -163,6 +165,29 @@ public final class LoopbackPeer implements AutoCloseable {
             return channel.resume(() -> socket.send(descriptor), timeoutNanos)
                     .require(Registered.class)
                     .key();
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /**
+     * Has the gateway reach this process's own memory, where it is configured to.
+     *
+     * @param proof 32 bytes that are written to
+     */
+    int attach(MemorySegment memory, MemorySegment proof) throws IOException {
+        return attach(new Attach(memory.address(), memory.byteSize(), proof.address()), proof);
+    }
+
+    int attach(Attach attach, MemorySegment proof) throws IOException {
+        turn.lock();
+        try {
+            Octets nonce = channel.ask(attach, timeoutNanos).require(Challenge.class).nonce();
+            MemorySegment.copy(MemorySegment.ofArray(nonce.bytes()), 0, proof, 0, Octets.SIZE);
+            return channel.ask(new Proof(nonce), timeoutNanos).require(Registered.class).key();
         } catch (MessageException e) {
             channel.close();
             throw e;

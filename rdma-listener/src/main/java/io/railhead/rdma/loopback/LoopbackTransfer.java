@@ -7,7 +7,6 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.loopback.SliceCopy.Direction;
-import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -84,7 +83,7 @@ final class LoopbackTransfer implements Transfer {
         try {
             task = new CopyTask(this, direction, ownedSlice, region,
                     new SliceCopy(direction, ownedSlice.segments(),
-                            peerMemory(offset, ownedSlice.length())));
+                            region.memory(), regionOffset(offset), ownedSlice.length()));
         } catch (RuntimeException e) {
             region.release();
             ownedSlice.close();
@@ -132,8 +131,8 @@ final class LoopbackTransfer implements Transfer {
         return CompletableFuture.failedFuture(refusal);
     }
 
-    private MemorySegment peerMemory(long offset, int bytes) {
-        return region.memory().asSlice(buffer.address() - region.baseAddress() + offset, bytes);
+    private long regionOffset(long offset) {
+        return buffer.address() - region.baseAddress() + offset;
     }
 
     /** Asked before every piece. */

@@ -1,16 +1,23 @@
 package io.railhead.rdma.loopback;
 
+import io.netty.channel.unix.PeerCredentials;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.os.OsException;
+import io.railhead.os.ProcessMemory;
 import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Attach;
+import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.Registered;
+import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.Region;
+import java.io.IOException;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +35,7 @@ final class PeerBuffers {
     private final PeerSession session;
     /** Mapped, whether registered or on their way out. */
     private final Set<CompletableFuture<Void>> mapped = new HashSet<>();
+    private @Nullable Attaching attaching;
 
     PeerBuffers(LoopbackPeers peers, PeerSession session) {
         this.peers = peers;
@@ -40,13 +48,12 @@ final class PeerBuffers {
 
     /** Why the descriptor need not even be sent; null if it should be. */
     @Nullable
-    Refusal findRefusal(Register register) {
+    Refusal findRefusal(long baseAddress, long length) {
         if (session.regions() >= peers.config().maxBuffers()) {
             return Refusal.TOO_MANY_BUFFERS;
         }
-        long last = register.baseAddress() + register.length() - 1;
-        boolean wraps = Long.compareUnsigned(last, register.baseAddress()) < 0;
-        return register.length() < 1 || wraps ? Refusal.BAD_LENGTH : null;
+        boolean wraps = Long.compareUnsigned(baseAddress + length - 1, baseAddress) < 0;
+        return length < 1 || wraps ? Refusal.BAD_LENGTH : null;
     }
 
     /** Maps and registers what came; the descriptor is closed on every path. */
@@ -72,7 +79,12 @@ final class PeerBuffers {
             peers.registeredBytes().giveBack(session, bytes);
             return refuse(Refusal.CANNOT_MAP, String.valueOf(e.getMessage()));
         }
-        SharedRegion region = new SharedRegion(register.baseAddress(), bytes, mapping,
+        return register(register.baseAddress(), bytes, new MappedMemory(mapping, bytes));
+    }
+
+    /** What is counted already becomes a buffer. */
+    private Message register(long baseAddress, long bytes, PeerMemory ownedMemory) {
+        SharedRegion region = new SharedRegion(baseAddress, bytes, ownedMemory,
                 peers.unmapper(), () -> peers.registeredBytes().giveBack(session, bytes));
         hold(region);
         int key = session.tryRegister(region, peers.random());
@@ -81,6 +93,42 @@ final class PeerBuffers {
             return refuse(Refusal.UNKNOWN_SESSION, "the session has ended");
         }
         return new Registered(key);
+    }
+
+    /** Opens the memory of the peer's process, which is to prove that it is its own. */
+    Message attach(Attach attach, PeerCredentials process) {
+        Refusal refusal = findRefusal(attach.baseAddress(), attach.length());
+        if (refusal != null) {
+            return refuse(refusal, attach.length() + " bytes of its own");
+        }
+        if (!peers.config().crossMemory()) {
+            return refuse(Refusal.NOT_ATTACHED, "rdma.loopback.cross_memory is off");
+        }
+        try {
+            attaching = new Attaching(attach, ProcessMemory.open(process.pid(), process.uid()),
+                    Octets.random(peers.random()));
+            return new Challenge(attaching.nonce());
+        } catch (IOException | RuntimeException e) {
+            return refuse(Refusal.NOT_ATTACHED, String.valueOf(e));
+        }
+    }
+
+    /** The nonce lies in the peer's memory, or so it says. */
+    Message attached() {
+        Attaching asked = Objects.requireNonNull(attaching, "nothing is being attached");
+        attaching = null;
+        long bytes = asked.attach().length();
+        AttachedMemory memory;
+        try {
+            memory = asked.proven();
+        } catch (IOException | RuntimeException e) {
+            return refuse(Refusal.NOT_ATTACHED, String.valueOf(e));
+        }
+        if (!peers.registeredBytes().tryTake(session, bytes)) {
+            memory.close();
+            return refuse(Refusal.TOO_MANY_BYTES, bytes + " more bytes");
+        }
+        return register(asked.attach().baseAddress(), bytes, memory);
     }
 
     private void hold(SharedRegion region) {
@@ -99,6 +147,10 @@ final class PeerBuffers {
 
     /** Completes when nothing of this process touches any of the peer's memory. */
     CompletableFuture<Void> untouched() {
+        if (attaching != null) {
+            attaching.close();
+            attaching = null;
+        }
         return CompletableFuture.allOf(mapped.toArray(CompletableFuture[]::new));
     }
 

@@ -1,8 +1,6 @@
 package io.railhead.rdma.loopback;
 
-import io.railhead.os.Mapping;
 import io.railhead.rdma.session.Region;
-import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -10,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A peer's memory, mapped here. It owns the mapping.
+ * A peer's memory, as this process reaches it: it owns that way.
  *
  * <p> Its count starts at one, the registration's own, which {@link #retire} gives back. Each copy
  * holds another while it may run. Zero is terminal: then the mapping goes, on the executor, since
@@ -19,8 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SharedRegion implements Region {
     private final long baseAddress;
     private final long length;
-    private final Mapping ownedMapping;
-    private final MemorySegment memory;
+    private final PeerMemory ownedMemory;
     private final Executor unmapper;
     private final Runnable whenUnmapped;
     private final AtomicInteger holds = new AtomicInteger(1);
@@ -30,12 +27,11 @@ final class SharedRegion implements Region {
     /**
      * @param whenUnmapped runs once the memory is gone, on the unmapper
      */
-    SharedRegion(long baseAddress, long length, Mapping ownedMapping, Executor unmapper,
+    SharedRegion(long baseAddress, long length, PeerMemory ownedMemory, Executor unmapper,
             Runnable whenUnmapped) {
         this.baseAddress = baseAddress;
         this.length = length;
-        this.ownedMapping = ownedMapping;
-        this.memory = ownedMapping.segment().asSlice(0, length);
+        this.ownedMemory = ownedMemory;
         this.unmapper = unmapper;
         this.whenUnmapped = whenUnmapped;
     }
@@ -51,8 +47,8 @@ final class SharedRegion implements Region {
     }
 
     /** The registered bytes, for one who holds the region. */
-    MemorySegment memory() {
-        return memory;
+    PeerMemory memory() {
+        return ownedMemory;
     }
 
     boolean tryRetain() {
@@ -88,7 +84,7 @@ final class SharedRegion implements Region {
 
     private void unmap() {
         try {
-            ownedMapping.close();
+            ownedMemory.close();
             whenUnmapped.run();
             unmapped.complete(null);
         } catch (RuntimeException e) {

@@ -17,19 +17,24 @@ final class SliceCopy {
 
     private final Direction direction;
     private final List<MemorySegment> local;
-    private final MemorySegment peer;
+    private final PeerMemory peer;
+    private final long peerOffset;
+    private final long length;
     private long done;
     private int segment;
     private long inSegment;
 
-    SliceCopy(Direction direction, List<MemorySegment> local, MemorySegment peer) {
+    SliceCopy(Direction direction, List<MemorySegment> local, PeerMemory peer, long peerOffset,
+            long length) {
         this.direction = direction;
         this.local = local;
         this.peer = peer;
+        this.peerOffset = peerOffset;
+        this.length = length;
     }
 
     boolean isDone() {
-        return done == peer.byteSize();
+        return done == length;
     }
 
     /** Copies on by at most {@code maxBytes}; returns how many were copied. */
@@ -52,8 +57,8 @@ final class SliceCopy {
 
     private void copy(MemorySegment page, long bytes) {
         switch (direction) {
-            case TO_PEER -> MemorySegment.copy(page, inSegment, peer, done, bytes);
-            case FROM_PEER -> MemorySegment.copy(peer, done, page, inSegment, bytes);
+            case TO_PEER -> peer.put(peerOffset + done, page, inSegment, bytes);
+            case FROM_PEER -> peer.get(peerOffset + done, page, inSegment, bytes);
         }
     }
 }

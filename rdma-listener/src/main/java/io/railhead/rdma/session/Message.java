@@ -21,6 +21,10 @@ import java.io.IOException;
  *               ◀─────────────── SEND_DESCRIPTOR                    over loopback only
  *   (1 byte with the memfd)  ──▶          SCM_RIGHTS, not a message   over loopback only
  *               ◀─────────────── REGISTERED
+ *   ATTACH      ───────────────▶
+ *               ◀─────────────── CHALLENGE                          over loopback only
+ *   PROOF       ───────────────▶          once the nonce lies in the peer's memory
+ *               ◀─────────────── REGISTERED
  *   DEREGISTER  ───────────────▶
  *               ◀─────────────── DEREGISTERED, once no copy touches the memory
  *   PING        ───────────────▶
@@ -75,6 +79,14 @@ public sealed interface Message {
     record Register(long baseAddress, long length, int remoteKey) implements Message {}
 
     record SendDescriptor() implements Message {}
+
+    /**
+     * Asks for memory of the peer's own process to be taken in as a buffer, unshared: over
+     * loopback, where the gateway is configured to. CHALLENGE answers it.
+     *
+     * @param proofAddress where the peer, before it says PROOF, writes the challenge's nonce
+     */
+    record Attach(long baseAddress, long length, long proofAddress) implements Message {}
 
     record Registered(int key) implements Message {}
 

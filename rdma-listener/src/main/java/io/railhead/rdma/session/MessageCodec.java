@@ -2,6 +2,7 @@ package io.railhead.rdma.session;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
+import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Cancel;
 import io.railhead.rdma.session.Message.Challenge;
@@ -39,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  *   11 PING           8  |value        |
  *   12 PONG           8  |value        |
  *   13 BYE            0
+ *   14 ATTACH        24  |base address |length      |proof address|
  *   18 CANCEL         8  |request id|reserved|
  * </pre>
  */
@@ -76,6 +78,8 @@ public final class MessageCodec {
             case Ping(long value) -> type(11, out.putLong(value));
             case Pong(long value) -> type(12, out.putLong(value));
             case Bye() -> 13;
+            case Attach(long base, long length, long proof) ->
+                type(14, out.putLong(base).putLong(length).putLong(proof));
             case Cancel(int id) -> type(MessageHeader.CANCEL, out.putInt(id).putInt(0));
         };
     }
@@ -140,6 +144,7 @@ public final class MessageCodec {
             case 11 -> new Ping(in.getLong());
             case 12 -> new Pong(in.getLong());
             case 13 -> new Bye();
+            case 14 -> new Attach(in.getLong(), in.getLong(), in.getLong());
             case MessageHeader.CANCEL -> reserved(in, new Cancel(in.getInt()));
             default -> throw new MessageException("type must be one of fixed length: " + type);
         };

@@ -7,14 +7,14 @@ import java.util.random.RandomGenerator;
 
 /** Thirty-two bytes that do not change: a nonce or a proof. Compared in constant time. */
 public final class Octets {
-    static final int SIZE = 32;
+    public static final int SIZE = 32;
     private final byte[] bytes;
 
     private Octets(byte[] bytes) {
         this.bytes = bytes;
     }
 
-    static Octets of(byte[] bytes) {
+    public static Octets of(byte[] bytes) {
         if (bytes.length != SIZE) {
             throw new IllegalArgumentException("bytes must be " + SIZE + ": " + bytes.length);
         }
@@ -35,7 +35,7 @@ public final class Octets {
         return new Octets(bytes);
     }
 
-    byte[] bytes() {
+    public byte[] bytes() {
         return bytes.clone();
     }
 

@@ -27,7 +27,9 @@ public enum Refusal {
     /** The session, or its principal in all sessions, has as many bytes registered as it may. */
     TOO_MANY_BYTES(11),
     /** The connection came by a GID that the gateway is configured not to use. */
-    WRONG_GID(12);
+    WRONG_GID(12),
+    /** The gateway may not, or cannot, attach to the peer's own memory. */
+    NOT_ATTACHED(13);
 
     private final int code;
 

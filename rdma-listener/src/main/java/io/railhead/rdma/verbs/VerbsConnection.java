@@ -12,6 +12,7 @@ import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Cancel;
 import io.railhead.rdma.session.Message.Challenge;
@@ -227,7 +228,7 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             case Cancel(int id) -> cancel(id);
             case Ping(long value) -> say(new Pong(value));
             case Bye() -> end(EndReason.PEER_GONE);
-            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
+            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Attach _,Deregistered _,Pong _ ->
                 throw new MessageException(
                         said.getClass().getSimpleName() + " is out of order");
         }

@@ -9,9 +9,11 @@ import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +32,8 @@ final class LoopbackRig implements FabricRig {
     private final Sessions sessions;
     private final LoopbackFabric fabric;
     private final List<Mapping> mappings = new ArrayList<>();
+    private final boolean attached;
+    private final Arena memory = Arena.ofAuto();
     private final List<LoopbackPeer> peers = new ArrayList<>();
 
     LoopbackRig(LoopbackConfig config, Sessions sessions) {
@@ -40,10 +44,16 @@ final class LoopbackRig implements FabricRig {
         this.config = config;
         this.sessions = sessions;
         this.fabric = new LoopbackFabric(config, sessions, requests);
+        this.attached = config.crossMemory();
     }
 
     static LoopbackRig in(Path folder) {
         return new LoopbackRig(config(folder), freshSessions());
+    }
+
+    /** Whose peers register their own memory, unshared. */
+    static LoopbackRig attachedIn(Path folder) {
+        return new LoopbackRig(config(folder).withCrossMemory(), freshSessions());
     }
 
     static LoopbackConfig config(Path folder) {
@@ -112,6 +122,10 @@ final class LoopbackRig implements FabricRig {
 
         @Override
         public TestBuffer register(long bytes) throws IOException {
+            if (attached) {
+                MemorySegment own = memory.allocate(bytes);
+                return new Buffer(peer, peer.attach(own, memory.allocate(Octets.SIZE)), own);
+            }
             try (MemoryFile file = MemoryFile.create("test", bytes)) {
                 Mapping mapping = file.map();
                 mappings.add(mapping);

@@ -1,0 +1,104 @@
+/*
+ * The client's end of a Railhead session on this host (docs/native-channel.md): settings, the signed open, the proven
+ * UNIX socket, buffers of shared memory, and tokens that name them.
+ *
+ * A function that can fail returns 0, or -1 with one line in `error`. Unless it says otherwise a function blocks, at
+ * most for the settings' timeout, and may be called from any thread.
+ */
+#ifndef RAILHEAD_LOOPBACK_H
+#define RAILHEAD_LOOPBACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RH_TOKEN_CHARACTERS 81
+#define RH_KEY_BYTES 32
+#define RH_ID_BYTES 16
+
+struct rh_error {
+    char text[320];
+};
+
+/* Whose session it is, and with which gateway. Texts end in NUL; an optional one may be empty. */
+struct rh_settings {
+    char endpoint[512];       /* http://HOST[:PORT] or https://HOST[:PORT], without a path */
+    char region[64];
+    char access_key[160];
+    char secret_key[256];
+    char session_token[4096]; /* optional */
+    char ca_bundle[4096];     /* optional: a PEM file for https instead of the system's */
+    long timeout_millis;      /* for one HTTP request, and for one answer on the socket */
+};
+
+/*
+ * Reads the environment, then the files of AWS's tools. Endpoint: RAILHEAD_ENDPOINT, AWS_ENDPOINT_URL_S3,
+ * AWS_ENDPOINT_URL, endpoint_url of the profile. Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
+ * AWS_SESSION_TOKEN, else the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE.
+ * Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. CA: AWS_CA_BUNDLE.
+ */
+int rh_settings_read(struct rh_settings *settings, struct rh_error *error);
+
+/* What the gateway granted: a session that waits for its proof, for half a minute or so. */
+struct rh_grant {
+    uint8_t id[RH_ID_BYTES];
+    uint8_t key[RH_KEY_BYTES]; /* a secret */
+    char socket[108];
+};
+
+/* Asks for a session with a request signed by SigV4. */
+int rh_grant_request(const struct rh_settings *settings, struct rh_grant *grant, struct rh_error *error);
+
+/* A proven session. A thread of its own keeps it alive. */
+struct rh_session;
+
+/* Connects and proves the key; checks the gateway's own proof. `*session` is the caller's until rh_session_close. */
+int rh_session_connect(const struct rh_grant *grant, long timeout_millis, struct rh_session **session,
+                       struct rh_error *error);
+
+/* The session's number, which tokens carry: 24 bits. Never blocks. */
+uint32_t rh_session_number(const struct rh_session *session);
+
+/* Whether the connection stood when this looked. Never waits for the gateway. */
+bool rh_session_is_open(struct rh_session *session);
+
+/*
+ * Lets the gateway read and write the first `length` bytes of the shared memory `descriptor`, a memfd with the seal
+ * F_SEAL_SHRINK, under the addresses from `base` on, which are mere names to it. The descriptor stays the caller's.
+ * An error leaves the session open only if it is the gateway's refusal; see rh_session_is_open.
+ */
+int rh_session_register(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
+                        struct rh_error *error);
+
+/*
+ * Lets the gateway read and write `length` bytes of this process's own memory, unshared, through the kernel: where it is
+ * configured to (rdma.loopback.cross_memory). Allows the gateway's process, and it alone, to look into this one as a
+ * debugger may (PR_SET_PTRACER), which a program can take back. The memory must not be freed before the deregistration,
+ * or the session's close, was answered.
+ */
+int rh_session_attach(struct rh_session *session, void *base, uint64_t length, uint32_t *key, struct rh_error *error);
+
+/* When this returned 0 the gateway touches the buffer no more. */
+int rh_session_deregister(struct rh_session *session, uint32_t key, struct rh_error *error);
+
+/*
+ * Says BYE, waits for the gateway to let go of all buffers, and frees the session, whatever happens. In a process that
+ * forked from the session's own it says nothing: the session stays the parent's.
+ */
+void rh_session_close(struct rh_session *session);
+
+/*
+ * Writes the descriptor of [address, address + length) of a registered buffer (81 characters and a NUL) to `token`:
+ * cuObject's DC_V1 form, with the session's number for the DCT's and 127.0.0.1 for the GID. Length: 1 to 2^32 - 1.
+ */
+int rh_token_format(char token[RH_TOKEN_CHARACTERS + 1], uint64_t address, uint64_t length, uint32_t key,
+                    uint32_t session_number, struct rh_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

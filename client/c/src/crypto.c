@@ -1,0 +1,96 @@
+#include "crypto.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "error.h"
+
+void rh_hex(char *out, const uint8_t *bytes, size_t count) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * count] = 0;
+}
+
+static int digit(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int rh_unhex(uint8_t *out, const char *hex, size_t count) {
+    if (strlen(hex) != 2 * count) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int high = digit(hex[2 * i]);
+        int low = digit(hex[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return -1;
+        }
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return 0;
+}
+
+/* SHA-256 is in every build of libcrypto: a failure means that memory ran out. */
+static void require(int ok) {
+    if (ok != 1) {
+        abort();
+    }
+}
+
+void rh_sha256(uint8_t out[RH_HASH_BYTES], const void *data, size_t bytes) {
+    require(EVP_Digest(data, bytes, out, NULL, EVP_sha256(), NULL));
+}
+
+void rh_hmac(uint8_t out[RH_HASH_BYTES], const void *key, size_t key_bytes, const struct rh_bytes *parts,
+             size_t parts_count) {
+    size_t total = 0;
+    for (size_t i = 0; i < parts_count; i++) {
+        total += parts[i].count;
+    }
+    uint8_t *message = malloc(total + 1);
+    require(message != NULL);
+    size_t at = 0;
+    for (size_t i = 0; i < parts_count; i++) {
+        memcpy(message + at, parts[i].at, parts[i].count);
+        at += parts[i].count;
+    }
+    require(HMAC(EVP_sha256(), key, (int)key_bytes, message, total, out, NULL) != NULL);
+    free(message);
+}
+
+int rh_random(uint8_t *out, size_t bytes, struct rh_error *error) {
+    while (bytes > 0) {
+        ssize_t got = getrandom(out, bytes, 0);
+        if (got < 0 && errno != EINTR) {
+            return rh_fail(error, "no random numbers: %s", strerror(errno));
+        }
+        if (got > 0) {
+            out += got;
+            bytes -= (size_t)got;
+        }
+    }
+    return 0;
+}
+
+#define LABEL "railhead session key"
+
+void rh_session_key(uint8_t out[RH_KEY_BYTES], const uint8_t signing_key[RH_HASH_BYTES],
+                    const uint8_t signature[RH_HASH_BYTES], const uint8_t id[RH_ID_BYTES]) {
+    const struct rh_bytes parts[] = {{LABEL, strlen(LABEL)}, {signature, RH_HASH_BYTES}, {id, RH_ID_BYTES}};
+    rh_hmac(out, signing_key, RH_HASH_BYTES, parts, 3);
+}
+
+void rh_session_proof(uint8_t out[RH_HASH_BYTES], const uint8_t key[RH_KEY_BYTES], const char *label,
+                      const uint8_t id[RH_ID_BYTES], const uint8_t client_nonce[RH_NONCE_BYTES],
+                      const uint8_t server_nonce[RH_NONCE_BYTES]) {
+    const struct rh_bytes parts[] = {
+        {label, strlen(label)}, {id, RH_ID_BYTES}, {client_nonce, RH_NONCE_BYTES}, {server_nonce, RH_NONCE_BYTES}};
+    rh_hmac(out, key, RH_KEY_BYTES, parts, 4);
+}

@@ -1,0 +1,12 @@
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int rh_fail(struct rh_error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}

@@ -1,0 +1,162 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "error.h"
+
+enum { TIMEOUT_MILLIS = 10000 };
+
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static int copy(char *out, size_t room, const char *value, const char *what, struct rh_error *error) {
+    if (snprintf(out, room, "%s", value) >= (int)room) {
+        return rh_fail(error, "%s is longer than %zu characters", what, room - 1);
+    }
+    return 0;
+}
+
+static char *trimmed(char *text) {
+    text += strspn(text, " \t");
+    text[strcspn(text, "\r\n")] = 0;
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t", text[length - 1])) {
+        text[--length] = 0;
+    }
+    return text;
+}
+
+/* Whether `line` heads the section of `profile`: [name], or [profile name] in the configuration file. */
+static bool heads(char *line, const char *profile) {
+    char *end = strchr(line, ']');
+    if (!end) {
+        return false;
+    }
+    *end = 0;
+    char *name = trimmed(line + 1);
+    if (strncmp(name, "profile", 7) == 0 && strchr(" \t", name[7]) && name[7]) {
+        name = trimmed(name + 7);
+    }
+    return strcmp(name, profile) == 0;
+}
+
+/* The value of `key` in the profile's section; false where the file or the key is not there. */
+static bool find(const char *path, const char *profile, const char *key, char *out, size_t room) {
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    char *line = NULL;
+    size_t line_room = 0;
+    bool inside = false, found = false;
+    while (!found && getline(&line, &line_room, file) >= 0) {
+        bool nested = line[0] == ' ' || line[0] == '\t';
+        char *text = trimmed(line);
+        char *equals = strchr(text, '=');
+        if (*text == '[') {
+            inside = heads(text, profile);
+        } else if (inside && !nested && equals && *text != '#' && *text != ';') {
+            *equals = 0;
+            if (strcasecmp(trimmed(text), key) == 0) {
+                found = snprintf(out, room, "%s", trimmed(equals + 1)) < (int)room;
+            }
+        }
+    }
+    if (line) {
+        explicit_bzero(line, line_room);
+        free(line);
+    }
+    fclose(file);
+    if (!found) {
+        out[0] = 0;
+    }
+    return found;
+}
+
+struct profile {
+    const char *name;
+    char credentials[4096];
+    char config[4096];
+};
+
+static void path_of(char *out, size_t room, const char *name, const char *rest) {
+    const char *home = variable("HOME");
+    if (variable(name)) {
+        snprintf(out, room, "%s", variable(name));
+    } else {
+        snprintf(out, room, "%s/.aws/%s", home ? home : "", rest);
+    }
+}
+
+static bool find_in(const struct profile *profile, const char *key, char *out, size_t room) {
+    return find(profile->credentials, profile->name, key, out, room)
+           || find(profile->config, profile->name, key, out, room);
+}
+
+static int read_keys(struct rh_settings *settings, const struct profile *profile, struct rh_error *error) {
+    const char *access = variable("AWS_ACCESS_KEY_ID"), *secret = variable("AWS_SECRET_ACCESS_KEY");
+    if (access && secret) {
+        const char *token = variable("AWS_SESSION_TOKEN");
+        if (copy(settings->access_key, sizeof settings->access_key, access, "AWS_ACCESS_KEY_ID", error) != 0
+            || copy(settings->secret_key, sizeof settings->secret_key, secret, "AWS_SECRET_ACCESS_KEY", error) != 0) {
+            return -1;
+        }
+        return copy(settings->session_token, sizeof settings->session_token, token ? token : "", "AWS_SESSION_TOKEN",
+                    error);
+    }
+    if (!find_in(profile, "aws_access_key_id", settings->access_key, sizeof settings->access_key)
+        || !find_in(profile, "aws_secret_access_key", settings->secret_key, sizeof settings->secret_key)) {
+        return rh_fail(error, "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE");
+    }
+    find_in(profile, "aws_session_token", settings->session_token, sizeof settings->session_token);
+    return 0;
+}
+
+static int read_endpoint(struct rh_settings *settings, const struct profile *profile, struct rh_error *error) {
+    static const char *const names[] = {"RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"};
+    char *endpoint = settings->endpoint;
+    for (size_t i = 0; i < 3 && !*endpoint; i++) {
+        if (variable(names[i])
+            && copy(endpoint, sizeof settings->endpoint, variable(names[i]), names[i], error) != 0) {
+            return -1;
+        }
+    }
+    if (!*endpoint && !find_in(profile, "endpoint_url", endpoint, sizeof settings->endpoint)) {
+        return rh_fail(error, "no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint");
+    }
+    size_t scheme = strncmp(endpoint, "http://", 7) == 0 ? 7 : strncmp(endpoint, "https://", 8) == 0 ? 8 : 0;
+    size_t length = strlen(endpoint);
+    while (length > scheme && endpoint[length - 1] == '/') {
+        endpoint[--length] = 0;
+    }
+    if (!scheme || length == scheme || strpbrk(endpoint + scheme, "/?#@ ")) {
+        return rh_fail(error, "not an endpoint (http://HOST[:PORT] or https://HOST[:PORT]): %.100s", endpoint);
+    }
+    return 0;
+}
+
+int rh_settings_read(struct rh_settings *settings, struct rh_error *error) {
+    memset(settings, 0, sizeof *settings);
+    settings->timeout_millis = TIMEOUT_MILLIS;
+    struct profile profile = {.name = variable("AWS_PROFILE") ? variable("AWS_PROFILE") : "default"};
+    path_of(profile.credentials, sizeof profile.credentials, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
+    path_of(profile.config, sizeof profile.config, "AWS_CONFIG_FILE", "config");
+
+    const char *region = variable("AWS_REGION") ? variable("AWS_REGION") : variable("AWS_DEFAULT_REGION");
+    if (region) {
+        if (copy(settings->region, sizeof settings->region, region, "AWS_REGION", error) != 0) {
+            return -1;
+        }
+    } else if (!find_in(&profile, "region", settings->region, sizeof settings->region)) {
+        snprintf(settings->region, sizeof settings->region, "us-east-1");
+    }
+    const char *bundle = variable("AWS_CA_BUNDLE");
+    if (copy(settings->ca_bundle, sizeof settings->ca_bundle, bundle ? bundle : "", "AWS_CA_BUNDLE", error) != 0) {
+        return -1;
+    }
+    return read_endpoint(settings, &profile, error) != 0 ? -1 : read_keys(settings, &profile, error);
+}

@@ -1,0 +1,55 @@
+/* Messages of the native channel on a UNIX socket (docs/native-channel.md, section 2). Internal to the library. */
+#ifndef RAILHEAD_WIRE_H
+#define RAILHEAD_WIRE_H
+
+#include "railhead/loopback.h"
+
+enum {
+    RH_HELLO = 1,
+    RH_CHALLENGE = 2,
+    RH_PROOF = 3,
+    RH_WELCOME = 4,
+    RH_REFUSED = 5,
+    RH_REGISTER = 6,
+    RH_SEND_DESCRIPTOR = 7,
+    RH_REGISTERED = 8,
+    RH_DEREGISTER = 9,
+    RH_DEREGISTERED = 10,
+    RH_PING = 11,
+    RH_PONG = 12,
+    RH_BYE = 13,
+    RH_ATTACH = 14,
+    RH_ENDED = 19
+};
+
+enum { RH_HEADER_BYTES = 8, RH_MESSAGE_BYTES = 4096 };
+
+/* The receiving end's bytes; a message handed out stays until the next call. One thread at a time. */
+struct rh_wire {
+    int fd;
+    size_t held;
+    size_t taken;
+    uint8_t bytes[RH_MESSAGE_BYTES];
+};
+
+struct rh_message {
+    uint8_t type;
+    uint16_t bytes;
+    const uint8_t *payload;
+};
+
+void rh_put16(uint8_t *at, uint16_t value);
+void rh_put32(uint8_t *at, uint32_t value);
+void rh_put64(uint8_t *at, uint64_t value);
+uint32_t rh_get32(const uint8_t *at);
+
+/* Reads the message that begins at `bytes`: its length, 0 where that is not all there yet, -1 if it is none. */
+int rh_message_parse(const uint8_t *bytes, size_t held, struct rh_message *message);
+
+int rh_wire_send(struct rh_wire *wire, uint8_t type, const uint8_t *payload, uint16_t bytes, struct rh_error *error);
+int rh_wire_send_descriptor(struct rh_wire *wire, int descriptor, struct rh_error *error);
+
+/* The next message; -1 after `timeout_millis`, at the end of the stream, and where it is none. */
+int rh_wire_receive(struct rh_wire *wire, long timeout_millis, struct rh_message *message, struct rh_error *error);
+
+#endif

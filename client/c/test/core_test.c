@@ -1,0 +1,181 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "crypto.h"
+#include "json.h"
+#include "sigv4.h"
+#include "wire.h"
+
+static struct rh_error error;
+
+/* The example of docs/native-channel.md, section 1. */
+static void keys_and_proofs_are_those_of_the_specification(void) {
+    uint8_t signing_key[32], signature[32], id[16], client[32], server[32], key[32], proof[32];
+    char hex[65];
+    memset(signing_key, 1, sizeof signing_key);
+    memset(signature, 2, sizeof signature);
+    memset(server, 3, sizeof server);
+    for (uint8_t i = 0; i < 32; i++) {
+        id[i % 16] = i % 16;
+        client[i] = (uint8_t)(0x20 + i);
+    }
+    rh_session_key(key, signing_key, signature, id);
+    rh_hex(hex, key, 32);
+    CHECK(strcmp(hex, "562db2bf9743e5650feb7f44373ec18819219acf4526582fcdca169ae7941e06") == 0, "%s", hex);
+    rh_session_proof(proof, key, RH_CLIENT_PROOF, id, client, server);
+    rh_hex(hex, proof, 32);
+    CHECK(strcmp(hex, "a455b794126b09a90c05ccd3416c892e439344a8e82720da6835491803bd6881") == 0, "%s", hex);
+    rh_session_proof(proof, key, RH_SERVER_PROOF, id, client, server);
+    rh_hex(hex, proof, 32);
+    CHECK(strcmp(hex, "e515c12b225bc7cc444a4b9b8b6a245a8cb66335aa0bf7a24aa989bc6207ead2") == 0, "%s", hex);
+}
+
+static void tokens_have_81_characters(void) {
+    char token[RH_TOKEN_CHARACTERS + 1];
+    CHECK(rh_token_format(token, 0x73967e5ff000, 0x400000, 0xf1f2e973, 0x7a03, &error) == 0, "%s", error.text);
+    CHECK(strcmp(token, "000073967e5ff000:00400000:f1f2e973:0000:007a03:1:00000000000000000000ffff7f000001") == 0,
+          "%s", token);
+    CHECK(rh_token_format(token, 0, 0, 1, 1, &error) != 0, "an empty window");
+    CHECK(rh_token_format(token, 0, 1ull << 32, 1, 1, &error) != 0, "more than 32 bits");
+    CHECK(rh_token_format(token, UINT64_MAX, 2, 1, 1, &error) != 0, "a window that wraps");
+    CHECK(rh_token_format(token, 0, 1, 1, 1 << 24, &error) != 0, "more than 24 bits");
+}
+
+/* A signature that botocore made of the same request. */
+static void signatures_are_those_of_other_signers(void) {
+    struct rh_settings settings = {.region = "us-east-1", .access_key = "AKIDEXAMPLE",
+                                   .secret_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"};
+    struct rh_signed made;
+    CHECK(rh_sign(&settings, "POST", "127.0.0.1:9000", "/.railhead/sessions", "fabric=loopback", 1440938160, &made,
+                  &error) == 0,
+          "%s", error.text);
+    CHECK(strcmp(made.date, "20150830T123600Z") == 0, "%s", made.date);
+    CHECK(strcmp(made.authorization, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date,"
+                                     " Signature=165f5894905a4f6613020f80615498531873aa2b72ef6d50eda8159dc3ee74f8") == 0, "%s", made.authorization);
+    snprintf(settings.session_token, sizeof settings.session_token, "a/session+token==");
+    rh_sign(&settings, "POST", "127.0.0.1:9000", "/.railhead/sessions", "fabric=loopback", 1440938160, &made, &error);
+    CHECK(strcmp(made.authorization, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,"
+                                     " Signature=8dcc492478c9993d7120009ef6a9021799506ca4003610597d0b7830036c0027") == 0, "%s", made.authorization);
+}
+
+static void json_is_read(void) {
+    static const struct {
+        const char *json;
+        int result;
+        const char *value;
+    } cases[] = {
+        {"{\"a\": \"b\"}", 0, "b"},
+        {" { \"x\" : [1, {\"a\":\"no\"}, \"]\"] , \"a\":\"b\\/c\\u00fc\\\"\" } ", 0, "b/c\xc3\xbc\""},
+        {"{\"a-much-longer-name-than-any-that-is-looked-for-in-the-answers-here\":true,\"a\":\"\"}", 0, ""},
+        {"{}", 1, NULL},
+        {"{\"b\":1e9}", 1, NULL},
+        {"{\"a\":1}", -1, NULL},
+        {"{\"a\":\"unended", -1, NULL},
+        {"{\"a\":\"\\u0000\"}", -1, NULL},
+        {"{\"a\":\"\\ud83d\\ude00\"}", -1, NULL},
+        {"{\"a\":\"longer than there is room for\"}", -1, NULL},
+        {"{\"b\":}", -1, NULL},
+        {"[\"a\"]", -1, NULL},
+        {"", -1, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char out[16];
+        int result = rh_json_string(cases[i].json, "a", out, sizeof out);
+        CHECK(result == cases[i].result, "%s: %d", cases[i].json, result);
+        CHECK(result != 0 || strcmp(out, cases[i].value) == 0, "%s: %s", cases[i].json, out);
+    }
+}
+
+static void broken_json_is_refused_without_harm(void) {
+    static const char whole[] = "{\"x\":[[{\"y\":\"\\u12ab\"}],-1.5e3,true],\"a\":\"b\\n\",\"z\":{}}";
+    srandom(6);
+    for (int round = 0; round < 20000; round++) {
+        char *text = malloc(sizeof whole), out[8];
+        memcpy(text, whole, sizeof whole);
+        for (long n = random() % 4; n >= 0; n--) {
+            text[random() % (long)(sizeof whole - 1)] = (char)(random() % 3 ? "\"\\{}[],:u0"[random() % 10] : random());
+        }
+        text[sizeof whole - 1] = 0;
+        rh_json_string(text, "a", out, sizeof out);
+        free(text);
+    }
+    char deep[5000];
+    memset(deep, '[', sizeof deep);
+    memcpy(deep, "{\"x\":", 5);
+    deep[sizeof deep - 1] = 0;
+    CHECK(rh_json_string(deep, "a", (char[8]){0}, 8) == -1, "nested too deep");
+}
+
+static void messages_are_read(void) {
+    uint8_t bytes[RH_HEADER_BYTES + 4] = {'R', 'H', 'L', 'B', 1, RH_REGISTERED, 4, 0, 1, 2, 3, 4};
+    struct rh_message message;
+    CHECK(rh_message_parse(bytes, sizeof bytes, &message) == 12, "a whole message");
+    CHECK(message.type == RH_REGISTERED && rh_get32(message.payload) == 0x04030201, "%x", message.type);
+    for (size_t held = 0; held < sizeof bytes; held++) {
+        CHECK(rh_message_parse(bytes, held, &message) == 0, "%zu bytes", held);
+    }
+    bytes[7] = 0x10;
+    CHECK(rh_message_parse(bytes, sizeof bytes, &message) == -1, "too long");
+    bytes[7] = 0;
+    bytes[4] = 2;
+    CHECK(rh_message_parse(bytes, sizeof bytes, &message) == -1, "another version");
+}
+
+static void write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "we");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", name);
+}
+
+static void settings_come_from_variables_then_files(void) {
+    static const char *const names[] = {
+        "RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_CA_BUNDLE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        unsetenv(names[i]);
+    }
+    write_file("credentials", "[default]\naws_access_key_id = ONE\n[other]\n# no\nAWS_ACCESS_KEY_ID=TWO \n"
+                              "aws_secret_access_key = s=2\naws_session_token = t\n");
+    write_file("config", "[profile other]\nregion = eu-west-1\ns3 =\n  region = nested\nendpoint_url = http://h:1/\n");
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "credentials", 1);
+    setenv("AWS_CONFIG_FILE", "config", 1);
+    struct rh_settings settings;
+    CHECK(rh_settings_read(&settings, &error) != 0 && strstr(error.text, "RAILHEAD_ENDPOINT"), "%s", error.text);
+    setenv("AWS_ENDPOINT_URL", "https://far:2", 1);
+    CHECK(rh_settings_read(&settings, &error) != 0 && strstr(error.text, "credentials"), "%s", error.text);
+    unsetenv("AWS_ENDPOINT_URL");
+    setenv("AWS_PROFILE", "other", 1);
+    CHECK(rh_settings_read(&settings, &error) == 0, "%s", error.text);
+    CHECK(strcmp(settings.endpoint, "http://h:1") == 0, "%s", settings.endpoint);
+    CHECK(strcmp(settings.access_key, "TWO") == 0 && strcmp(settings.secret_key, "s=2") == 0, "%s",
+          settings.access_key);
+    CHECK(strcmp(settings.session_token, "t") == 0 && strcmp(settings.region, "eu-west-1") == 0, "%s",
+          settings.region);
+    setenv("AWS_ACCESS_KEY_ID", "THREE", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "s3", 1);
+    setenv("AWS_REGION", "us-west-2", 1);
+    setenv("AWS_ENDPOINT_URL", "https://far:2", 1);
+    setenv("RAILHEAD_ENDPOINT", "http://near:3", 1);
+    CHECK(rh_settings_read(&settings, &error) == 0, "%s", error.text);
+    CHECK(strcmp(settings.endpoint, "http://near:3") == 0 && strcmp(settings.access_key, "THREE") == 0, "%s",
+          settings.endpoint);
+    CHECK(settings.session_token[0] == 0 && strcmp(settings.region, "us-west-2") == 0, "%s", settings.region);
+    static const char *const bad[] = {"near:3", "ftp://near", "http://", "http://near/path", "http://user@near"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        setenv("RAILHEAD_ENDPOINT", bad[i], 1);
+        CHECK(rh_settings_read(&settings, &error) != 0 && strstr(error.text, bad[i]), "%s", bad[i]);
+    }
+    unlink("credentials");
+    unlink("config");
+}
+
+int main(void) {
+    keys_and_proofs_are_those_of_the_specification();
+    tokens_have_81_characters();
+    signatures_are_those_of_other_signers();
+    json_is_read();
+    broken_json_is_refused_without_harm();
+    messages_are_read();
+    settings_come_from_variables_then_files();
+    return 0;
+}

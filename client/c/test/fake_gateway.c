@@ -1,0 +1,265 @@
+#include "fake_gateway.h"
+
+#include <errno.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "crypto.h"
+#include "wire.h"
+
+enum { PATIENCE_MILLIS = 30000, NUMBER = 0x0a0b0c, KEY = 0x51525354 };
+
+static int receive_descriptor(int fd) {
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    char byte;
+    struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    CHECK(recvmsg(fd, &message, MSG_CMSG_CLOEXEC) == 1, "errno %d", errno);
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    CHECK(rights && rights->cmsg_type == SCM_RIGHTS, "no descriptor came");
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
+    return descriptor;
+}
+
+static void forget(struct fake_gateway *gateway) {
+    if (gateway->mapped) {
+        munmap(gateway->mapped, gateway->mapped_bytes);
+        gateway->mapped = NULL;
+    }
+}
+
+static uint64_t get64(const uint8_t *at) {
+    return (uint64_t)rh_get32(at) | (uint64_t)rh_get32(at + 4) << 32;
+}
+
+static void map(struct fake_gateway *gateway, int descriptor, const struct rh_message *request) {
+    CHECK(fcntl(descriptor, F_GET_SEALS) & F_SEAL_SHRINK, "the memory is not sealed");
+    forget(gateway);
+    gateway->mapped_base = get64(request->payload);
+    gateway->mapped_bytes = get64(request->payload + 8);
+    void *at = mmap(NULL, gateway->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    CHECK(at != MAP_FAILED, "errno %d", errno);
+    gateway->mapped = at;
+    close(descriptor);
+}
+
+/* Whether the connection goes on. */
+static bool take_registration(struct fake_gateway *gateway, struct rh_wire *wire, const struct rh_message *request) {
+    struct rh_error error;
+    struct rh_message copy = *request;
+    uint8_t payload[24], answer[8];
+    memcpy(payload, request->payload, sizeof payload);
+    copy.payload = payload;
+    switch (gateway->fault) {
+        case REFUSE_REGISTRATION:
+            rh_put32(answer, 11);
+            return rh_wire_send(wire, RH_REFUSED, answer, 4, &error) == 0;
+        case END_AT_REGISTRATION:
+            rh_put32(answer, 3);
+            rh_put32(answer + 4, 0);
+            rh_wire_send(wire, RH_ENDED, answer, 8, &error);
+            return false;
+        case GARBAGE_AT_REGISTRATION: return send(wire->fd, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL) == 18;
+        case SILENT_AT_REGISTRATION: return true;
+        case HANG_UP_AT_REGISTRATION: return false;
+        default: break;
+    }
+    if (rh_wire_send(wire, RH_SEND_DESCRIPTOR, NULL, 0, &error) != 0) {
+        return false;
+    }
+    map(gateway, receive_descriptor(wire->fd), &copy);
+    gateway->registered++;
+    rh_put32(answer, KEY);
+    return rh_wire_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
+}
+
+/* The client is this very process: its memory needs no attaching to. */
+static bool take_attachment(struct fake_gateway *gateway, struct rh_wire *wire, const struct rh_message *request) {
+    struct rh_error error;
+    struct rh_message proof;
+    uint8_t nonce[RH_NONCE_BYTES], answer[4];
+    uintptr_t base = get64(request->payload), at = get64(request->payload + 16);
+    if (gateway->fault == REFUSE_REGISTRATION) {
+        rh_put32(answer, 13);
+        return rh_wire_send(wire, RH_REFUSED, answer, 4, &error) == 0;
+    }
+    CHECK(rh_random(nonce, sizeof nonce, &error) == 0, "%s", error.text);
+    rh_wire_send(wire, RH_CHALLENGE, nonce, sizeof nonce, &error);
+    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &proof, &error) == 0 && proof.type == RH_PROOF, "%s", error.text);
+    CHECK(memcmp((const void *)at, nonce, sizeof nonce) == 0, "the nonce is not in the client's memory");
+    gateway->attached = (uint8_t *)base;
+    gateway->registered++;
+    rh_put32(answer, KEY);
+    return rh_wire_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
+}
+
+static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const struct rh_message *message) {
+    struct rh_error error;
+    uint8_t payload[8];
+    switch (message->type) {
+        case RH_REGISTER: return take_registration(gateway, wire, message);
+        case RH_ATTACH: return take_attachment(gateway, wire, message);
+        case RH_DEREGISTER:
+            memcpy(payload, message->payload, 4);
+            gateway->registered--;
+            forget(gateway);
+            return rh_wire_send(wire, RH_DEREGISTERED, payload, 4, &error) == 0;
+        case RH_PING:
+            memcpy(payload, message->payload, 8);
+            gateway->pings++;
+            return rh_wire_send(wire, RH_PONG, payload, 8, &error) == 0;
+        default:
+            CHECK(message->type == RH_BYE, "type %d", message->type);
+            gateway->byes++;
+            return false;
+    }
+}
+
+static void prove(struct fake_gateway *gateway, struct rh_wire *wire) {
+    struct rh_error error;
+    struct rh_message message;
+    uint8_t nonce[RH_NONCE_BYTES], own[RH_NONCE_BYTES], proof[RH_HASH_BYTES], welcome[56] = {0};
+    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &message, &error) == 0, "%s", error.text);
+    CHECK(message.type == RH_HELLO && message.bytes == 48, "type %d", message.type);
+    CHECK(memcmp(message.payload, gateway->grant.id, RH_ID_BYTES) == 0, "another session");
+    memcpy(nonce, message.payload + RH_ID_BYTES, sizeof nonce);
+    CHECK(rh_random(own, sizeof own, &error) == 0, "%s", error.text);
+    rh_wire_send(wire, RH_CHALLENGE, own, sizeof own, &error);
+    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &message, &error) == 0, "%s", error.text);
+    rh_session_proof(proof, gateway->grant.key, RH_CLIENT_PROOF, gateway->grant.id, nonce, own);
+    CHECK(message.type == RH_PROOF && memcmp(message.payload, proof, sizeof proof) == 0, "the client's proof");
+    rh_session_proof(welcome, gateway->grant.key, RH_SERVER_PROOF, gateway->grant.id, nonce, own);
+    welcome[31] ^= gateway->fault == BAD_SERVER_PROOF;
+    rh_put32(welcome + 32, NUMBER);
+    rh_put32(welcome + 48, gateway->keep_alive_millis);
+    rh_wire_send(wire, RH_WELCOME, welcome, sizeof welcome, &error);
+}
+
+static void serve(struct fake_gateway *gateway, int fd) {
+    struct rh_wire wire = {.fd = fd};
+    struct rh_error error;
+    struct rh_message message;
+    prove(gateway, &wire);
+    while (rh_wire_receive(&wire, PATIENCE_MILLIS, &message, &error) == 0 && answer(gateway, &wire, &message)) {
+    }
+    forget(gateway);
+    gateway->registered = 0;
+}
+
+static void *run(void *of) {
+    struct fake_gateway *gateway = of;
+    int fd;
+    while ((fd = accept4(gateway->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        gateway->client = fd;
+        gateway->connections++;
+        serve(gateway, fd);
+        close(fd);
+    }
+    return NULL;
+}
+
+void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path) {
+    struct rh_error error;
+    CHECK(rh_random(gateway->grant.id, RH_ID_BYTES, &error) == 0, "%s", error.text);
+    CHECK(rh_random(gateway->grant.key, RH_KEY_BYTES, &error) == 0, "%s", error.text);
+    snprintf(gateway->grant.socket, sizeof gateway->grant.socket, "%s", socket_path);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
+    unlink(socket_path);
+    gateway->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(gateway->listener, (struct sockaddr *)&address, sizeof address) == 0, "errno %d", errno);
+    CHECK(listen(gateway->listener, 4) == 0, "errno %d", errno);
+    CHECK(pthread_create(&gateway->thread, NULL, run, gateway) == 0, "no thread");
+}
+
+void fake_gateway_hang_up(struct fake_gateway *gateway) {
+    shutdown(gateway->client, SHUT_RDWR);
+}
+
+static void hmac(uint8_t key[RH_HASH_BYTES], const void *with, size_t bytes, const char *text, size_t length) {
+    const struct rh_bytes part = {text, length};
+    rh_hmac(key, with, bytes, &part, 1);
+}
+
+/* The request's signature, and the key that it was made with by the day that it names. */
+static void derive_key(struct fake_gateway *gateway, const char *request) {
+    static const char seed[] = "AWS4" FAKE_SECRET;
+    char hex[65];
+    uint8_t key[RH_HASH_BYTES], signature[RH_HASH_BYTES];
+    const char *scope = strstr(request, "Credential=" FAKE_ACCESS "/"), *at = strstr(request, "Signature=");
+    CHECK(scope && at, "not signed: %s", request);
+    const char *day = scope + strlen("Credential=" FAKE_ACCESS "/");
+    hmac(key, seed, strlen(seed), day, 8);
+    hmac(key, key, sizeof key, FAKE_REGION, strlen(FAKE_REGION));
+    hmac(key, key, sizeof key, "s3", 2);
+    hmac(key, key, sizeof key, "aws4_request", 12);
+    snprintf(hex, sizeof hex, "%.64s", at + strlen("Signature="));
+    CHECK(rh_unhex(signature, hex, RH_HASH_BYTES) == 0, "%s", hex);
+    rh_session_key(gateway->grant.key, key, signature, gateway->grant.id);
+}
+
+static void grant(struct fake_gateway *gateway, int fd) {
+    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024];
+    size_t held = 0;
+    request[0] = 0;
+    while (!strstr(request, "\r\n\r\n")) {
+        ssize_t got = recv(fd, request + held, sizeof request - 1 - held, 0);
+        CHECK(got > 0, "the request ended early: %s", request);
+        held += (size_t)got;
+        request[held] = 0;
+    }
+    CHECK(strncmp(request, "POST /.railhead/sessions?fabric=loopback HTTP/1.1", 49) == 0, "%s", request);
+    derive_key(gateway, request);
+    rh_hex(id, gateway->grant.id, RH_ID_BYTES);
+    snprintf(body, sizeof body, "{\"session\":\"%s\",\"fabric\":\"loopback\",\"socket\":\"%s\",\"version\":1}", id,
+             gateway->grant.socket);
+    int length = snprintf(answer, sizeof answer,
+                          "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(body), body);
+    gateway->grants++;
+    CHECK(send(fd, answer, (size_t)length, MSG_NOSIGNAL) == length, "errno %d", errno);
+}
+
+static void *run_http(void *of) {
+    struct fake_gateway *gateway = of;
+    int fd;
+    while ((fd = accept4(gateway->http_listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        grant(gateway, fd);
+        close(fd);
+    }
+    return NULL;
+}
+
+void fake_gateway_start_http(struct fake_gateway *gateway) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    gateway->http_listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(gateway->http_listener, (struct sockaddr *)&address, sizeof address) == 0, "errno %d", errno);
+    CHECK(listen(gateway->http_listener, 4) == 0, "errno %d", errno);
+    CHECK(getsockname(gateway->http_listener, (struct sockaddr *)&address, &length) == 0, "errno %d", errno);
+    snprintf(gateway->endpoint, sizeof gateway->endpoint, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    CHECK(pthread_create(&gateway->http_thread, NULL, run_http, gateway) == 0, "no thread");
+}
+
+void fake_gateway_stop(struct fake_gateway *gateway) {
+    if (*gateway->endpoint) {
+        shutdown(gateway->http_listener, SHUT_RDWR);
+        pthread_join(gateway->http_thread, NULL);
+        close(gateway->http_listener);
+    }
+    shutdown(gateway->listener, SHUT_RDWR);
+    pthread_join(gateway->thread, NULL);
+    close(gateway->listener);
+    unlink(gateway->grant.socket);
+}

@@ -1,0 +1,58 @@
+/*
+ * A gateway's end of the socket, on a thread of its own: proves itself, maps what is registered, and does what it is
+ * told to do wrong. One connection at a time.
+ */
+#ifndef RAILHEAD_FAKE_GATEWAY_H
+#define RAILHEAD_FAKE_GATEWAY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "railhead/loopback.h"
+
+#define FAKE_ACCESS "FAKEACCESS"
+#define FAKE_SECRET "fake/secret+key"
+#define FAKE_REGION "eu-west-1"
+
+enum fault {
+    NO_FAULT,
+    BAD_SERVER_PROOF,
+    REFUSE_REGISTRATION,
+    END_AT_REGISTRATION,
+    HANG_UP_AT_REGISTRATION,
+    GARBAGE_AT_REGISTRATION,
+    SILENT_AT_REGISTRATION,
+};
+
+struct fake_gateway {
+    struct rh_grant grant;   /* what a client connects with */
+    _Atomic enum fault fault;
+    atomic_int registered;   /* buffers now */
+    atomic_int pings;
+    atomic_int connections;
+    atomic_int byes;
+    uint32_t keep_alive_millis;
+    uint8_t *mapped;         /* the last buffer registered, until it is deregistered */
+    uint64_t mapped_bytes;
+    uint64_t mapped_base;
+    uint8_t *attached;       /* the last buffer attached to */
+    int listener;
+    int client;
+    pthread_t thread;
+    char endpoint[64];       /* of the HTTP end, if started */
+    int http_listener;
+    pthread_t http_thread;
+    atomic_int grants;
+};
+
+void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path);
+/* Ends the connection that there is, as a gateway that is killed. */
+void fake_gateway_hang_up(struct fake_gateway *gateway);
+/*
+ * Answers each request for a session with the one that there is, under a key derived from the request's signature by
+ * `FAKE_SECRET`. Start it after the socket's end, and stop it with that.
+ */
+void fake_gateway_start_http(struct fake_gateway *gateway);
+void fake_gateway_stop(struct fake_gateway *gateway);
+
+#endif

@@ -1,0 +1,293 @@
+#include "memory.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shadow.h"
+
+/* What the program registered at one address: with the session of that number, by its shadow or itself, if at all. */
+struct range {
+    struct range *next;
+    uint8_t *origin;
+    uint64_t length;
+    int count;
+    bool registered;
+    struct rh_shadow *shadow; /* NULL where it is registered itself */
+    uint64_t session;
+    uint32_t key;
+};
+
+/* `lock` guards everything, and is held while the gateway is asked; never over a copy into a shadow. */
+struct rh_memory {
+    pid_t owner;
+    bool attaches;
+    pthread_mutex_t lock;
+    struct rh_session *session;
+    uint64_t sessions; /* opened so far: the number of this one */
+    struct range *ranges;
+};
+
+static void lose_session(struct rh_memory *memory) {
+    if (memory->session) {
+        rh_session_close(memory->session);
+        memory->session = NULL;
+    }
+}
+
+/* Gives a child of fork everything but its parent's session. */
+static void adopt(struct rh_memory *memory) {
+    pthread_mutex_init(&memory->lock, NULL);
+    memory->owner = getpid();
+    lose_session(memory);
+    for (struct range *range = memory->ranges; range; range = range->next) {
+        range->registered = false;
+        if (range->shadow) {
+            rh_shadow_drop(range->shadow);
+            range->shadow = NULL;
+        }
+    }
+}
+
+static void enter(struct rh_memory *memory) {
+    if (memory->owner != getpid()) {
+        adopt(memory);
+    }
+    pthread_mutex_lock(&memory->lock);
+}
+
+static void leave(struct rh_memory *memory) {
+    pthread_mutex_unlock(&memory->lock);
+}
+
+static int require_session(struct rh_memory *memory, struct rh_error *error) {
+    if (memory->session && rh_session_is_open(memory->session)) {
+        return 0;
+    }
+    lose_session(memory);
+    struct rh_settings *settings = malloc(sizeof *settings);
+    struct rh_grant grant;
+    int result = -1;
+    memset(&grant, 0, sizeof grant);
+    if (!settings) {
+        snprintf(error->text, sizeof error->text, "no memory");
+    } else if (rh_settings_read(settings, error) == 0 && rh_grant_request(settings, &grant, error) == 0) {
+        result = rh_session_connect(&grant, settings->timeout_millis, &memory->session, error);
+        memory->sessions += result == 0;
+    }
+    if (settings) {
+        explicit_bzero(settings, sizeof *settings);
+        explicit_bzero(&grant, sizeof grant);
+    }
+    free(settings);
+    return result;
+}
+
+/* Lets the range go. The gateway has done so before, or is asked to, or is gone. */
+static void unregister(struct rh_memory *memory, struct range *range) {
+    struct rh_error ignored; /* a session that fails here is found lost by whoever needs it next */
+    if (range->registered && memory->session && range->session == memory->sessions) {
+        (void)rh_session_deregister(memory->session, range->key, &ignored);
+    }
+    range->registered = false;
+    if (range->shadow) {
+        rh_shadow_settle(range->shadow);
+        rh_shadow_drop(range->shadow);
+        range->shadow = NULL;
+    }
+}
+
+static int register_shadow(struct rh_memory *memory, struct range *range, struct rh_error *error) {
+    struct rh_shadow *shadow = rh_shadow_new(range->origin, range->length, error);
+    if (!shadow) {
+        return -1;
+    }
+    if (rh_session_register(memory->session, rh_shadow_descriptor(shadow), (uintptr_t)range->origin, range->length,
+                            &range->key, error) != 0) {
+        rh_shadow_drop(shadow);
+        return -1;
+    }
+    range->shadow = shadow;
+    return 0;
+}
+
+/* A shadow of an older session is replaced, since nothing tells whether that gateway still writes into it. */
+static int require_registered(struct rh_memory *memory, struct range *range, struct rh_error *error) {
+    if (require_session(memory, error) != 0) {
+        return -1;
+    }
+    if (range->registered && range->session == memory->sessions) {
+        return 0;
+    }
+    unregister(memory, range);
+    int result = memory->attaches
+                     ? rh_session_attach(memory->session, range->origin, range->length, &range->key, error)
+                     : register_shadow(memory, range, error);
+    range->registered = result == 0;
+    range->session = memory->sessions;
+    return result;
+}
+
+/* The range that starts at the address, else one that it lies in. */
+static struct range *find(struct rh_memory *memory, const uint8_t *address) {
+    struct range *around = NULL;
+    for (struct range *range = memory->ranges; range; range = range->next) {
+        if (range->origin == address) {
+            return range;
+        }
+        if (address > range->origin && (uint64_t)(address - range->origin) < range->length) {
+            around = range;
+        }
+    }
+    return around;
+}
+
+struct rh_memory *rh_memory_open(struct rh_error *error) {
+    struct rh_memory *memory = calloc(1, sizeof *memory);
+    if (!memory) {
+        snprintf(error->text, sizeof error->text, "no memory");
+        return NULL;
+    }
+    const char *how = getenv("RAILHEAD_DROPIN_MEMORY");
+    memory->owner = getpid();
+    memory->attaches = how && strcmp(how, "attach") == 0;
+    pthread_mutex_init(&memory->lock, NULL);
+    if (how && !memory->attaches && strcmp(how, "bounce") != 0) {
+        snprintf(error->text, sizeof error->text, "RAILHEAD_DROPIN_MEMORY must be bounce or attach: %.50s", how);
+        rh_memory_close(memory);
+        return NULL;
+    }
+    if (require_session(memory, error) != 0) {
+        rh_memory_close(memory);
+        return NULL;
+    }
+    return memory;
+}
+
+void rh_memory_close(struct rh_memory *memory) {
+    enter(memory);
+    lose_session(memory);
+    while (memory->ranges) {
+        struct range *range = memory->ranges;
+        memory->ranges = range->next;
+        unregister(memory, range);
+        free(range);
+    }
+    leave(memory);
+    pthread_mutex_destroy(&memory->lock);
+    free(memory);
+}
+
+bool rh_memory_ready(struct rh_memory *memory, struct rh_error *error) {
+    enter(memory);
+    bool ready = require_session(memory, error) == 0;
+    leave(memory);
+    return ready;
+}
+
+static int add_range(struct rh_memory *memory, uint8_t *address, uint64_t bytes, struct rh_error *error) {
+    struct range *range = calloc(1, sizeof *range);
+    if (!range) {
+        snprintf(error->text, sizeof error->text, "no memory");
+        return -1;
+    }
+    *range = (struct range){.next = memory->ranges, .origin = address, .length = bytes, .count = 1};
+    if (require_registered(memory, range, error) != 0) {
+        free(range);
+        return -1;
+    }
+    memory->ranges = range;
+    return 0;
+}
+
+static int add_registration(struct rh_memory *memory, struct range *range, uint64_t bytes, struct rh_error *error) {
+    uint64_t before = range->length;
+    if (bytes > before) {
+        unregister(memory, range);
+        range->length = bytes;
+    }
+    if (require_registered(memory, range, error) != 0) {
+        range->length = before;
+        return -1;
+    }
+    range->count++;
+    return 0;
+}
+
+int rh_memory_register(struct rh_memory *memory, void *address, uint64_t bytes, struct rh_error *error) {
+    if (!address || bytes < 1 || bytes > RH_MAX_REGISTRATION_BYTES) {
+        snprintf(error->text, sizeof error->text, "memory of %" PRIu64 " bytes cannot be registered", bytes);
+        return -1;
+    }
+    enter(memory);
+    struct range *range = find(memory, address);
+    int result = range && range->origin == address ? add_registration(memory, range, bytes, error)
+                                                   : add_range(memory, address, bytes, error);
+    leave(memory);
+    return result;
+}
+
+int rh_memory_deregister(struct rh_memory *memory, void *address) {
+    enter(memory);
+    struct range **at = &memory->ranges;
+    while (*at && (*at)->origin != address) {
+        at = &(*at)->next;
+    }
+    struct range *range = *at;
+    if (range && --range->count == 0) {
+        *at = range->next;
+        unregister(memory, range);
+        free(range);
+    }
+    leave(memory);
+    return range ? 0 : -1;
+}
+
+uint64_t rh_memory_registered(struct rh_memory *memory, const void *address) {
+    enter(memory);
+    const struct range *range = find(memory, address);
+    uint64_t bytes = range ? range->length - (uint64_t)((const uint8_t *)address - range->origin) : 0;
+    leave(memory);
+    return bytes;
+}
+
+char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, uint64_t bytes,
+                     enum rh_direction direction, struct rh_error *error) {
+    char text[RH_TOKEN_CHARACTERS + 1];
+    struct rh_shadow *shadow = NULL;
+    uint64_t from = 0;
+    bool granted = false;
+    enter(memory);
+    struct range *range = find(memory, address);
+    if (range) {
+        from = (uint64_t)((uint8_t *)address - range->origin) + offset;
+    }
+    if (!range || offset > range->length || from > range->length || bytes > range->length - from) {
+        snprintf(error->text, sizeof error->text, "%" PRIu64 " bytes at %p + %" PRIu64 " are not registered", bytes,
+                 address, offset);
+    } else if (require_registered(memory, range, error) == 0
+               && rh_token_format(text, (uintptr_t)range->origin + from, bytes, range->key,
+                                  rh_session_number(memory->session), error) == 0) {
+        granted = true;
+        shadow = range->shadow ? rh_shadow_hold(range->shadow) : NULL;
+    }
+    leave(memory);
+    if (!granted) {
+        return NULL;
+    }
+    char *token = rh_shadow_begin(shadow, from, bytes, direction, error);
+    if (token) {
+        memcpy(token, text, sizeof text);
+    }
+    if (shadow) {
+        rh_shadow_drop(shadow);
+    }
+    return token;
+}
+
+void rh_memory_release(char *token) {
+    rh_shadow_end(token);
+}

@@ -1,0 +1,149 @@
+#include <cuobjclient.h>
+#include <dlfcn.h>
+
+#include <cstring>
+#include <sstream>
+#include <string>
+
+#include "check.h"
+#include "one_gateway.h"
+
+namespace {
+
+constexpr size_t kBytes = 4096;
+
+/* What a program's callbacks do: ask the gateway, which moves the bytes, here at once. */
+struct Program {
+    char *buffer;
+    ssize_t answer = 0;
+    bool declined = false;
+    int calls = 0;
+};
+
+void check_token(const cufileRDMAInfo_t *info, const void *from, size_t bytes) {
+    char expected[32];
+    snprintf(expected, sizeof expected, "%016lx:%08lx:", reinterpret_cast<unsigned long>(from), bytes);
+    CHECK(info && info->desc_len == 82 && strlen(info->desc_str) == 81, "%p", static_cast<const void *>(info));
+    CHECK(strncmp(info->desc_str, expected, 26) == 0, "%s", info->desc_str);
+}
+
+ssize_t get(const void *handle, char *ptr, size_t size, loff_t offset, const cufileRDMAInfo_t *info) {
+    auto *program = static_cast<Program *>(cuObjClient::getCtx(handle));
+    CHECK(offset == 0, "%ld", offset);
+    check_token(info, ptr, size);
+    program->calls++;
+    if (program->declined) {
+        memset(ptr, 'h', size); /* the body of the answer */
+    } else {
+        memset(one_gateway_memory(ptr), 'r', size);
+    }
+    return program->answer;
+}
+
+ssize_t put(const void *handle, const char *ptr, size_t size, loff_t, const cufileRDMAInfo_t *info) {
+    auto *program = static_cast<Program *>(cuObjClient::getCtx(handle));
+    check_token(info, ptr, size);
+    program->calls++;
+    CHECK(memcmp(one_gateway_memory(ptr), ptr, size) == 0, "what the gateway reads");
+    return program->answer;
+}
+
+void callbacks_move_bytes() {
+    CUObjOps_t operations = {get, put};
+    cuObjClient client(operations);
+    CHECK(client.isConnected(), "connected");
+    auto *buffer = new char[kBytes]();
+    Program program{buffer};
+    CHECK(client.cuObjGet(&program, buffer, 10) < 0, "memory that is not registered");
+    CHECK(client.cuMemObjGetMaxRequestCallbackSize(buffer) == -1, "memory that is not registered");
+    CHECK(client.cuMemObjGetDescriptor(buffer, kBytes) == CU_OBJ_SUCCESS, "registered");
+    CHECK(client.cuMemObjGetMaxRequestCallbackSize(buffer) == static_cast<ssize_t>(kBytes), "its size");
+
+    program.answer = 100;
+    CHECK(client.cuObjGet(&program, buffer, 100) == 100, "GET");
+    CHECK(buffer[0] == 'r' && buffer[99] == 'r' && buffer[100] == 0, "%d", buffer[0]);
+    CHECK(client.cuObjGet(&program, buffer, 100, 0, 200) == 100 && buffer[200] == 'r' && buffer[199] == 0, "offset");
+    CHECK(client.cuObjGet(&program, buffer + 1000, 100) == 100 && buffer[1000] == 'r', "inside");
+    program.declined = true;
+    CHECK(client.cuObjGet(&program, buffer, 50) == 100 && buffer[0] == 'h' && buffer[50] == 'r', "a declined GET");
+    CHECK(client.cuObjPut(&program, buffer, kBytes) == 100, "PUT");
+    program.answer = -5;
+    CHECK(client.cuObjPut(&program, buffer, kBytes) == -5, "a callback's failure");
+    CHECK(program.calls == 6, "%d", program.calls);
+
+    CHECK(client.cuObjGet(nullptr, buffer, 1) == CU_OBJ_FAIL, "no context");
+    CHECK(client.cuObjGet(&program, nullptr, 1) == CU_OBJ_FAIL, "no memory");
+    CHECK(client.cuObjGet(&program, buffer, 0) == CU_OBJ_FAIL, "no bytes");
+    CHECK(client.cuObjPut(&program, buffer, 1, -1) == CU_OBJ_FAIL, "negative offset");
+    CHECK(client.cuObjPut(&program, buffer, kBytes + 1) < 0, "beyond the end");
+    CHECK(client.cuMemObjPutDescriptor(buffer) == CU_OBJ_SUCCESS && one_gateway_registered() == 0, "deregistered");
+    CHECK(client.cuMemObjPutDescriptor(nullptr) == CU_OBJ_SUCCESS, "nothing");
+    delete[] buffer;
+}
+
+void tokens_move_bytes() {
+    CUObjOps_t operations = {};
+    cuObjClient client(operations);
+    auto *buffer = new char[kBytes]();
+    char *token = nullptr;
+    CHECK(client.cuMemObjGetRDMAToken(buffer, 10, 0, CUOBJ_GET, &token) == CU_OBJ_FAIL, "not registered");
+    CHECK(client.cuMemObjGetDescriptor(buffer, kBytes) == CU_OBJ_SUCCESS, "registered");
+    CHECK(client.cuMemObjGetRDMAToken(buffer, 10, 0, CUOBJ_INVALID, &token) == CU_OBJ_FAIL, "operation");
+    CHECK(client.cuMemObjGetRDMAToken(buffer, 10, 0, CUOBJ_GET, nullptr) == CU_OBJ_FAIL, "nowhere");
+    CHECK(client.cuMemObjGetRDMAToken(buffer, 10, kBytes - 5, CUOBJ_GET, &token) == CU_OBJ_FAIL, "beyond the end");
+    CHECK(client.cuMemObjGetRDMAToken(buffer, 10, 20, CUOBJ_GET, &token) == CU_OBJ_SUCCESS, "token");
+    memset(one_gateway_memory(buffer + 20), 'r', 10);
+    CHECK(client.cuMemObjPutRDMAToken(token) == CU_OBJ_SUCCESS, "released");
+    CHECK(buffer[19] == 0 && buffer[20] == 'r' && buffer[29] == 'r' && buffer[30] == 0, "%d", buffer[20]);
+    CHECK(client.cuMemObjPutRDMAToken(nullptr) == CU_OBJ_FAIL, "no token");
+    Program program{buffer};
+    CHECK(client.cuObjGet(&program, buffer, 10) < 0, "no callback");
+    CHECK(client.cuMemObjPutDescriptor(buffer) == CU_OBJ_SUCCESS, "deregistered");
+    delete[] buffer;
+}
+
+void errors_are_told_to_the_programs_stream() {
+    std::ostringstream log;
+    cuObjClient::setupTelemetry(false, &log);
+    setenv("RAILHEAD_ENDPOINT", "http://127.0.0.1:1", 1);
+    CUObjOps_t operations = {get, put};
+    cuObjClient client(operations);
+    CHECK(!client.isConnected(), "nobody listens there");
+    CHECK(log.str().find("http://127.0.0.1:1") != std::string::npos, "%s", log.str().c_str());
+    char byte = 0;
+    Program program{&byte};
+    CHECK(client.cuMemObjGetDescriptor(&byte, 1) == CU_OBJ_FAIL, "registered");
+    CHECK(client.cuObjGet(&program, &byte, 1) < 0, "GET");
+    CHECK(client.cuMemObjGetMaxRequestCallbackSize(&byte) == -1, "size");
+    cuObjClient::shutdownTelemetry();
+}
+
+/* The names by which public programs find the API where they open the library at run time. */
+void symbols_are_those_that_programs_look_for() {
+    for (const char *name :
+         {"_ZN11cuObjClientC1ER10CUObjIOOps15cuObjProto_enum", "_ZN11cuObjClientC2ER10CUObjIOOps15cuObjProto_enum",
+          "_ZN11cuObjClientD1Ev", "_ZN11cuObjClientD2Ev", "_ZN11cuObjClient11isConnectedEv",
+          "_ZN11cuObjClient21cuMemObjGetDescriptorEPvm", "_ZN11cuObjClient21cuMemObjPutDescriptorEPv",
+          "_ZN11cuObjClient33cuMemObjGetMaxRequestCallbackSizeEPv",
+          "_ZN11cuObjClient20cuMemObjGetRDMATokenEPvmm16cuObjOpType_enumPPc",
+          "_ZN11cuObjClient20cuMemObjPutRDMATokenEPc", "_ZN11cuObjClient8cuObjGetEPvS0_mll",
+          "_ZN11cuObjClient8cuObjPutEPvS0_mll", "_ZN11cuObjClient6getCtxEPKv", "_ZN11cuObjClient13getMemoryTypeEPKv",
+          "_ZN11cuObjClient14setupTelemetryEbPSo", "_ZN11cuObjClient17shutdownTelemetryEv",
+          "_ZN11cuObjClient13setTelemFlagsEj"}) {
+        CHECK(dlsym(RTLD_DEFAULT, name), "%s", name);
+    }
+    CHECK(!dlsym(RTLD_DEFAULT, "rh_memory_open"), "an inner symbol is visible");
+}
+
+}  // namespace
+
+int main() {
+    one_gateway_start("cuobj_test.sock");
+    symbols_are_those_that_programs_look_for();
+    callbacks_move_bytes();
+    tokens_move_bytes();
+    errors_are_told_to_the_programs_stream();
+    CHECK(cuObjClient::getMemoryType(nullptr) == CUOBJ_MEMORY_INVALID, "no memory");
+    one_gateway_stop();
+    return 0;
+}

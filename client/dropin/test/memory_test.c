@@ -1,0 +1,246 @@
+#include "memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "fake_gateway.h"
+
+enum { BYTES = 10000, FROM = 1000, WINDOW = 5000 };
+static struct rh_error error;
+static struct fake_gateway gateway;
+
+static struct rh_memory *open_memory(void) {
+    struct rh_memory *memory = rh_memory_open(&error);
+    CHECK(memory, "%s", error.text);
+    return memory;
+}
+
+static uint8_t *new_buffer(struct rh_memory *memory) {
+    uint8_t *buffer = malloc(BYTES);
+    for (int i = 0; i < BYTES; i++) {
+        buffer[i] = (uint8_t)(i * 7);
+    }
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
+    CHECK(gateway.mapped_base == (uintptr_t)buffer && gateway.mapped_bytes == BYTES, "registered otherwise");
+    return buffer;
+}
+
+static char *mint(struct rh_memory *memory, uint8_t *buffer, enum rh_direction direction) {
+    char *token = rh_memory_mint(memory, buffer, FROM, WINDOW, direction, &error);
+    CHECK(token, "%s", error.text);
+    return token;
+}
+
+static void a_token_names_the_programs_own_addresses(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *token = mint(memory, buffer, RH_GET), expected[RH_TOKEN_CHARACTERS + 1];
+    CHECK(rh_token_format(expected, (uintptr_t)buffer + FROM, WINDOW, 0x51525354, 0x0a0b0c, &error) == 0, "%s",
+          error.text);
+    CHECK(strcmp(token, expected) == 0, "%s", token);
+    rh_memory_release(token);
+    CHECK(!rh_memory_mint(memory, buffer, FROM, BYTES - FROM + 1, RH_GET, &error), "beyond the end");
+    CHECK(!rh_memory_mint(memory, buffer, BYTES, 1, RH_GET, &error), "at the end");
+    CHECK(!rh_memory_mint(memory, buffer, UINT64_MAX, 2, RH_GET, &error), "an offset that wraps");
+    CHECK(!rh_memory_mint(memory, buffer, 0, 0, RH_GET, &error), "nothing");
+    CHECK(!rh_memory_mint(memory, &error, 0, 1, RH_GET, &error), "memory that is not registered");
+    CHECK(rh_memory_registered(memory, buffer + 1) == BYTES - 1, "inside");
+    CHECK(rh_memory_registered(memory, buffer + BYTES) == 0, "behind");
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void what_is_read_into_the_window_arrives_and_nothing_else(enum rh_direction direction) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory), before[BYTES];
+    memcpy(before, buffer, BYTES);
+    char *token = mint(memory, buffer, direction);
+    memset(gateway.mapped + FROM, 0xee, 100); /* less than the window */
+    CHECK(memcmp(buffer, before, BYTES) == 0, "the program's memory before the release");
+    rh_memory_release(token);
+    memset(before + FROM, 0xee, 100);
+    CHECK(memcmp(buffer, before, BYTES) == 0, "direction %d", direction);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void what_is_written_is_what_was_there_at_the_mint(enum rh_direction direction) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    buffer[FROM] = 0xab;
+    char *token = mint(memory, buffer, direction);
+    CHECK(memcmp(gateway.mapped + FROM, buffer + FROM, WINDOW) == 0, "direction %d", direction);
+    buffer[FROM] = 0xcd;
+    rh_memory_release(token);
+    CHECK(buffer[FROM] == 0xcd, "the release of a PUT's token wrote into the program's memory");
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void memory_that_cannot_be_written_can_be_sent(void) {
+    struct rh_memory *memory = open_memory();
+    void *constant = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(rh_memory_register(memory, constant, 4096, &error) == 0, "%s", error.text);
+    char *token = rh_memory_mint(memory, constant, 0, 4096, RH_EITHER, &error);
+    CHECK(token, "%s", error.text);
+    rh_memory_release(token);
+    rh_memory_close(memory);
+    munmap(constant, 4096);
+}
+
+static void a_body_that_the_program_wrote_itself_stays(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *token = mint(memory, buffer, RH_GET);
+    memset(buffer + FROM, 0x11, WINDOW); /* as after a declined GET */
+    rh_memory_release(token);
+    CHECK(buffer[FROM] == 0x11 && buffer[FROM + WINDOW - 1] == 0x11, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void deregistration_brings_what_is_outstanding(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *token = mint(memory, buffer, RH_GET);
+    gateway.mapped[FROM] = 0x77;
+    CHECK(rh_memory_deregister(memory, buffer) == 0, "deregistered");
+    CHECK(buffer[FROM] == 0x77, "%x", buffer[FROM]);
+    CHECK(rh_memory_deregister(memory, buffer) != 0, "twice");
+    free(buffer);
+    rh_memory_release(token); /* touches no memory of the program */
+    rh_memory_close(memory);
+}
+
+static void registrations_are_counted_and_grow(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = calloc(1, BYTES);
+    CHECK(rh_memory_register(memory, buffer, 100, &error) == 0, "%s", error.text);
+    CHECK(rh_memory_register(memory, buffer, 50, &error) == 0, "%s", error.text);
+    CHECK(gateway.registered == 1 && rh_memory_registered(memory, buffer) == 100, "the longer counts");
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
+    CHECK(gateway.registered == 1 && rh_memory_registered(memory, buffer) == BYTES, "grown");
+    for (int i = 0; i < 3; i++) {
+        CHECK(rh_memory_registered(memory, buffer) == BYTES, "still %d", i);
+        CHECK(rh_memory_deregister(memory, buffer) == 0, "%d", i);
+    }
+    CHECK(gateway.registered == 0 && rh_memory_registered(memory, buffer) == 0, "%d", gateway.registered);
+    CHECK(rh_memory_register(memory, buffer, RH_MAX_REGISTRATION_BYTES + 1, &error) != 0, "too long");
+    CHECK(rh_memory_register(memory, buffer, 0, &error) != 0, "empty");
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void a_gateway_that_comes_back_is_found(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *old = mint(memory, buffer, RH_GET);
+    int grants = gateway.grants;
+    fake_gateway_hang_up(&gateway);
+    char *token = NULL;
+    for (int i = 0; i < 10000 && gateway.grants == grants; i++) {
+        if (token) {
+            rh_memory_release(token);
+        }
+        token = mint(memory, buffer, RH_GET);
+        usleep(1000);
+    }
+    CHECK(gateway.grants > grants && gateway.registered == 1, "%d", gateway.grants);
+    memset(gateway.mapped + FROM, 0x55, WINDOW);
+    rh_memory_release(old);
+    CHECK(buffer[FROM] != 0x55, "the old token brought the new one's bytes");
+    rh_memory_release(token);
+    CHECK(buffer[FROM] == 0x55, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void a_child_of_fork_has_a_session_of_its_own(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *token = mint(memory, buffer, RH_GET);
+    memset(gateway.mapped + FROM, 0x33, WINDOW);
+    pid_t child = fork();
+    if (child == 0) {
+        rh_memory_release(token);
+        bool untouched = buffer[FROM] != 0x33; /* the parent's token is the parent's */
+        setenv("RAILHEAD_ENDPOINT", "http://127.0.0.1:1", 1);
+        struct rh_error why;
+        _exit(!untouched || rh_memory_ready(memory, &why));
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0, "%x", (unsigned)status);
+    rh_memory_release(token);
+    CHECK(buffer[FROM] == 0x33, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void attached_memory_is_the_programs_own(void) {
+    setenv("RAILHEAD_DROPIN_MEMORY", "attach", 1);
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = calloc(1, BYTES);
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
+    CHECK(gateway.attached == buffer && gateway.registered == 1, "%p", (void *)gateway.attached);
+    char *token = mint(memory, buffer, RH_EITHER), expected[RH_TOKEN_CHARACTERS + 1];
+    CHECK(rh_token_format(expected, (uintptr_t)buffer + FROM, WINDOW, 0x51525354, 0x0a0b0c, &error) == 0
+              && strcmp(token, expected) == 0, "%s", token);
+    buffer[FROM] = 0x44; /* as the gateway does, through the kernel */
+    rh_memory_release(token);
+    CHECK(buffer[FROM] == 0x44, "%x", buffer[FROM]);
+    CHECK(rh_memory_deregister(memory, buffer) == 0 && gateway.registered == 0, "%d", gateway.registered);
+    gateway.fault = REFUSE_REGISTRATION;
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) != 0 && strstr(error.text, "cross_memory"), "%s",
+          error.text);
+    gateway.fault = NO_FAULT;
+    rh_memory_close(memory);
+    free(buffer);
+    setenv("RAILHEAD_DROPIN_MEMORY", "other", 1);
+    CHECK(!rh_memory_open(&error) && strstr(error.text, "RAILHEAD_DROPIN_MEMORY"), "%s", error.text);
+    unsetenv("RAILHEAD_DROPIN_MEMORY");
+}
+
+static void what_is_missing_is_said(void) {
+    setenv("RAILHEAD_ENDPOINT", "http://127.0.0.1:1", 1);
+    CHECK(!rh_memory_open(&error) && strstr(error.text, "http://127.0.0.1:1"), "%s", error.text);
+    setenv("RAILHEAD_ENDPOINT", gateway.endpoint, 1);
+    gateway.fault = REFUSE_REGISTRATION;
+    struct rh_memory *memory = open_memory();
+    CHECK(rh_memory_register(memory, &error, sizeof error, &error) != 0 && strstr(error.text, "too many bytes"), "%s",
+          error.text);
+    gateway.fault = NO_FAULT;
+    rh_memory_close(memory);
+}
+
+int main(void) {
+    gateway.keep_alive_millis = 60000;
+    fake_gateway_start(&gateway, "memory_test.sock");
+    fake_gateway_start_http(&gateway);
+    setenv("AWS_ACCESS_KEY_ID", FAKE_ACCESS, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", FAKE_SECRET, 1);
+    unsetenv("AWS_SESSION_TOKEN");
+    setenv("AWS_REGION", FAKE_REGION, 1);
+    setenv("RAILHEAD_ENDPOINT", gateway.endpoint, 1);
+    setenv("NO_PROXY", "*", 1);
+    a_token_names_the_programs_own_addresses();
+    for (enum rh_direction direction = RH_GET; direction <= RH_EITHER; direction++) {
+        what_is_written_is_what_was_there_at_the_mint(direction);
+        if (direction != RH_PUT) {
+            what_is_read_into_the_window_arrives_and_nothing_else(direction);
+        }
+    }
+    memory_that_cannot_be_written_can_be_sent();
+    a_body_that_the_program_wrote_itself_stays();
+    deregistration_brings_what_is_outstanding();
+    registrations_are_counted_and_grow();
+    a_gateway_that_comes_back_is_found();
+    a_child_of_fork_has_a_session_of_its_own();
+    attached_memory_is_the_programs_own();
+    what_is_missing_is_said();
+    fake_gateway_stop(&gateway);
+    return 0;
+}

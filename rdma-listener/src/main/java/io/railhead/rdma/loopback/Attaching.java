@@ -1,0 +1,50 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.os.ProcessMemory;
+import io.railhead.rdma.session.Message.Attach;
+import io.railhead.rdma.session.Octets;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An ATTACH that waits for its proof: the peer writes the nonce into the memory that was opened,
+ * which so is its own. It owns the process's map until {@link #proven}. Event loop only.
+ */
+final class Attaching {
+    private final Attach attach;
+    private final ProcessMemory ownedProcess;
+    private final Octets nonce;
+
+    Attaching(Attach attach, ProcessMemory ownedProcess, Octets nonce) {
+        this.attach = attach;
+        this.ownedProcess = ownedProcess;
+        this.nonce = nonce;
+    }
+
+    Attach attach() {
+        return attach;
+    }
+
+    Octets nonce() {
+        return nonce;
+    }
+
+    /** The peer's memory, the caller's now; throws, and closes, where the nonce is not in it. */
+    AttachedMemory proven() throws IOException {
+        try {
+            byte[] found = new byte[Octets.SIZE];
+            ownedProcess.read(attach.proofAddress(), MemorySegment.ofArray(found));
+            if (!Octets.of(found).equals(nonce)) {
+                throw new IOException("the memory is not that of who asks");
+            }
+            return new AttachedMemory(ownedProcess, attach.baseAddress());
+        } catch (IOException | RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    void close() {
+        ownedProcess.close();
+    }
+}
