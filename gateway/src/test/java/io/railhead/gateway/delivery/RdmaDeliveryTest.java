@@ -46,7 +46,7 @@ class RdmaDeliveryTest {
     private final HandReader reader = new HandReader();
     private final Client client = new Client(vertx.getOrCreateContext());
     private ObjectCache cache;
-    private RdmaDelivery delivery;
+    private @Nullable RdmaDelivery delivery;
 
     @BeforeEach
     void begin() {
@@ -56,9 +56,14 @@ class RdmaDeliveryTest {
     }
 
     private void start(Duration decide, Duration fence) {
-        delivery = new RdmaDelivery(client, vertx, peer, 0, new RdmaDeadlines(decide, fence),
-                client);
-        client.run(() -> delivery.start(reader));
+        RdmaDelivery started = new RdmaDelivery(client, vertx, peer, 0,
+                new RdmaDeadlines(decide, fence), client);
+        delivery = started;
+        client.run(() -> started.start(reader));
+    }
+
+    private RdmaDelivery delivery() {
+        return Objects.requireNonNull(delivery, "start() was not called");
     }
 
     @AfterEach
@@ -71,7 +76,7 @@ class RdmaDeliveryTest {
     }
 
     private void offer(int number) {
-        client.run(() -> delivery.slice(page(number)));
+        client.run(() -> delivery().slice(page(number)));
     }
 
     @Test
@@ -101,7 +106,7 @@ class RdmaDeliveryTest {
         assertThat(client.awaitWord()).isEqualTo("declined slow");
         assertThat(client.sinceArrival()).isGreaterThanOrEqualTo(SOON);
         offer(0);
-        client.run(delivery::end);
+        client.run(delivery()::end);
         assertThat(peer.writes).isEmpty();
         assertThat(client.heard).hasSize(1);
     }
@@ -111,7 +116,7 @@ class RdmaDeliveryTest {
         start(NEVER, NEVER);
         offer(0);
         offer(1);
-        client.run(delivery::end);
+        client.run(delivery()::end);
         peer.arrives(1);
         client.run(() -> {});
         assertThat(client.heard).isEmpty();
@@ -147,7 +152,7 @@ class RdmaDeliveryTest {
     void whatFailsAfterTheFirstByteIsNoDecline() throws Exception {
         start(NEVER, NEVER);
         offer(0);
-        client.run(() -> delivery.failed(
+        client.run(() -> delivery().failed(
                 new FillException(FillException.Reason.NO_MEMORY, "no page", null), PAGE));
         peer.fenced.await();
         peer.fenceReturns();
@@ -157,7 +162,7 @@ class RdmaDeliveryTest {
     @Test
     void whatFailsBeforeTheFirstByteIsADeclineOnlyForWantOfMemory() throws Exception {
         start(NEVER, NEVER);
-        client.run(() -> delivery.failed(
+        client.run(() -> delivery().failed(
                 new FillException(FillException.Reason.NO_MEMORY, "no page", null), 0));
         assertThat(client.awaitWord()).isEqualTo("declined memory");
     }
