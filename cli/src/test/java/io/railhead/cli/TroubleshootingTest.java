@@ -29,7 +29,11 @@ class TroubleshootingTest {
     private static final List<Pattern> DECLINES = List.of(
             Pattern.compile("decline\\w*\\([^;\"]*\"([a-z0-9_-]+)\"\\s*\\)"),
             Pattern.compile("rdmaDeclined\\.labels\\(\"([a-z0-9_-]+)\"\\)"),
-            Pattern.compile("Refused\\(\"[^\"]+\",\\s*Dialect\\.\\w+,\\s*\"([a-z0-9_-]+)\"\\)"),
+            Pattern.compile("Declined\\(this, \"([a-z0-9_-]+)\"\\)"),
+            Pattern.compile("new UnservedDialect\\(\"([a-z0-9_-]+)\""),
+            Pattern.compile(
+                    "String name\\(\\) \\{\\s*return \"([a-z0-9_-]+)\"(?=.*Declined\\(this, name)",
+                    Pattern.DOTALL),
             Pattern.compile("CANCELLED = \"([a-z0-9_-]+)\""));
     /** Methods that name a reason, or return null. */
     private static final Pattern NAMING = Pattern
@@ -76,7 +80,8 @@ class TroubleshootingTest {
     @Test
     void everyReasonOfADeclineHasARow() {
         Set<String> reasons = reasons();
-        assertThat(reasons).contains("rule", "permission", "slow", "hipobj", "unknown_key",
+        assertThat(reasons).contains("rule", "permission", "slow", "hipobj", "ofi1", "meta",
+                "unknown_key",
                 "cancelled", "silent");
         assertThat(rows(reasonSection())).doesNotHaveDuplicates()
                 .containsAll(reasons)
