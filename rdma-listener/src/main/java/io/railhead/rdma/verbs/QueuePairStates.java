@@ -1,5 +1,6 @@
 package io.railhead.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvAhAttr;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmId;
@@ -47,7 +48,7 @@ final class QueuePairStates {
         route.setPath_mtu(Math.min(route.getPath_mtu(), config.pathMtuCode()));
         route.setMin_rnr_timer((byte) config.minRnrTimer());
         route.setMax_dest_rd_atomic((byte) served);
-        config.serviceLevel().ifPresent(level -> route.getAh_attr().setSl((byte) level));
+        mark(route.getAh_attr());
         verbs.modify(queuePair, route);
         IbvQpAttr sending = verbs.connectionAttributes(id, IbvQP.IBV_QPS_RTS);
         sending.setTimeout((byte) config.ackTimeout());
@@ -55,5 +56,12 @@ final class QueuePairStates {
         sending.setRnr_retry((byte) config.rnrRetry());
         sending.setMax_rd_atomic((byte) asked);
         verbs.modify(queuePair, sending);
+    }
+
+    /** Of the traffic class rdma_cm knows only what an id that connects was told. */
+    private void mark(IbvAhAttr handle) {
+        config.serviceLevel().ifPresent(level -> handle.setSl((byte) level));
+        config.trafficClass()
+                .ifPresent(trafficClass -> handle.getGrh().setTraffic_class((byte) trafficClass));
     }
 }

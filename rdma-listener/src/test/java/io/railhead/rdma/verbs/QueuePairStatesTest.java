@@ -41,6 +41,7 @@ final class QueuePairStatesTest {
         IbvQpAttr attributes = new TestAttributes(state);
         attributes.setPath_mtu(PATH_MTU_2048);
         attributes.getAh_attr().setSl((byte) 1);
+        attributes.getAh_attr().getGrh().setTraffic_class((byte) 8);
         attributes.setQp_access_flags(2);
         return attributes;
     }
@@ -72,6 +73,19 @@ final class QueuePairStatesTest {
         assertThat(readyWith(config(OptionalInt.of(0), 4096)).getAh_attr().getSl()).isZero();
         assertThat(readyWith(config(OptionalInt.of(15), 4096)).getAh_attr().getSl())
                 .isEqualTo((byte) 15);
+    }
+
+    /** rdma_cm sets the type of service of an id that connects, and not of what it accepts. */
+    @Test
+    void theTrafficClassIsThePathsUnlessItIsConfigured() throws IOException {
+        assertThat(trafficClass(OptionalInt.empty())).isEqualTo((byte) 8);
+        assertThat(trafficClass(OptionalInt.of(96))).isEqualTo((byte) 96);
+        assertThat(trafficClass(OptionalInt.of(0))).isZero();
+    }
+
+    private byte trafficClass(OptionalInt configured) throws IOException {
+        return readyWith(new QueuePairConfig(128, 16, 16, 16, 17, 4, 2, 13, configured,
+                OptionalInt.empty(), 4096)).getAh_attr().getGrh().getTraffic_class();
     }
 
     @Test
