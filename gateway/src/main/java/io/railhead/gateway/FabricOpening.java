@@ -63,6 +63,11 @@ final class FabricOpening {
         return new Fabrics(List.of(loopback, verbs.fabric()));
     }
 
+    /** The one over RDMA adapters. */
+    Fabric verbs() {
+        return verbs.fabric();
+    }
+
     /** What peers are told of the fabrics, one that is switched off included. */
     Endpoints endpoints() {
         var limits = loopbackConfig().limits();

@@ -44,6 +44,7 @@ import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
@@ -54,6 +55,10 @@ import io.railhead.gateway.operation.FormUpload;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
+import io.railhead.gateway.pairing.ConnectPaths;
+import io.railhead.gateway.pairing.HipobjPaths;
+import io.railhead.gateway.pairing.HipobjSite;
+import io.railhead.gateway.pairing.PairingAdmission;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.status.StatusPage;
@@ -62,6 +67,7 @@ import io.railhead.gateway.status.TimedBackend;
 import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -141,7 +147,7 @@ public final class Gateway implements AutoCloseable {
                     credentials, callers, access, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
                     frontDoor(credentials, sessions, opening.endpoints(), reads, routes,
-                            callers, access),
+                            callers, access, opening.verbs()),
                     metrics, (int) config.gateway().maxHeader().bytes(),
                     config.gateway().headerTimeout(),
                     config.gateway().idleTimeout()).leavingWhile(drain::isOn);
@@ -263,18 +269,34 @@ public final class Gateway implements AutoCloseable {
     }
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Endpoints endpoints,
-            ReadServices reads, Routes routes, SessionCallers callers, AccessControl access) {
+            ReadServices reads, Routes routes, SessionCallers callers, AccessControl access,
+            Fabric verbs) {
         return new FrontDoor(authenticator(credentials), access, routes,
                 config.gateway().access().mode() == AuthMode.PASS_THROUGH
                         ? Operations.passingThrough(reads, access)
-                        : Operations.router(reads, sessions, config.rdma(), access,
+                        : Operations.router(reads, sessions, config.rdma(),
+                                new PairedWindows(verbs), access,
                                 forms(credentials, routes, access)),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,
                                 () -> Cleartext.reasonAgainst(config, credentials.principals()))),
                 unsignedPaths(),
+                dialectPaths(verbs, sessions, credentials,
+                        new HipobjSite(reads.withDeadlines(channelDeadlines()), routes, access)),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics, accessLog);
+    }
+
+    private Map<String, DialectPath> dialectPaths(Fabric verbs, Sessions sessions,
+            CredentialStore credentials, HipobjSite site) {
+        PairingAdmission admission = new PairingAdmission(verbs, sessions,
+                config.rdma().tokenAge(),
+                () -> Cleartext.reasonAgainst(config, credentials.principals()),
+                Clock.systemUTC(), metrics);
+        Map<String, DialectPath> paths = new HashMap<>(
+                new ConnectPaths(config.rdma().dialects().connect(), admission).table());
+        paths.putAll(new HipobjPaths(config.rdma().pairs().hipobj(), admission, site).table());
+        return paths;
     }
 
     private FormUpload.Site forms(CredentialStore credentials, Routes routes,

@@ -15,6 +15,7 @@ import io.railhead.rdma.verbs.QueuePairConfig;
 import io.railhead.rdma.verbs.VerbsFabric;
 import io.railhead.rdma.verbs.VerbsFabricConfig;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Pairs;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Peers;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
@@ -135,6 +136,7 @@ final class VerbsOpening {
                 new Peers(PROOF_TIMEOUT, MAX_UNPROVEN, MAX_BUFFERS, rdma.channel().maxRequests(),
                         rdma.channel().keepAlive(), FENCE_GRACE),
                 new OutstandingBytes(outstanding.queuePair().bytes(),
-                        outstanding.principal().bytes(), outstanding.port().bytes()));
+                        outstanding.principal().bytes(), outstanding.port().bytes()),
+                new Pairs(rdma.pairs().idle(), rdma.pairs().staging().bytes()));
     }
 }

@@ -1,7 +1,9 @@
 package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
+import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.Session;
+import java.util.Optional;
 
 /**
  * Moves bytes between leased pages and a peer's memory, one-sided. Every fabric passes the suite
@@ -30,6 +32,13 @@ public interface Fabric extends AutoCloseable {
      * longer, what its session registered.
      */
     Transfer begin(RemoteBuffer buffer);
+
+    /**
+     * For peers that bring their own queue pairs; empty where there is no such thing, or not now.
+     */
+    default Optional<Pairing> pairing() {
+        return Optional.empty();
+    }
 
     /** Fences every transfer, then closes every session. */
     @Override

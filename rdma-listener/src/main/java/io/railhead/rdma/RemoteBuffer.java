@@ -4,10 +4,11 @@ import io.railhead.rdma.session.Session;
 
 /**
  * A stretch of a peer's memory that one request may touch: checked to lie inside a buffer that its
- * session registered.
+ * session registered. A session that was paired over HTTP registers nothing: its peer's adapter
+ * checks.
  *
  * @param address the peer's address of the first byte
  * @param length bytes that the peer offered, at least 1
- * @param key of the registered buffer
+ * @param key of the registered buffer, or the one that the peer's own adapter knows
  */
 public record RemoteBuffer(Session session, long address, long length, int key) {}

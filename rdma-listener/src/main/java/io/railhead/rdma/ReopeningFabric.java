@@ -1,10 +1,12 @@
 package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
+import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.Session;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -126,6 +128,11 @@ public final class ReopeningFabric<P> implements Fabric {
     @Override
     public Transfer begin(RemoteBuffer buffer) {
         return current.begin(buffer);
+    }
+
+    @Override
+    public Optional<Pairing> pairing() {
+        return current.pairing();
     }
 
     /** Blocks; nothing is opened any more afterwards. */

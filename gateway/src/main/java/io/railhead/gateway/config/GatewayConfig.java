@@ -105,7 +105,16 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Rdma(Loopback loopback, VerbsConfig verbs, VerbsProvider provider,
             GidType gidType, Advertise advertise, Channel channel, Duration decideTimeout,
             Duration fenceTimeout, PutDecline putDecline, Dialects.Served dialects,
-            int maxSessionsPerPrincipal, Duration tokenAge) {}
+            int maxSessionsPerPrincipal, Duration tokenAge, Pairs pairs) {}
+
+    /**
+     * Queue pairs that are paired over HTTP.
+     *
+     * @param hipobj whether hipobj-rc-v2 is served
+     * @param idle without a transfer, after which one ends
+     * @param staging of all memory together that clients may write into; 0: they may not
+     */
+    public record Pairs(boolean hipobj, Duration idle, ByteCount staging) {}
 
     /**
      * What peers are told instead of the adapters' addresses.

@@ -3,6 +3,7 @@ package io.railhead.gateway.config;
 import io.railhead.gateway.config.GatewayConfig.Advertise;
 import io.railhead.gateway.config.GatewayConfig.Channel;
 import io.railhead.gateway.config.GatewayConfig.Loopback;
+import io.railhead.gateway.config.GatewayConfig.Pairs;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.os.devices.GidType;
@@ -39,6 +40,7 @@ final class RdmaLoader {
 
     /** @param slice the most that one work request carries: limits below it would let none pass */
     Rdma load(Section section, ByteCount slice) throws ConfigException {
+        Section dialects = section.section("dialects");
         Rdma rdma = new Rdma(
                 loopback(section.section("loopback")),
                 VerbsLoader.load(section.section("verbs"), slice),
@@ -49,9 +51,11 @@ final class RdmaLoader {
                 section.timeout("decide_timeout", "2s"),
                 section.timeout("fence_timeout", "7s"),
                 section.choice("put_decline", "fail-closed", PUT_DECLINES),
-                dialects(section.section("dialects")),
+                served(dialects),
                 section.count("max_sessions_per_principal", 64, 1, 65_536),
-                section.timeout("token_age", "60s"));
+                section.timeout("token_age", "60s"),
+                pairs(section, dialects));
+        dialects.close();
         section.close();
         if (rdma.fenceTimeout().compareTo(rdma.decideTimeout()) <= 0) {
             throw section.problem("fence_timeout", "must be longer than rdma.decide_timeout");
@@ -59,11 +63,14 @@ final class RdmaLoader {
         return rdma;
     }
 
-    private static Dialects.Served dialects(Section section) throws ConfigException {
-        Dialects.Served served = new Dialects.Served(section.flag("rdma_info", false),
-                section.flag("cuobj", false));
-        section.close();
-        return served;
+    private static Dialects.Served served(Section dialects) throws ConfigException {
+        return new Dialects.Served(dialects.flag("rdma_info", false),
+                dialects.flag("cuobj", false), dialects.flag("connect", true));
+    }
+
+    private static Pairs pairs(Section section, Section dialects) throws ConfigException {
+        return new Pairs(dialects.flag("hipobj", true),
+                section.timeout("pair_idle", "60s"), section.bytes("staging", "0"));
     }
 
     private Loopback loopback(Section section) throws ConfigException {

@@ -37,15 +37,20 @@ public final class FrontDoor {
     private final Router router;
     private final Map<String, OwnPath> ownPaths;
     private final Map<String, UnsignedPath> unsignedPaths;
+    private final Map<String, DialectPath> dialectPaths;
     private final List<String> domains;
     private final InstantSource clock;
     private final Metrics metrics;
     private final AccessLog accessLog;
 
-    /** @param ownPaths by what follows the prefix, as {@code unsignedPaths} are */
+    /**
+     * @param ownPaths by what follows the prefix, as {@code unsignedPaths} are
+     * @param dialectPaths by their raw paths
+     */
     public FrontDoor(RequestAuthenticator authenticator, AccessControl access,
             Routes routes, Router router,
             Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
+            Map<String, DialectPath> dialectPaths,
             List<String> domains, InstantSource clock, Metrics metrics,
             AccessLog accessLog) {
         this.authenticator = authenticator;
@@ -54,6 +59,7 @@ public final class FrontDoor {
         this.router = router;
         this.ownPaths = Map.copyOf(ownPaths);
         this.unsignedPaths = Map.copyOf(unsignedPaths);
+        this.dialectPaths = Map.copyOf(dialectPaths);
         this.domains = domains;
         this.clock = clock;
         this.metrics = metrics;
@@ -81,6 +87,12 @@ public final class FrontDoor {
         Address address = address(head);
         if (OwnPath.isIn(head.rawPath(), address)) {
             own(exchange, head);
+            return;
+        }
+        DialectPath dialect = dialectPaths.get(head.rawPath());
+        if (dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")) {
+            exchange.describe("Pairing", head.rawPath());
+            dialect.handle(exchange, head, authenticate(head));
             return;
         }
         Query query = query(head.rawQuery());

@@ -45,6 +45,7 @@ final class NoTokens implements Operation {
             case Recognition.Malformed(Dialect dialect, var _) -> dialect;
             case Recognition.Declined(Dialect dialect, var _) -> dialect;
             case Recognition.Accepted(Dialect dialect, var _, var _) -> dialect;
+            case Recognition.Paired(Dialect dialect, var _, var _) -> dialect;
         };
     }
 }

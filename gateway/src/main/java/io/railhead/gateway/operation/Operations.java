@@ -7,6 +7,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.Operation;
 import io.railhead.rdma.dialect.PutDecline;
+import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
 import java.time.Clock;
 
@@ -30,16 +31,19 @@ public final class Operations {
                 bucketWrite, bucketWrite, relay));
     }
 
-    /** @param forms how uploads by HTML forms are verified and sent on */
+    /**
+     * @param paired what tokens of paired queue pairs name
+     * @param forms how uploads by HTML forms are verified and sent on
+     */
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
-            AccessControl access, FormUpload.Site forms) {
+            PairedWindows paired, AccessControl access, FormUpload.Site forms) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
         };
         // A signature is acceptable for the token's age before and after its date.
         Replays replays = new Replays(rdma.tokenAge().multipliedBy(3));
-        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), replays,
+        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), paired, replays,
                 rdma.tokenAge(), new Dialects(putDecline, rdma.dialects()),
                 Clock.systemUTC(), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());

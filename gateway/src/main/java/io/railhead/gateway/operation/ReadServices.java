@@ -15,6 +15,12 @@ public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
         Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,
         long pageBytes, long runBytes) {
 
+    /** The same for a request whose bytes go another way. */
+    public ReadServices withFabric(Fabric other) {
+        return new ReadServices(vertx, cache, grants, revalidations, relay, other, deadlines,
+                nanoClock, metrics, pageBytes, runBytes);
+    }
+
     /** The same for requests that wait differently. */
     public ReadServices withDeadlines(RdmaDeadlines others) {
         return new ReadServices(vertx, cache, grants, revalidations, relay, fabric, others,

@@ -204,7 +204,7 @@ public final class Relay implements Operation {
     }
 
     /** Passes an answer on as it is. */
-    static void pass(Exchange exchange, String method, BackendResponse answer) {
+    public static void pass(Exchange exchange, String method, BackendResponse answer) {
         pass(exchange, method, answer, complete -> {});
     }
 

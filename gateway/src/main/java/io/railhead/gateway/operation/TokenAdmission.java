@@ -13,9 +13,13 @@ import io.railhead.rdma.dialect.Decline;
 import io.railhead.rdma.dialect.Dialect;
 import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.Recognition;
+import io.railhead.rdma.dialect.Token;
+import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Whether a token may be used: it names somebody's memory, so whoever sends it must have signed it
@@ -24,16 +28,19 @@ import java.time.InstantSource;
 final class TokenAdmission {
     private final Sessions sessions;
     private final Fabric fabric;
+    private final PairedWindows paired;
     private final Replays replays;
     private final Duration tokenAge;
     private final Dialects dialects;
     private final InstantSource clock;
     private final Metrics metrics;
 
-    TokenAdmission(Sessions sessions, Fabric fabric, Replays replays, Duration tokenAge,
+    TokenAdmission(Sessions sessions, Fabric fabric, PairedWindows paired, Replays replays,
+            Duration tokenAge,
             Dialects dialects, InstantSource clock, Metrics metrics) {
         this.sessions = sessions;
         this.fabric = fabric;
+        this.paired = paired;
         this.replays = replays;
         this.tokenAge = tokenAge;
         this.dialects = dialects;
@@ -63,47 +70,64 @@ final class TokenAdmission {
                     new S3Exception(S3Error.INVALID_RDMA_TOKEN, message));
             case Recognition.Declined(var dialect, var reason) -> decline(
                     dialect.decline(operation), reason);
-            case Recognition.Accepted accepted -> admit(request, operation, accepted);
+            case Recognition.Accepted(var dialect, var headers, var token) -> admit(request,
+                    operation, new Offer(dialect, headers, () -> registered(request, token)));
+            case Recognition.Paired(var dialect, var headers, var token) -> admit(request,
+                    operation, new Offer(dialect, headers,
+                            () -> paired.resolve(request.principal(), token)));
         };
     }
 
-    private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
-            Recognition.Accepted accepted) {
-        if (request.authentication() instanceof Authentication.Named) {
-            return decline(accepted.dialect().decline(operation), "authentication");
+    /**
+     * A token as its dialect has it.
+     *
+     * @param window what it names, looked up once it is known who asks; or a TransferException
+     */
+    private record Offer(Dialect dialect, List<String> headers, Supplier<RemoteBuffer> window) {}
+
+    private RemoteBuffer registered(S3Request request, Token token) {
+        if (!token.isLoopback()) {
+            throw new TransferException(TransferException.Reason.UNAVAILABLE,
+                    "no fabric reaches this token's queue pair");
         }
-        S3Exception unsigned = checkSignature(request, accepted);
+        return sessions.resolve(request.principal(), token.session(), token.address(),
+                token.length(), token.key());
+    }
+
+    private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
+            Offer offer) {
+        if (request.authentication() instanceof Authentication.Named) {
+            return decline(offer.dialect().decline(operation), "authentication");
+        }
+        S3Exception unsigned = checkSignature(request, offer);
         if (unsigned != null) {
             return refuse(unsigned.error().code(), unsigned);
         }
         String unusable = unusable(request, operation);
         if (unusable != null) {
-            return decline(accepted.dialect().decline(operation), unusable);
-        }
-        var token = accepted.token();
-        if (!token.isLoopback()) {
-            return decline(accepted.dialect().decline(operation), "fabric");
+            return decline(offer.dialect().decline(operation), unusable);
         }
         try {
-            var buffer = sessions.resolve(request.principal(), token.session(), token.address(),
-                    token.length(),
-                    token.key());
+            RemoteBuffer buffer = offer.window().get();
             return fabric.health(buffer.session()).usable()
-                    ? new Admitted(buffer, accepted.dialect())
-                    : decline(accepted.dialect().decline(operation), "fabric");
+                    ? new Admitted(buffer, offer.dialect())
+                    : decline(offer.dialect().decline(operation), "fabric");
         } catch (TransferException e) {
+            if (e.reason() == TransferException.Reason.UNAVAILABLE) {
+                return decline(offer.dialect().decline(operation), "fabric");
+            }
             return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
         }
     }
 
     private @org.jspecify.annotations.Nullable S3Exception checkSignature(S3Request request,
-            Recognition.Accepted accepted) {
+            Offer offer) {
         if (!(request.authentication() instanceof Authentication.Signed signed)
                 || signed.presigned()
-                || !signed.signedHeaders().containsAll(accepted.headers())) {
+                || !signed.signedHeaders().containsAll(offer.headers())) {
             return new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
                     "The RDMA token must be signed, by an Authorization header: "
-                            + String.join(", ", accepted.headers()) + ".");
+                            + String.join(", ", offer.headers()) + ".");
         }
         if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
             return new S3Exception(S3Error.RDMA_TOKEN_STALE,
@@ -111,7 +135,7 @@ final class TokenAdmission {
                             + " seconds.");
         }
         if (!replays.tryUse(signed.signature(),
-                String.valueOf(request.header(accepted.headers().getFirst())))) {
+                String.valueOf(request.header(offer.headers().getFirst())))) {
             return new S3Exception(S3Error.RDMA_TOKEN_REPLAYED,
                     "This token was used with this signature before.");
         }

@@ -13,6 +13,7 @@ import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Channel;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
 import io.railhead.gateway.config.GatewayConfig.Loopback;
+import io.railhead.gateway.config.GatewayConfig.Pairs;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.Store;
@@ -106,7 +107,8 @@ class ConfigLoaderTest {
                 VerbsProvider.FOREIGN, GidType.ROCE_V2, new Advertise(List.of(), 0),
                 new Channel(64, Duration.ofSeconds(10), Duration.ofSeconds(60)),
                 Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED,
-                new Dialects.Served(false, false), 64, Duration.ofSeconds(60)));
+                new Dialects.Served(false, false, true), 64, Duration.ofSeconds(60),
+                new Pairs(true, Duration.ofSeconds(60), new ByteCount(0))));
         assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902)));
     }
 
@@ -141,9 +143,10 @@ class ConfigLoaderTest {
                             max_outstanding_per_principal: 2MiB, max_outstanding_per_port: 3MiB},
                           provider: disni, gid_type: ib, advertise: {addresses: [rack7-ib, "10.1.0.1"],
                           port: 8}, channel: {max_requests: 5, keep_alive: 6s, request_timeout: 7s}, decide_timeout: 1s,
-                          fence_timeout: 2s, put_decline: spec, dialects: {rdma_info: on, cuobj: on},
+                          fence_timeout: 2s, put_decline: spec,
+                          dialects: {rdma_info: on, cuobj: on, hipobj: off, connect: off},
                           max_sessions_per_principal: 3,
-                          token_age: 4s}
+                          token_age: 4s, pair_idle: 5s, staging: 6MiB}
                         admin: {listen: "localhost:0"}
                         """);
 
@@ -179,8 +182,9 @@ class ConfigLoaderTest {
                 new Advertise(List.of("rack7-ib", "10.1.0.1"), 8),
                 new Channel(5, Duration.ofSeconds(6), Duration.ofSeconds(7)),
                 Duration.ofSeconds(1),
-                Duration.ofSeconds(2), PutDecline.SPEC, new Dialects.Served(true, true), 3,
-                Duration.ofSeconds(4)));
+                Duration.ofSeconds(2), PutDecline.SPEC, new Dialects.Served(true, true, false), 3,
+                Duration.ofSeconds(4),
+                new Pairs(false, Duration.ofSeconds(5), ByteCount.parse("6MiB"))));
         assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0)));
     }
 

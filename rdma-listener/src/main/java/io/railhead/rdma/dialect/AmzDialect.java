@@ -1,5 +1,6 @@
 package io.railhead.rdma.dialect;
 
+import io.railhead.rdma.dialect.rc.RcToken;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -13,9 +14,12 @@ final class AmzDialect implements Dialect {
     static final String TOKEN = "x-amz-rdma-token";
 
     private final PutDecline putDecline;
+    private final boolean servesPaired;
 
-    AmzDialect(PutDecline putDecline) {
+    /** @param servesPaired whether tokens of paired queue pairs are served */
+    AmzDialect(PutDecline putDecline, boolean servesPaired) {
         this.putDecline = putDecline;
+        this.servesPaired = servesPaired;
     }
 
     @Override
@@ -31,14 +35,22 @@ final class AmzDialect implements Dialect {
         }
         String token = value.strip();
         if (token.length() <= TokenSyntax.MAX_CHARACTERS) {
-            if (token.startsWith("rc:")) {
-                return new Recognition.Declined(this, "rc");
+            if (token.startsWith(RcToken.PREFIX)) {
+                return servesPaired ? paired(token) : new Recognition.Declined(this, "rc");
             }
             if (isLibfabric(token)) {
                 return new Recognition.Declined(this, "ofi1");
             }
         }
         return TokenSyntax.recognise(this, List.of(TOKEN), token);
+    }
+
+    private Recognition paired(String token) {
+        try {
+            return new Recognition.Paired(this, List.of(TOKEN), RcToken.parse(token));
+        } catch (IllegalArgumentException e) {
+            return new Recognition.Malformed(this, String.valueOf(e.getMessage()));
+        }
     }
 
     /** Ceph's: base, size, {@code ofi1}, provider, endpoint, key. */

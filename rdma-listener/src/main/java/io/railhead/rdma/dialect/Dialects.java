@@ -20,9 +20,10 @@ public final class Dialects {
      *
      * @param rdmaInfo {@code x-rdma-info}
      * @param cuobj {@code X-CuObj-*}
+     * @param connect tokens of queue pairs that were connected before, {@code rc:}
      */
-    public record Served(boolean rdmaInfo, boolean cuobj) {
-        public static final Served ONLY_AMZ = new Served(false, false);
+    public record Served(boolean rdmaInfo, boolean cuobj, boolean connect) {
+        public static final Served ONLY_AMZ = new Served(false, false, false);
     }
 
     /** @param putDecline how uploads with an {@code x-amz-rdma-token} are declined */
@@ -31,7 +32,8 @@ public final class Dialects {
         table = List.of(new HipobjDialect(),
                 served.rdmaInfo() ? new RdmaInfoDialect() : UnservedDialect.RDMA_INFO,
                 served.cuobj() ? new CuobjDialect() : UnservedDialect.CUOBJ,
-                UnservedDialect.META, UnservedDialect.SCALITY, new AmzDialect(putDecline));
+                UnservedDialect.META, UnservedDialect.SCALITY,
+                new AmzDialect(putDecline, served.connect()));
     }
 
     /**

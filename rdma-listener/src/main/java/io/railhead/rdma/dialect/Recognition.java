@@ -1,5 +1,6 @@
 package io.railhead.rdma.dialect;
 
+import io.railhead.rdma.dialect.rc.RcToken;
 import java.util.List;
 
 /** What a request's headers say about RDMA. */
@@ -15,6 +16,17 @@ public sealed interface Recognition {
      */
     record Accepted(Dialect dialect, List<String> headers, Token token) implements Recognition {
         public Accepted {
+            headers = List.copyOf(headers);
+        }
+    }
+
+    /**
+     * A token of a session whose queue pair was paired before.
+     *
+     * @param headers as those of {@link Accepted}
+     */
+    record Paired(Dialect dialect, List<String> headers, RcToken token) implements Recognition {
+        public Paired {
             headers = List.copyOf(headers);
         }
     }

@@ -91,6 +91,28 @@ public final class Sessions {
     }
 
     /**
+     * A session that is open at once: whoever asks for it has signed that, and is answered over the
+     * same channel. It holds no key that could be proved, and registers nothing.
+     *
+     * @return null as {@link #open} does
+     */
+    public @Nullable PeerSession openPaired(String principal, String fabric) {
+        byte[] id = new byte[ID_BYTES];
+        random.nextBytes(id);
+        synchronized (this) {
+            if (count(principal) >= maxPerPrincipal || isSuspended(principal)) {
+                return null;
+            }
+            PeerSession session = new PeerSession(this, new PeerSession.Identity(
+                    HexFormat.of().formatHex(id), freshNumber(), principal, fabric), new byte[0],
+                    nanoClock.getAsLong());
+            boolean _ = session.tryOpen();
+            live.put(session.number(), session);
+            return session;
+        }
+    }
+
+    /**
      * The session of this id that waits for its proof on this fabric; null if none does, or no
      * longer.
      */
@@ -180,7 +202,8 @@ public final class Sessions {
         }
     }
 
-    private void accessError(String principal) {
+    /** The principal named what it has no right to: again and again suspends it. */
+    public void accessError(String principal) {
         if (suspensions.accessError(principal)) {
             log.warn("RDMA of principal {} is suspended for {} s: memory that it named could not be"
                     + " touched, {} times within {} s", principal,

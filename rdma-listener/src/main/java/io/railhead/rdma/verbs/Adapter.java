@@ -138,8 +138,10 @@ final class Adapter implements AutoCloseable {
     }
 
     void giveBack(MessageMemory memory) {
-        synchronized (spare) {
-            spare.add(memory);
+        if (memory.hasBodies()) {
+            synchronized (spare) {
+                spare.add(memory);
+            }
         }
     }
 
@@ -158,14 +160,14 @@ final class Adapter implements AutoCloseable {
         for (IbvMr slab : slabs) {
             failure = tryRun(failure, () -> verbs.deregister(slab));
         }
-        failure = tryRun(failure, this::freeDomain);
+        failure = tryRun(failure, () -> free(domain));
         failure = tryRun(failure, () -> verbs.close(context));
         if (failure != null) {
             throw new UncheckedIOException(failure);
         }
     }
 
-    private void freeDomain() throws IOException {
+    private static void free(IbvPd domain) throws IOException {
         try {
             domain.deallocPd();
         } catch (IOException | RuntimeException e) {
@@ -173,6 +175,15 @@ final class Adapter implements AutoCloseable {
         } catch (Exception e) {
             // DiSNI declares it so.
             throw new IOException(e);
+        }
+    }
+
+    /** Frees a protection domain; what fails is suppressed in the cause. */
+    static void tryFree(IbvPd domain, Exception cause) {
+        try {
+            free(domain);
+        } catch (IOException | RuntimeException e) {
+            cause.addSuppressed(e);
         }
     }
 

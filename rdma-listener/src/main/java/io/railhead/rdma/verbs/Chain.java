@@ -120,6 +120,21 @@ final class Chain implements AutoCloseable {
         return true;
     }
 
+    /**
+     * Adds an immediate value without bytes, if there is room for it.
+     *
+     * @param remote memory of the peer's that the key allows; nothing is written there
+     */
+    boolean tryImmediate(int value, long remote, int key) {
+        if (room() == 0) {
+            return false;
+        }
+        request(IbvSendWR.IBV_WR_RDMA_WRITE_WITH_IMM, 0);
+        sends.remote(remote, key).immediate(value);
+        signal();
+        return true;
+    }
+
     private void request(int operation, int requestFlags) {
         SendQueue queue = link().sends();
         long position = queue.take();

@@ -1,5 +1,7 @@
 package io.railhead.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.Completions;
@@ -9,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,6 +44,14 @@ final class Link {
         /** A message, little-endian, to be looked at during the call only. */
         void received(ByteBuffer message);
 
+        /**
+         * The peer has written so many bytes where it may, and said a value with them. Where it may
+         * write nothing it is a message like any other.
+         */
+        default void announced(int value, int bytes) {
+            received(ByteBuffer.allocate(0));
+        }
+
         /** Nothing waits and nothing is posted, after something did or was. */
         void quiet();
 
@@ -59,7 +70,7 @@ final class Link {
 
     private final Rail rail;
     private final int id;
-    private final RdmaCmId cm;
+    private final @Nullable RdmaCmId cm;
     private final IbvQP queuePair;
     private final SendQueue sends;
     private final MessageMemory memory;
@@ -77,10 +88,11 @@ final class Link {
     private boolean queued;
 
     /**
+     * @param cm null where rdma_cm does not know the queue pair
      * @param receives posted at all times
      * @param inlineBytes of a message that the queue pair takes along in its request
      */
-    Link(Rail rail, int id, RdmaCmId cm, IbvQP queuePair, int inlineBytes, int receives,
+    Link(Rail rail, int id, @Nullable RdmaCmId cm, IbvQP queuePair, int inlineBytes, int receives,
             MessageMemory memory) {
         this.rail = rail;
         this.id = id;
@@ -114,17 +126,20 @@ final class Link {
     }
 
     private void add(PreparedReceives chain, int buffer) {
-        chain.add((long) id << ID_SHIFT | RECEIVE | buffer)
-                .entry(memory.address(buffer), memory.buffer(buffer).capacity(),
-                        memory.localKey());
+        chain.add((long) id << ID_SHIFT | RECEIVE | buffer);
+        if (memory.hasBodies()) {
+            chain.entry(memory.address(buffer), memory.buffer(buffer).capacity(),
+                    memory.localKey());
+        }
     }
 
     int id() {
         return id;
     }
 
+    /** Of a connection that rdma_cm made. */
     RdmaCmId cm() {
-        return cm;
+        return requireNonNull(cm);
     }
 
     IbvQP queuePair() {
@@ -260,10 +275,14 @@ final class Link {
                 owner.quiet();
             }
             rail.ready(this);
-        } else if (status == Completions.SUCCESS) {
-            take((int) workRequest, batch.bytes(index));
-        } else {
+        } else if (status != Completions.SUCCESS) {
             receivesPosted--;
+        } else if (isRefilled((int) workRequest)) {
+            if (batch.opcode(index) == Completions.RECEIVE_WITH_IMMEDIATE) {
+                owner.announced(batch.immediate(index), batch.bytes(index));
+            } else {
+                owner.received(memory.buffer((int) workRequest).limit(batch.bytes(index)));
+            }
         }
         checkDrained();
     }
@@ -291,19 +310,20 @@ final class Link {
         }
     }
 
-    private void take(int buffer, int bytes) {
+    /** A receive has completed: whether the spare one has its place and it may be looked at. */
+    private boolean isRefilled(int buffer) {
         receivesPosted--;
         if (state != State.UP) {
-            return;
+            return false;
         }
         try {
             post(spare);
         } catch (IOException e) {
             fail(EndReason.UNAVAILABLE, String.valueOf(e.getMessage()));
-            return;
+            return false;
         }
         spare = buffer;
-        owner.received(memory.buffer(buffer).limit(bytes));
+        return true;
     }
 
     private void post(int buffer) throws IOException {

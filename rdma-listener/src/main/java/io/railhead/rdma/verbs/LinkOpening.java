@@ -1,5 +1,6 @@
 package io.railhead.rdma.verbs;
 
+import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvQpAttr;
@@ -20,13 +21,16 @@ final class LinkOpening {
     private static final int NO_REMOTE_ACCESS = 0;
     private static final int NO_READS = 0;
 
+    /** Messages have no bodies, and need no memory. */
+    static final int NO_BUFFERS = 0;
+
     private final QueuePairStates states;
     private final int receives;
     private final int buffers;
 
     /**
      * @param receives posted on each link at all times
-     * @param buffers for messages, of each link
+     * @param buffers for messages, of each link; {@link #NO_BUFFERS} where there are none
      */
     LinkOpening(QueuePairStates states, int receives, int buffers) {
         this.states = states;
@@ -42,13 +46,43 @@ final class LinkOpening {
      */
     @Nullable
     Link tryOpen(Rail rail, RdmaCmId cm, IbvQpAttr route, int reads) throws IOException {
+        return tryOpen(rail, cm, rail.adapter().domain(), new Steps() {
+            @Override
+            public void toInit(IbvQP queuePair) throws IOException {
+                states.toInit(cm, queuePair, NO_REMOTE_ACCESS);
+            }
+
+            @Override
+            public void toReady(IbvQP queuePair) throws IOException {
+                states.toReady(cm, queuePair, route, NO_READS, reads);
+            }
+        });
+    }
+
+    /** How a queue pair comes from RESET to RTS. */
+    interface Steps {
+
+        void toInit(IbvQP queuePair) throws IOException;
+
+        void toReady(IbvQP queuePair) throws IOException;
+    }
+
+    /**
+     * The same in another protection domain.
+     *
+     * @param cm null where rdma_cm knows nothing of it
+     */
+    @Nullable
+    Link tryOpen(Rail rail, @Nullable RdmaCmId cm, IbvPd domain, Steps steps) throws IOException {
         int id = rail.tryReserve(receives);
         if (id < 0) {
             return null;
         }
         MessageMemory memory;
         try {
-            memory = rail.adapter().takeMessages(buffers);
+            memory = buffers == NO_BUFFERS
+                    ? MessageMemory.bodiless(receives + 1)
+                    : rail.adapter().takeMessages(buffers);
         } catch (IOException | RuntimeException e) {
             rail.leave(id, receives);
             throw e;
@@ -56,7 +90,7 @@ final class LinkOpening {
         IbvQPInitAttr attributes = attributes(rail);
         IbvQP queuePair;
         try {
-            queuePair = create(rail.adapter(), attributes);
+            queuePair = create(rail.adapter(), domain, attributes);
         } catch (IOException | RuntimeException e) {
             rail.adapter().giveBack(memory);
             rail.leave(id, receives);
@@ -65,9 +99,9 @@ final class LinkOpening {
         try {
             Link link = new Link(rail, id, cm, queuePair, attributes.cap().getMax_inline_data(),
                     receives, memory);
-            states.toInit(cm, queuePair, NO_REMOTE_ACCESS);
+            steps.toInit(queuePair);
             link.postReceives();
-            states.toReady(cm, queuePair, route, NO_READS, reads);
+            steps.toReady(queuePair);
             return link;
         } catch (IOException | RuntimeException e) {
             if (rail.adapter().tryDestroy(queuePair)) {
@@ -91,13 +125,14 @@ final class LinkOpening {
         return attributes;
     }
 
-    private static IbvQP create(Adapter adapter, IbvQPInitAttr attributes) throws IOException {
+    private static IbvQP create(Adapter adapter, IbvPd domain, IbvQPInitAttr attributes)
+            throws IOException {
         try {
-            return adapter.create(attributes);
+            return adapter.verbs().createQueuePair(domain, attributes);
         } catch (IOException e) {
             log.debug("no queue pair with inlined messages on {}", adapter.device(), e);
             attributes.cap().setMax_inline_data(0);
-            return adapter.create(attributes);
+            return adapter.verbs().createQueuePair(domain, attributes);
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.railhead.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import com.ibm.disni.verbs.IbvMr;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.session.MessageHeader;
@@ -9,6 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Registered buffers for the messages of one connection, each as long as the longest message. It
@@ -17,14 +21,14 @@ import java.nio.ByteOrder;
 final class MessageMemory implements AutoCloseable {
     private static final int BUFFER_BYTES = MessageHeader.MAX_MESSAGE_BYTES;
 
-    private final VerbsExtensions verbs;
     private final Arena arena;
     private final long address;
     private final ByteBuffer[] buffers;
-    private final IbvMr registration;
+    private final @Nullable Registration registration;
+
+    private record Registration(VerbsExtensions verbs, IbvMr memory) {}
 
     private MessageMemory(Adapter adapter, Arena arena, int count) throws IOException {
-        this.verbs = adapter.verbs();
         this.arena = arena;
         MemorySegment memory = arena.allocate((long) count * BUFFER_BYTES, BUFFER_BYTES);
         address = memory.address();
@@ -34,7 +38,25 @@ final class MessageMemory implements AutoCloseable {
                     .asByteBuffer()
                     .order(ByteOrder.LITTLE_ENDIAN);
         }
-        registration = adapter.register(memory, IbvMr.IBV_ACCESS_LOCAL_WRITE);
+        registration = new Registration(adapter.verbs(),
+                adapter.register(memory, IbvMr.IBV_ACCESS_LOCAL_WRITE));
+    }
+
+    private MessageMemory(int count) {
+        arena = Arena.ofAuto();
+        address = 0;
+        buffers = new ByteBuffer[count];
+        Arrays.fill(buffers, ByteBuffer.allocate(0));
+        registration = null;
+    }
+
+    /** For messages without bodies: nothing is registered, and there is nothing to close. */
+    static MessageMemory bodiless(int count) {
+        return new MessageMemory(count);
+    }
+
+    boolean hasBodies() {
+        return registration != null;
     }
 
     static MessageMemory register(Adapter adapter, int count) throws IOException {
@@ -56,7 +78,7 @@ final class MessageMemory implements AutoCloseable {
     }
 
     int localKey() {
-        return registration.getLkey();
+        return requireNonNull(registration).memory().getLkey();
     }
 
     /** The buffer, all of it, little-endian. The same object each time. */
@@ -71,8 +93,11 @@ final class MessageMemory implements AutoCloseable {
 
     @Override
     public void close() {
+        if (registration == null) {
+            return;
+        }
         try {
-            verbs.deregister(registration);
+            registration.verbs().deregister(registration.memory());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } finally {

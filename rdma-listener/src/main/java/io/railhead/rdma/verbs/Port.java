@@ -50,6 +50,11 @@ final class Port {
         return adapter;
     }
 
+    /** Of its device, from 1. */
+    int number() {
+        return number;
+    }
+
     PortBudgets budgets() {
         return budgets;
     }

@@ -48,7 +48,7 @@ final class SliceWork implements Outgoing, Runnable {
 
     @Override
     public void run() {
-        transfer.connection().link().transfer(this);
+        transfer.carrier().link().transfer(this);
     }
 
     @Override
@@ -69,7 +69,7 @@ final class SliceWork implements Outgoing, Runnable {
 
     @Override
     public void ended(boolean arrived) {
-        transfer.connection().link().budget().giveBack(ownedSlice.length());
+        transfer.carrier().link().budget().giveBack(ownedSlice.length());
         finish(arrived ? null : transfer.broken());
         transfer.ended();
     }

@@ -33,9 +33,9 @@ import io.railhead.rdma.session.MessageHeader;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -59,7 +59,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p> A long class: it is the protocol, one message a method.
  */
-final class VerbsConnection implements Link.Owner, RequestChannel {
+final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     private static final Logger log = LoggerFactory.getLogger(VerbsConnection.class);
     private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -116,22 +116,29 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
         void destroy(VerbsConnection connection);
     }
 
-    Link link() {
+    @Override
+    public Link link() {
         return link;
     }
 
-    Poller poller() {
+    @Override
+    public Poller poller() {
         return rail.poller();
     }
 
-    /** That it came by. Any thread. */
-    Port port() {
+    @Override
+    public Port port() {
         return port;
     }
 
-    /** Any thread. */
-    boolean isClosing() {
+    @Override
+    public boolean isClosing() {
         return peers.isClosing();
+    }
+
+    @Override
+    public Duration fenceGrace() {
+        return peers.config().fenceGrace();
     }
 
     /** Completes when nothing of the connection is left, but what is kept for good. Any thread. */
@@ -268,36 +275,6 @@ final class VerbsConnection implements Link.Owner, RequestChannel {
             regions.forget(region);
             say(new Deregistered(key));
         });
-    }
-
-    // ---- what its transfers want
-
-    /** Completes {@code ends} when no byte of the transfer moves any more. */
-    void fence(VerbsTransfer transfer, CompletableFuture<Void> ends) {
-        dropWaiting(work -> work.transfer().equals(transfer));
-        CompletableFuture<Void> untouched = transfer.untouched();
-        var _ = untouched.thenRun(() -> ends.complete(null));
-        if (!untouched.isDone()) {
-            rail.poller().schedule(peers.config().fenceGrace().toNanos(), () -> {
-                if (!untouched.isDone()) {
-                    link.fail(EndReason.FENCED, "a fence could wait no longer");
-                }
-            });
-        }
-    }
-
-    /** Which slices are meant. */
-    private interface Which {
-        boolean is(SliceWork work);
-    }
-
-    private void dropWaiting(Which which) {
-        for (Iterator<Outgoing> waiting = link.transfers().iterator(); waiting.hasNext();) {
-            if (waiting.next() instanceof SliceWork work && which.is(work)) {
-                waiting.remove();
-                work.dropped();
-            }
-        }
     }
 
     // ---- what the handler of its requests wants

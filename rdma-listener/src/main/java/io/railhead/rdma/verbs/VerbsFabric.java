@@ -3,6 +3,7 @@ package io.railhead.rdma.verbs;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import io.railhead.cache.memory.Slab;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.os.verbs.VerbsUnavailableException;
 import io.railhead.rdma.Fabric;
@@ -13,6 +14,7 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
@@ -23,6 +25,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
@@ -50,6 +53,7 @@ public final class VerbsFabric implements Fabric {
     private final Map<String, PortBudgets> budgets = new HashMap<>();
     private final List<Port> ports = new ArrayList<>();
     private final VerbsListener listener;
+    private final PairedQueues pairs;
     private final CmLoop control;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -73,12 +77,15 @@ public final class VerbsFabric implements Fabric {
                 ports.add(listen(verbs, channel, address, undo));
             }
             listener = new VerbsListener(verbs, peers, config, ports);
+            pairs = new PairedQueues(verbs, peers, config, ports,
+                    new PortGids(config.gids(), RdmaDevices::read));
             control = new CmLoop("verbs-control", channel, listener, asyncDescriptors(verbs));
         } catch (IOException | RuntimeException e) {
             undo.run(e);
             throw e;
         }
         listener.runsOn(control);
+        pairs.runsOn(control);
         rails.values().forEach(some -> some.forEach(Rail::start));
         control.start();
     }
@@ -169,7 +176,7 @@ public final class VerbsFabric implements Fabric {
     @Override
     public Transfer begin(RemoteBuffer buffer) {
         try {
-            Transfer transfer = new VerbsTransfer(peers.counts(), buffer, requireRegion(buffer));
+            Transfer transfer = open(buffer);
             peers.counts().began();
             return transfer;
         } catch (TransferException e) {
@@ -178,7 +185,27 @@ public final class VerbsFabric implements Fabric {
         }
     }
 
-    private VerbsRegion requireRegion(RemoteBuffer buffer) {
+    private Transfer open(RemoteBuffer buffer) {
+        PairedQueue paired = pairs.find(buffer.session());
+        Carrier carrier;
+        Transfer transfer;
+        PeerSession session = requireOpen(buffer);
+        if (paired == null) {
+            VerbsRegion region = requireRegion(buffer, session);
+            carrier = region.carrier();
+            transfer = new VerbsTransfer(peers.counts(), buffer, region);
+        } else {
+            carrier = paired;
+            transfer = paired.begin(buffer);
+        }
+        Health port = carrier.port().health();
+        if (!port.usable()) {
+            throw new TransferException(Reason.UNAVAILABLE, port.reason());
+        }
+        return transfer;
+    }
+
+    private PeerSession requireOpen(RemoteBuffer buffer) {
         if (peers.isClosing()) {
             throw new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
         }
@@ -186,6 +213,10 @@ public final class VerbsFabric implements Fabric {
             throw new TransferException(Reason.UNKNOWN_SESSION,
                     "no session " + buffer.session().number());
         }
+        return session;
+    }
+
+    private static VerbsRegion requireRegion(RemoteBuffer buffer, PeerSession session) {
         if (!(session.findRegion(buffer.key()) instanceof VerbsRegion region)) {
             throw new TransferException(Reason.UNKNOWN_KEY,
                     "session " + session.number() + " has no such buffer");
@@ -194,11 +225,12 @@ public final class VerbsFabric implements Fabric {
             throw new TransferException(Reason.OUT_OF_BOUNDS, "window of " + buffer.length()
                     + " bytes does not lie within the buffer of " + region.length());
         }
-        Health port = region.connection().port().health();
-        if (!port.usable()) {
-            throw new TransferException(Reason.UNAVAILABLE, port.reason());
-        }
         return region;
+    }
+
+    @Override
+    public Optional<Pairing> pairing() {
+        return closed.get() ? Optional.empty() : Optional.of(pairs);
     }
 
     @Override
@@ -220,7 +252,8 @@ public final class VerbsFabric implements Fabric {
         peers.close();
         CompletableFuture<Void> listenerClosed = new CompletableFuture<>();
         control.execute(() -> {
-            var _ = listener.close().thenRun(() -> listenerClosed.complete(null));
+            var _ = CompletableFuture.allOf(listener.close(), pairs.close())
+                    .thenRun(() -> listenerClosed.complete(null));
         });
         listenerClosed.join();
         CompletableFuture<Void> idsClosed = new CompletableFuture<>();

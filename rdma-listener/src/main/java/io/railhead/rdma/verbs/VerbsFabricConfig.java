@@ -16,7 +16,8 @@ import java.util.List;
  */
 public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
         VerbsProvider provider,
-        QueuePairConfig queuePairs, Polling polling, Peers peers, OutstandingBytes outstanding) {
+        QueuePairConfig queuePairs, Polling polling, Peers peers, OutstandingBytes outstanding,
+        Pairs pairs) {
     /** Where rdma_cm listens unless something else is said. */
     public static final int DEFAULT_PORT = 7471;
 
@@ -30,25 +31,46 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
     public static VerbsFabricConfig at(InetSocketAddress... listen) {
         return new VerbsFabricConfig(List.of(listen), GidRequest.of(GidType.ROCE_V2),
                 VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
-                Polling.DEFAULT, Peers.DEFAULT, OutstandingBytes.DEFAULT);
+                Polling.DEFAULT, Peers.DEFAULT, OutstandingBytes.DEFAULT, Pairs.DEFAULT);
     }
 
     public VerbsFabricConfig with(GidRequest other) {
         return new VerbsFabricConfig(listen, other, provider, queuePairs, polling, peers,
-                outstanding);
+                outstanding, pairs);
     }
 
     public VerbsFabricConfig with(Peers other) {
         return new VerbsFabricConfig(listen, gids, provider, queuePairs, polling, other,
-                outstanding);
+                outstanding, pairs);
     }
 
     public VerbsFabricConfig with(QueuePairConfig other) {
-        return new VerbsFabricConfig(listen, gids, provider, other, polling, peers, outstanding);
+        return new VerbsFabricConfig(listen, gids, provider, other, polling, peers, outstanding,
+                pairs);
     }
 
     public VerbsFabricConfig with(Polling other) {
-        return new VerbsFabricConfig(listen, gids, provider, queuePairs, other, peers, outstanding);
+        return new VerbsFabricConfig(listen, gids, provider, queuePairs, other, peers, outstanding,
+                pairs);
+    }
+
+    public VerbsFabricConfig with(Pairs other) {
+        return new VerbsFabricConfig(listen, gids, provider, queuePairs, polling, peers,
+                outstanding, other);
+    }
+
+    /**
+     * Queue pairs that are paired over HTTP.
+     *
+     * @param idle without a transfer, after which one ends
+     * @param stagingBytes of all memory together that peers may write into; 0: they may not
+     */
+    public record Pairs(Duration idle, long stagingBytes) {
+        static final Pairs DEFAULT = new Pairs(Duration.ofSeconds(60), 0);
+
+        public Pairs {
+            requirePositive("idle", idle.toNanos());
+        }
     }
 
     /**

@@ -7,7 +7,7 @@ import io.railhead.rdma.session.Region;
  * posted against it is counted, so that its peer hears when nothing is any more.
  */
 final class VerbsRegion implements Region {
-    private final VerbsConnection connection;
+    private final Carrier carrier;
     private final long baseAddress;
     private final long length;
     private final int remoteKey;
@@ -16,15 +16,15 @@ final class VerbsRegion implements Region {
     private int posted;
     private Runnable whenUntouched = () -> {};
 
-    VerbsRegion(VerbsConnection connection, long baseAddress, long length, int remoteKey) {
-        this.connection = connection;
+    VerbsRegion(Carrier carrier, long baseAddress, long length, int remoteKey) {
+        this.carrier = carrier;
         this.baseAddress = baseAddress;
         this.length = length;
         this.remoteKey = remoteKey;
     }
 
-    VerbsConnection connection() {
-        return connection;
+    Carrier carrier() {
+        return carrier;
     }
 
     @Override

@@ -58,7 +58,7 @@ final class VerbsTransfer implements Transfer {
             return CompletableFuture.failedFuture(refusal);
         }
         SliceWork work = new SliceWork(this, direction, ownedSlice, buffer.address() + offset);
-        connection().poller().execute(work);
+        carrier().poller().execute(work);
         return work.outcome();
     }
 
@@ -66,12 +66,12 @@ final class VerbsTransfer implements Transfer {
     public CompletionStage<Void> fence() {
         fenced = true;
         CompletableFuture<Void> ends = new CompletableFuture<>();
-        connection().poller().execute(() -> connection().fence(this, ends));
+        carrier().poller().execute(() -> carrier().fence(this, ends));
         return ends;
     }
 
-    VerbsConnection connection() {
-        return region.connection();
+    Carrier carrier() {
+        return region.carrier();
     }
 
     VerbsRegion region() {
@@ -99,7 +99,7 @@ final class VerbsTransfer implements Transfer {
         if (fenced) {
             return new TransferException(Reason.FENCED, "the transfer was fenced");
         }
-        if (connection().isClosing()) {
+        if (carrier().isClosing()) {
             return new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
         }
         if (!buffer.session().isOpen()) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DeclineTest {
-    private static final Dialect AMZ = new AmzDialect(PutDecline.ERROR);
+    private static final Dialect AMZ = new AmzDialect(PutDecline.ERROR, false);
 
     @Test
     void aDeclinedGetBringsTheObjectInItsBody() {
@@ -28,7 +28,7 @@ class DeclineTest {
 
     @Test
     void aDeclinedUploadCanTakeTheDraftsForm() {
-        assertThat(new AmzDialect(PutDecline.DRAFT).decline(Operation.PUT))
+        assertThat(new AmzDialect(PutDecline.DRAFT, false).decline(Operation.PUT))
                 .isEqualTo(new Answer(200, Map.of("x-amz-rdma-reply", "501")));
     }
 
@@ -64,6 +64,7 @@ class DeclineTest {
         return switch (dialects.recognise(Operation.GET, Map.of(header, token)::get)) {
             case Recognition.None _ -> throw new AssertionError("not recognised: " + header);
             case Recognition.Accepted(Dialect dialect, var _, var _) -> dialect;
+            case Recognition.Paired(Dialect dialect, var _, var _) -> dialect;
             case Recognition.Declined(Dialect dialect, var _) -> dialect;
             case Recognition.Malformed(Dialect dialect, var _) -> dialect;
         };

@@ -7,7 +7,9 @@ import io.railhead.rdma.dialect.Recognition.Accepted;
 import io.railhead.rdma.dialect.Recognition.Declined;
 import io.railhead.rdma.dialect.Recognition.Malformed;
 import io.railhead.rdma.dialect.Recognition.None;
+import io.railhead.rdma.dialect.rc.RcToken;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -18,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DialectsTest {
     static final Dialects USUAL = new Dialects(PutDecline.ERROR, Dialects.Served.ONLY_AMZ);
-    static final Dialects ALL = new Dialects(PutDecline.ERROR, new Dialects.Served(true, true));
+    static final Dialects ALL = new Dialects(PutDecline.ERROR,
+            new Dialects.Served(true, true, true));
     private static final Token WINDOW = Token.loopback(0x7000, 4096, 0xcafe, 77);
     private static final String LOOPBACK = WINDOW.format();
     private static final String HEX_88 = "0123456789abcdef".repeat(5) + "01234567";
@@ -89,6 +92,18 @@ class DialectsTest {
         assertThat(declined("0000000000001000:00000010:ofi1:tcp:0a0b:0c0d")).isEqualTo("ofi1");
         assertThat(declined(HEX_88)).isEqualTo("hipobj");
         assertThat(declined(HEX_88 + ":1000:10")).isEqualTo("hipobj");
+    }
+
+    @Test
+    void aTokenOfAPairedQueuePairIsReadWhereThatIsServed() {
+        String token = "rc:0123456789abcdef0123456789abcdef:0000000000001000:00000010:00000001";
+        assertThat(recognise(ALL, Map.of(TOKEN, token))).isEqualTo(new Recognition.Paired(
+                ((Recognition.Paired) recognise(ALL, Map.of(TOKEN, token))).dialect(),
+                List.of(TOKEN),
+                new RcToken("0123456789abcdef0123456789abcdef", 0x1000, 16, 1)));
+        assertThat(recognise(ALL, Map.of(TOKEN, token + "0")))
+                .isInstanceOf(Recognition.Malformed.class);
+        assertThat(declined(token)).isEqualTo("rc");
     }
 
     @ParameterizedTest

@@ -2,6 +2,7 @@ package io.railhead.rdma.dialect;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.railhead.rdma.dialect.rc.RcToken;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -35,6 +36,9 @@ public final class TokenFuzz {
                             accepted(headers.getOrDefault(said.getFirst(), "").strip(), token);
                         }
                     }
+                    case Recognition.Paired(_, List<String> said, RcToken token) -> require(token
+                            .format()
+                            .equals(headers.getOrDefault(said.getFirst(), "").strip()));
                     case Recognition.Declined(Dialect dialect, _) -> dialect.decline(operation);
                     case Recognition.Malformed(Dialect dialect, _) -> dialect.decline(operation);
                 }

@@ -63,6 +63,31 @@ class SessionsTest {
     }
 
     @Test
+    void aPairedSessionIsOpenAtOnceCountsLikeAnyOtherAndProvesNothing() {
+        PeerSession paired = requireNonNull(sessions.openPaired("ann", "verbs"));
+        assertThat(paired.isOpen()).isTrue();
+        assertThat(sessions.findPending(paired.id(), "verbs")).isNull();
+        assertThat(sessions.tryProve(paired)).isFalse();
+        assertThat(refusal("ann", paired.number(), 0, 1, 1)).isEqualTo(Reason.UNKNOWN_KEY);
+        for (int i = 0; i < 3; i++) {
+            var _ = pending("ann");
+        }
+        assertThat(sessions.openPaired("ann", "verbs")).isNull();
+        assertThat(sessions.openPaired("bob", "verbs")).isNotNull();
+        sessions.revoke("ann");
+        assertThat(paired.isOpen()).isFalse();
+        assertThat(sessions.openPaired("ann", "verbs")).isNotNull();
+    }
+
+    @Test
+    void aSuspendedPrincipalIsPairedWithNothing() {
+        for (int i = 0; i < Suspensions.ERRORS; i++) {
+            requireNonNull(sessions.openPaired("ann", "verbs")).end(EndReason.ACCESS);
+        }
+        assertThat(sessions.openPaired("ann", "verbs")).isNull();
+    }
+
+    @Test
     void aPendingSessionExpires() {
         PeerSession session = pending("ann");
         clock.addAndGet(LIFE.toNanos() - 1);

@@ -53,7 +53,7 @@ final class FakeDevice implements AutoCloseable {
             case "register" -> new IbvMr(new Context(), 0, 0, 0, 1, 2, 3) {
             };
             case "createQueuePair" -> new IbvQP(7);
-            case "connectionAttributes" -> new TestAttributes(0);
+            case "connectionAttributes", "queuePairAttributes" -> new TestAttributes(0);
             default -> this;
         };
     }

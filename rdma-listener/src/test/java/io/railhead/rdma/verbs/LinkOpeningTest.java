@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.VerbsUnavailableException;
 import io.railhead.rdma.OpenDescriptors;
@@ -106,6 +107,33 @@ final class LinkOpeningTest {
         adapter.close();
         assertThat(device.calls).doesNotContain("destroyCQ", "destroyCompChannel", "deregister",
                 "deallocPd", "close");
+    }
+
+    @Test
+    void withoutMessagesNothingIsRegisteredForThem() throws IOException {
+        try (Rail rail = rail()) {
+            LinkOpening opening = new LinkOpening(
+                    new QueuePairStates(device.verbs, QueuePairConfig.DEFAULT), 1,
+                    LinkOpening.NO_BUFFERS);
+            device.failing.add("modify");
+            assertThatThrownBy(() -> opening.tryOpen(rail, null, adapter.domain(),
+                    new LinkOpening.Steps() {
+                        @Override
+                        public void toInit(IbvQP queuePair) throws IOException {
+                            new QueuePairStates(device.verbs, QueuePairConfig.DEFAULT)
+                                    .toInit(queuePair, 1, 0);
+                        }
+
+                        @Override
+                        public void toReady(IbvQP queuePair) {
+                            throw new AssertionError("INIT was refused");
+                        }
+                    })).hasMessageContaining("modify");
+            assertThat(device.count("register")).isZero();
+            assertThat(device.count("destroyQueuePair")).isEqualTo(1);
+            assertThat(rail.links()).isZero();
+        }
+        adapter.close();
     }
 
     @Test

@@ -3,12 +3,15 @@ package io.railhead.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.ibm.disni.verbs.IbvAhAttr;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.rdma.pairing.QueuePairEnd;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -30,6 +33,7 @@ final class QueuePairStatesTest {
             VerbsExtensions.class.getClassLoader(), new Class<?>[]{VerbsExtensions.class},
             (_, method, arguments) -> switch (method.getName()) {
                 case "connectionAttributes" -> known((int) arguments[1]);
+                case "queuePairAttributes" -> new TestAttributes(0);
                 case "modify" -> {
                     modified.add((IbvQpAttr) arguments[1]);
                     yield null;
@@ -41,6 +45,7 @@ final class QueuePairStatesTest {
         IbvQpAttr attributes = new TestAttributes(state);
         attributes.setPath_mtu(PATH_MTU_2048);
         attributes.getAh_attr().setSl((byte) 1);
+        attributes.getAh_attr().getGrh().setTraffic_class((byte) 8);
         attributes.setQp_access_flags(2);
         return attributes;
     }
@@ -74,6 +79,19 @@ final class QueuePairStatesTest {
                 .isEqualTo((byte) 15);
     }
 
+    /** rdma_cm sets the type of service of an id that connects, and not of what it accepts. */
+    @Test
+    void theTrafficClassIsThePathsUnlessItIsConfigured() throws IOException {
+        assertThat(trafficClass(OptionalInt.empty())).isEqualTo((byte) 8);
+        assertThat(trafficClass(OptionalInt.of(96))).isEqualTo((byte) 96);
+        assertThat(trafficClass(OptionalInt.of(0))).isZero();
+    }
+
+    private byte trafficClass(OptionalInt configured) throws IOException {
+        return readyWith(new QueuePairConfig(128, 16, 16, 16, 17, 4, 2, 13, configured,
+                OptionalInt.empty(), 4096)).getAh_attr().getGrh().getTraffic_class();
+    }
+
     @Test
     void timersRetriesAndDepthsAreTheConfigured() throws IOException {
         IbvQpAttr receiving = readyWith(config(OptionalInt.empty(), 4096));
@@ -87,6 +105,49 @@ final class QueuePairStatesTest {
         assertThat(sending.getRnr_retry()).isEqualTo((byte) 2);
         assertThat(sending.getMax_rd_atomic()).isEqualTo((byte) 7);
         assertThat(modified).isEmpty();
+    }
+
+    @Test
+    void aPairedQueuePairIsToldAllThatRdmaCmWouldKnow() throws Exception {
+        QueuePairStates states = new QueuePairStates(verbs, new QueuePairConfig(128, 16, 16, 16,
+                17, 4, 2, 13, OptionalInt.of(96), OptionalInt.of(3), 2048));
+        states.toInit(NO_PAIR, 2, 1);
+        states.toReady(NO_PAIR, new PairedRoute(2, 5, 5,
+                new QueuePairEnd(0x111111, InetAddress.getByName("10.99.0.1"), 0, 0xABCDEF),
+                new QueuePairEnd(0x222222, InetAddress.getByName("10.99.0.2"), 0xFFFE, 0x123456)),
+                0, 1);
+        IbvQpAttr initial = modified.removeFirst();
+        assertThat(initial.getQp_state()).isEqualTo(IbvQP.IBV_QPS_INIT);
+        assertThat(initial.getPort_num()).isEqualTo((byte) 2);
+        assertThat(initial.getQp_access_flags()).isOne();
+        assertThat(initial.getQpAttrMask()).isEqualTo(0x39);
+
+        IbvQpAttr receiving = modified.removeFirst();
+        assertThat(receiving.getQp_state()).isEqualTo(IbvQP.IBV_QPS_RTR);
+        assertThat(receiving.getPath_mtu()).as("the limit").isEqualTo(PATH_MTU_2048);
+        assertThat(receiving.getDest_qp_num()).isEqualTo(0x222222);
+        assertThat(receiving.getRq_psn()).isEqualTo(0x123456);
+        assertThat(receiving.getMax_dest_rd_atomic()).isZero();
+        assertThat(receiving.getMin_rnr_timer()).isEqualTo((byte) 13);
+        assertThat(receiving.getQpAttrMask()).isEqualTo(0x128181 | 1 << 12);
+        IbvAhAttr handle = receiving.getAh_attr();
+        assertThat(handle.getIs_global()).isEqualTo((byte) 1);
+        assertThat(handle.getPort_num()).isEqualTo((byte) 2);
+        assertThat(handle.getDlid()).isEqualTo((short) 0xFFFE);
+        assertThat(handle.getSl()).isEqualTo((byte) 3);
+        assertThat(handle.getGrh().getTraffic_class()).isEqualTo((byte) 96);
+        assertThat(handle.getGrh().getSgid_index()).isEqualTo((byte) 5);
+        assertThat(handle.getGrh().getHop_limit()).isEqualTo((byte) 64);
+        assertThat(handle.getGrh().getDgid()).endsWith(0xff, 0xff, 10, 99, 0, 2).hasSize(16);
+
+        IbvQpAttr sending = modified.removeFirst();
+        assertThat(sending.getQp_state()).isEqualTo(IbvQP.IBV_QPS_RTS);
+        assertThat(sending.getSq_psn()).isEqualTo(0xABCDEF);
+        assertThat(sending.getTimeout()).isEqualTo((byte) 17);
+        assertThat(sending.getRetry_cnt()).isEqualTo((byte) 4);
+        assertThat(sending.getRnr_retry()).isEqualTo((byte) 2);
+        assertThat(sending.getMax_rd_atomic()).isEqualTo((byte) 1);
+        assertThat(sending.getQpAttrMask()).isEqualTo(0x12E01);
     }
 
     @Test

@@ -110,7 +110,7 @@ final class VerbsHandshakeTest {
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
                 VerbsRig.config().gids(), VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
                 new VerbsFabricConfig.Polling(3, Duration.ZERO, 4096), VerbsRig.config().peers(),
-                VerbsRig.config().outstanding());
+                VerbsRig.config().outstanding(), VerbsRig.config().pairs());
         long before = OpenDescriptors.count();
         for (int i = 0; i < 5; i++) {
             assertThatThrownBy(() -> new VerbsFabric(config, VerbsRig.freshSessions(),

@@ -40,8 +40,8 @@ final class VerbsQueuePairsTest {
     }
 
     private static VerbsConnection connection(Session session, int key) {
-        return ((VerbsRegion) requireNonNull(((PeerSession) session).findRegion(key)))
-                .connection();
+        return (VerbsConnection) ((VerbsRegion) requireNonNull(
+                ((PeerSession) session).findRegion(key))).carrier();
     }
 
     private static int pathMtu(IbvQP queuePair) throws IOException {

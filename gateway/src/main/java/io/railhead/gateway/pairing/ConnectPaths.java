@@ -1,0 +1,109 @@
+package io.railhead.gateway.pairing;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.frontdoor.DialectPath;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.dialect.rc.RcDescriptor;
+import io.railhead.rdma.pairing.Pair;
+import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.Pairing;
+import io.railhead.rdma.session.EndReason;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.HexFormat;
+import java.util.Map;
+
+/**
+ * The connect dialect's two paths: a queue pair is paired before its requests, which then carry an
+ * {@code rc:} token. Event loop only.
+ */
+public final class ConnectPaths {
+    private static final PairingDialect DIALECT = PairingDialect.CONNECT;
+    private static final String TOKEN = "x-amz-rdma-token";
+    private static final String PSN = "x-amz-rdma-psn";
+    private static final String SESSION = "x-amz-rdma-session";
+    private static final int OK = 200;
+
+    private final boolean isServed;
+    private final PairingAdmission admission;
+
+    /** @param isServed or all is declined */
+    public ConnectPaths(boolean isServed, PairingAdmission admission) {
+        this.isServed = isServed;
+        this.admission = admission;
+    }
+
+    /** By their raw paths. */
+    public Map<String, DialectPath> table() {
+        return Map.of("/.s3rdma-rc/connect", this::connect, "/.s3rdma-rc/disconnect",
+                this::disconnect);
+    }
+
+    private void connect(Exchange exchange, RequestHead head, Authentication authentication) {
+        Authentication.Signed caller = caller(head, authentication);
+        Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
+        if (!caller.principal().rdmaGet() && !caller.principal().rdmaPut()) {
+            throw admission.refuse("permission", new S3Exception(S3Error.RDMA_NOT_PERMITTED));
+        }
+        PairRequest request = request(exchange, head.headers(), caller);
+        admission.requireAddress(caller.principal(), request.peer().gid(), exchange);
+        pairing.pair(request)
+                .whenComplete((pair, failure) -> exchange.executor().execute(() -> {
+                    if (failure != null) {
+                        exchange.fail(admission.error(DIALECT, failure));
+                    } else {
+                        connected(exchange, pair);
+                    }
+                }));
+    }
+
+    private Authentication.Signed caller(RequestHead head, Authentication authentication) {
+        if (!isServed) {
+            throw admission.decline(DIALECT, "dialect");
+        }
+        return admission.requireCaller(DIALECT, head, authentication);
+    }
+
+    private PairRequest request(Exchange exchange, Headers headers, Authentication.Signed caller) {
+        String token = admission.require(headers, TOKEN);
+        String psn = admission.require(headers, PSN);
+        try {
+            return new PairRequest(caller.principal().name(),
+                    RcDescriptor.parse(token).end(Hex.psn(psn)),
+                    PairingAdmission.address(exchange.request().localAddress()), null);
+        } catch (IllegalArgumentException e) {
+            throw admission.malformed(TOKEN + " or " + PSN + ": " + e.getMessage() + ".");
+        }
+    }
+
+    private void connected(Exchange exchange, Pair pair) {
+        if (exchange.isOver()) {
+            pair.end(EndReason.PEER_GONE);
+            return;
+        }
+        admission.count(DIALECT, "connected");
+        HttpServerResponse response = exchange.answer(OK);
+        response.putHeader(SESSION, pair.session().id());
+        response.putHeader("x-amz-rdma-reply",
+                "200:" + RcDescriptor.of(pair.own(), pair.portNumber()).format());
+        response.putHeader(PSN, Hex.psn(pair.own().packetSequence(), HexFormat.of()));
+        response.putHeader("content-length", "0");
+        response.end();
+    }
+
+    private void disconnect(Exchange exchange, RequestHead head, Authentication authentication) {
+        Authentication.Signed caller = caller(head, authentication);
+        Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
+        String id = admission.require(head.headers(), SESSION);
+        try {
+            pairing.require(caller.principal().name(), id).end(EndReason.PEER_GONE);
+        } catch (RuntimeException e) {
+            throw admission.error(DIALECT, e);
+        }
+        admission.count(DIALECT, "disconnected");
+        exchange.answer(OK).putHeader("content-length", "0").end();
+    }
+}

@@ -1,0 +1,230 @@
+package io.railhead.gateway.pairing;
+
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.frontdoor.DialectPath;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.operation.ObjectRead;
+import io.railhead.gateway.operation.ObjectReads;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.dialect.rc.RcDescriptor;
+import io.railhead.rdma.pairing.Pair;
+import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.Pairing;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.PeerSession;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * hipobj-rc-v2: PREPARE pairs a queue pair for one transfer, READY makes it, CANCEL gives it up.
+ * Event loop only; the table of prepared transfers is shared by all loops.
+ */
+public final class HipobjPaths {
+    /** Uploads of parts are served too. */
+    static final String CAPABILITIES = "mp";
+    private static final PairingDialect DIALECT = PairingDialect.HIPOBJ;
+    private static final int OK = 200;
+    private static final int NO_CONTENT = 204;
+    private static final int CONFLICT = 409;
+
+    private final boolean isServed;
+    private final PairingAdmission admission;
+    private final HipobjSite site;
+    private final Map<String, HipobjSession> prepared = new ConcurrentHashMap<>();
+
+    /** @param isServed or all is declined */
+    public HipobjPaths(boolean isServed, PairingAdmission admission, HipobjSite site) {
+        this.isServed = isServed;
+        this.admission = admission;
+        this.site = site;
+    }
+
+    /** By their raw paths. */
+    public Map<String, DialectPath> table() {
+        return Map.of("/.hipobj-rc/prepare", this::prepare, "/.hipobj-rc/ready", this::ready,
+                "/.hipobj-rc/cancel", this::cancel);
+    }
+
+    private Authentication.Signed caller(RequestHead head, Authentication authentication) {
+        if (!isServed || !HipobjHeaders.isSpoken(head.headers())) {
+            throw admission.decline(DIALECT, "dialect");
+        }
+        return admission.requireCaller(DIALECT, head, authentication);
+    }
+
+    // ---- PREPARE
+
+    private void prepare(Exchange exchange, RequestHead head, Authentication authentication) {
+        Authentication.Signed caller = caller(head, authentication);
+        Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
+        HipobjTarget target;
+        try {
+            target = HipobjTarget.of(HipobjHeaders.prepare(head.headers()));
+        } catch (IllegalArgumentException e) {
+            throw admission.malformed(e.getMessage() + ".");
+        }
+        S3Request request = allowed(exchange, target, caller);
+        admission.requireAddress(caller.principal(), target.asked().descriptor().gid(), exchange);
+        PairRequest asked = new PairRequest(caller.principal().name(),
+                target.asked().descriptor().end(target.asked().psn()),
+                PairingAdmission.address(exchange.request().localAddress()), staging(target));
+        if (target.asked().isPut()) {
+            pair(exchange, pairing, asked, target);
+            return;
+        }
+        // A client that is ready waits for its bytes alone: what is not there is said before.
+        HipobjRead destination = new HipobjRead(admission, exchange, request,
+                (_, _, _) -> pair(exchange, pairing, asked, target), () -> {
+                    // There is no session yet.
+                });
+        if (ObjectReads.isCacheable(request)) {
+            new ObjectRead(site.reads(), request, destination).start();
+        } else {
+            destination.uncacheable();
+        }
+    }
+
+    private static PairRequest.@org.jspecify.annotations.Nullable Staging staging(
+            HipobjTarget target) {
+        return target.asked().isPut()
+                ? new PairRequest.Staging(target.asked().bytes(), target.asked().cookie())
+                : null;
+    }
+
+    /** The request that the client's stands for, which it may make, by RDMA. */
+    private S3Request allowed(Exchange exchange, HipobjTarget target,
+            Authentication.Signed caller) {
+        S3Request request = target.request(site, exchange, caller);
+        exchange.addresses(target.address(), target.query());
+        exchange.asks(request);
+        boolean permitted = target.asked().isPut()
+                ? caller.principal().rdmaPut()
+                : caller.principal().rdmaGet();
+        if (!permitted) {
+            throw admission.decline(DIALECT, "permission");
+        }
+        if (!request.route().rule().rdma()) {
+            throw admission.decline(DIALECT, "rule");
+        }
+        site.access().require(request);
+        return request;
+    }
+
+    private void pair(Exchange exchange, Pairing pairing, PairRequest asked, HipobjTarget target) {
+        pairing.pair(asked)
+                .whenComplete((pair, failure) -> exchange.executor().execute(() -> {
+                    if (failure != null) {
+                        exchange.fail(admission.error(DIALECT, failure));
+                    } else if (exchange.isOver()) {
+                        pair.end(EndReason.PEER_GONE);
+                    } else {
+                        prepared(exchange, pair, target);
+                    }
+                }));
+    }
+
+    private void prepared(Exchange exchange, Pair pair, HipobjTarget target) {
+        String id = pair.session().id();
+        prepared.put(id, new HipobjSession(pair, target));
+        ((PeerSession) pair.session()).onEnd(() -> prepared.remove(id));
+        admission.count(DIALECT, "prepared");
+        HexFormat hex = HexFormat.of();
+        HttpServerResponse response = exchange.answer(OK);
+        response.putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME);
+        response.putHeader("x-amz-rdma-capabilities", CAPABILITIES);
+        response.putHeader("x-amz-rdma-reply",
+                "200:" + RcDescriptor.of(pair.own(), pair.portNumber()).format());
+        response.putHeader(HipobjHeaders.SESSION, id);
+        response.putHeader(HipobjHeaders.PSN, Hex.psn(pair.own().packetSequence(), hex));
+        response.putHeader(HipobjHeaders.QPN, Integer.toHexString(pair.own().number()));
+        pair.staging().ifPresent(staging -> {
+            response.putHeader(HipobjHeaders.MR_ADDRESS, Long.toHexString(staging.address()));
+            response.putHeader(HipobjHeaders.MR_KEY, Integer.toHexString(staging.key()));
+        });
+        response.putHeader("content-length", "0");
+        response.end();
+    }
+
+    // ---- READY
+
+    private void ready(Exchange exchange, RequestHead head, Authentication authentication) {
+        Authentication.Signed caller = caller(head, authentication);
+        Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
+        HipobjHeaders.Ready ready;
+        try {
+            ready = HipobjHeaders.ready(head.headers());
+        } catch (IllegalArgumentException e) {
+            throw admission.malformed(e.getMessage() + ".");
+        }
+        HipobjSession session = require(pairing, caller, ready.session());
+        if (ready.cookie() != session.target().asked().cookie()) {
+            throw admission.malformed("another cookie than was prepared.");
+        }
+        S3Request request = allowed(exchange, session.target(), caller);
+        if (!session.tryReady()) {
+            throw admission.refuse("conflict", new S3Exception(S3Error.INVALID_REQUEST,
+                    "This session's transfer has begun.").withStatus(CONFLICT));
+        }
+        HipobjReady transfer = new HipobjReady(admission, site, exchange, session, request);
+        if (session.target().asked().isPut()) {
+            transfer.put(session.pair().staging().orElseThrow());
+        } else {
+            transfer.get(window(session, ready));
+        }
+    }
+
+    private RemoteBuffer window(HipobjSession session, HipobjHeaders.Ready ready) {
+        try {
+            return HipobjReady.window(session, ready);
+        } catch (TransferException e) {
+            session.end();
+            throw admission.error(DIALECT, e);
+        }
+    }
+
+    /** The caller's own; another's is answered as one that never was. */
+    private HipobjSession require(Pairing pairing, Authentication.Signed caller, String id) {
+        try {
+            Pair pair = pairing.require(caller.principal().name(), id);
+            HipobjSession session = prepared.get(pair.session().id());
+            if (session == null) {
+                throw new TransferException(Reason.UNKNOWN_SESSION, "no session " + id);
+            }
+            return session;
+        } catch (TransferException e) {
+            throw admission.error(DIALECT, e);
+        }
+    }
+
+    // ---- CANCEL
+
+    /** What is over already is cancelled, too. */
+    private void cancel(Exchange exchange, RequestHead head, Authentication authentication) {
+        Authentication.Signed caller = caller(head, authentication);
+        String id;
+        try {
+            id = HipobjHeaders.session(head.headers());
+        } catch (IllegalArgumentException e) {
+            throw admission.malformed(e.getMessage() + ".");
+        }
+        HipobjSession session = prepared.get(id);
+        if (session != null && session.pair()
+                .session()
+                .principal()
+                .equals(caller.principal().name())) {
+            session.end();
+        }
+        admission.count(DIALECT, "cancelled");
+        exchange.answer(NO_CONTENT)
+                .putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME)
+                .end();
+    }
+}

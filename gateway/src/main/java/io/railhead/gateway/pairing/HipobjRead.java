@@ -1,0 +1,90 @@
+package io.railhead.gateway.pairing;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.operation.Destination;
+import io.railhead.gateway.operation.ObjectRead;
+import io.railhead.gateway.operation.Relay;
+import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.S3Request;
+
+/**
+ * An object that hipobj's client asks for: looked for when it prepares, and delivered when it is
+ * ready. The dialect has no bodies: what would go into one is declined, and a store's refusal
+ * passed on.
+ *
+ * @param unserved hears that it will not be delivered, before the client does
+ */
+record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request request,
+        Delivery delivery, Runnable unserved) implements Destination {
+
+    /** What is done once it is known that the object is there and may be read. */
+    interface Delivery {
+        void deliver(ObjectRead read, ReadPlan plan, CacheResult expected);
+    }
+
+    @Override
+    public Requester requester() {
+        return exchange;
+    }
+
+    @Override
+    public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
+        delivery.deliver(read, plan, expected);
+    }
+
+    void decline(String reason) {
+        unserved.run();
+        exchange.fail(admission.decline(PairingDialect.HIPOBJ, reason));
+    }
+
+    @Override
+    public void uncacheable() {
+        decline("uncacheable");
+    }
+
+    /** In the store's words: it is asked for one byte, which it will not give. */
+    @Override
+    public void refused() {
+        ask("bytes=0-0");
+    }
+
+    @Override
+    public void unsatisfiable() {
+        ask(String.valueOf(request.header("range")));
+    }
+
+    private void ask(String range) {
+        request.route()
+                .backend()
+                .send(new BackendRequest("GET", request.objectTarget(),
+                        Headers.builder().add("Range", range).build(), new Payload.Empty(),
+                        request.caller(), null))
+                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                    if (failure != null) {
+                        decline("store");
+                    } else {
+                        refused(answer);
+                    }
+                }));
+    }
+
+    @Override
+    public void refused(BackendResponse answer) {
+        if (answer.isSuccess() || exchange.isOver()) {
+            BodyDrain.discard(answer.body());
+            if (!exchange.isOver()) {
+                decline("changed");
+            }
+        } else {
+            unserved.run();
+            Relay.pass(exchange, "GET", answer);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package io.railhead.gateway.pairing;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.authorization.PeerAddresses;
+import io.railhead.gateway.authorization.Replays;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.pairing.GidBytes;
+import io.railhead.rdma.pairing.Pairing;
+import io.railhead.rdma.pairing.PairingException;
+import io.railhead.rdma.session.Sessions;
+import io.vertx.core.net.SocketAddress;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Locale;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a caller may have a queue pair: it has signed just now, for the first time, all that it
+ * says of RDMA, and its queue pair is where it is, or where its principal's list says. Any thread;
+ * everything refused or declined is counted with its reason.
+ */
+public final class PairingAdmission {
+    private static final String RDMA_HEADERS = "x-amz-rdma-";
+
+    private final Fabric fabric;
+    private final Sessions sessions;
+    private final Replays replays;
+    private final Duration tokenAge;
+    private final Supplier<@Nullable String> reasonAgainst;
+    private final InstantSource clock;
+    private final Metrics metrics;
+
+    /**
+     * @param fabric whose queue pairs are paired
+     * @param tokenAge of a signature, at most
+     * @param reasonAgainst why there may be no sessions now; null if there may
+     */
+    public PairingAdmission(Fabric fabric, Sessions sessions, Duration tokenAge,
+            Supplier<@Nullable String> reasonAgainst, InstantSource clock, Metrics metrics) {
+        this.fabric = fabric;
+        this.sessions = sessions;
+        // A signature is acceptable for its age before and after its date.
+        this.replays = new Replays(tokenAge.multipliedBy(3));
+        this.tokenAge = tokenAge;
+        this.reasonAgainst = reasonAgainst;
+        this.clock = clock;
+        this.metrics = metrics;
+    }
+
+    /** Who asks. Throws {@code S3Exception} in the dialect's own form. */
+    Authentication.Signed requireCaller(PairingDialect dialect, RequestHead head,
+            Authentication authentication) {
+        if (!head.method().equals("POST")) {
+            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "Queue pairs are paired by POST.");
+        }
+        switch (authentication) {
+            case Authentication.Signed _,Authentication.Anonymous _ -> {
+                // Judged below.
+            }
+            case Authentication.Named _,Authentication.PassedThrough _,Authentication.Proven _ ->
+                throw decline(dialect, "authentication");
+        }
+        if (!(authentication instanceof Authentication.Signed signed) || signed.presigned()
+                || head.headers().anyName(name -> isUnsigned(name, signed))) {
+            throw refuse("unsigned", new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
+                    "Whoever pairs a queue pair must sign all of its x-amz-rdma-* headers, by an"
+                            + " Authorization header."));
+        }
+        requireFresh(head, signed);
+        return signed;
+    }
+
+    private static boolean isUnsigned(String header, Authentication.Signed signed) {
+        String name = header.toLowerCase(Locale.ROOT);
+        return name.startsWith(RDMA_HEADERS) && !signed.signedHeaders().contains(name);
+    }
+
+    private void requireFresh(RequestHead head, Authentication.Signed signed) {
+        if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
+            throw refuse("stale", new S3Exception(S3Error.RDMA_TOKEN_STALE,
+                    "A request that pairs a queue pair must be signed within "
+                            + tokenAge.toSeconds() + " seconds."));
+        }
+        if (!replays.tryUse(signed.signature(), head.rawPath())) {
+            throw refuse("replayed", new S3Exception(S3Error.RDMA_TOKEN_REPLAYED,
+                    "This request came with this signature before."));
+        }
+    }
+
+    /** What pairs now; throws in the dialect's form where nothing does, or not for this caller. */
+    Pairing requirePairing(PairingDialect dialect, Principal caller) {
+        String reason = reasonAgainst.get();
+        if (reason != null) {
+            throw refuse("cleartext", new S3Exception(S3Error.RDMA_UNAVAILABLE, reason));
+        }
+        if (sessions.isSuspended(caller.name())) {
+            throw decline(dialect, "suspended");
+        }
+        Pairing pairing = fabric.health().usable() ? fabric.pairing().orElse(null) : null;
+        if (pairing == null) {
+            throw decline(dialect, "fabric");
+        }
+        return pairing;
+    }
+
+    void requireAddress(Principal caller, InetAddress gid, Exchange exchange) {
+        if (!PeerAddresses.allow(caller, GidBytes.of(gid),
+                address(exchange.request().remoteAddress()))) {
+            throw refuse("foreign_address", new S3Exception(S3Error.RDMA_FOREIGN_ADDRESS));
+        }
+    }
+
+    /** Null for what is no address. */
+    static @Nullable InetAddress address(@Nullable SocketAddress socket) {
+        String host = socket == null ? null : socket.hostAddress();
+        if (host == null) {
+            return null;
+        }
+        try {
+            int scope = host.indexOf('%');
+            return InetAddress.ofLiteral(scope < 0 ? host : host.substring(0, scope));
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    S3Exception decline(PairingDialect dialect, String reason) {
+        metrics.rdmaDeclined.labels(reason).inc();
+        return dialect.declined(reason);
+    }
+
+    S3Exception refuse(String reason, S3Exception error) {
+        metrics.rdmaRefused.labels(reason).inc();
+        return error;
+    }
+
+    /** What is wrong with what a header says. */
+    S3Exception malformed(String message) {
+        return refuse("malformed", new S3Exception(S3Error.INVALID_RDMA_TOKEN, message));
+    }
+
+    void count(PairingDialect dialect, String result) {
+        metrics.rdmaRequests.labels(dialect.label(), result).inc();
+    }
+
+    /** Why nothing was paired, or no session found. */
+    S3Exception error(PairingDialect dialect, Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return switch (cause) {
+            case PairingException pairing -> switch (pairing.reason()) {
+                case TOO_MANY_SESSIONS -> refuse("sessions",
+                        new S3Exception(S3Error.SLOW_DOWN, String.valueOf(pairing.getMessage())));
+                case NO_ROOM -> refuse("room", new S3Exception(S3Error.RDMA_UNAVAILABLE,
+                        String.valueOf(pairing.getMessage())));
+                case NO_ROUTE -> decline(dialect, "route");
+                case NO_STAGING -> decline(dialect, "staging");
+                case UNAVAILABLE -> decline(dialect, "fabric");
+            };
+            case TransferException transfer ->
+                refuse(transfer.reason().name().toLowerCase(Locale.ROOT), RdmaErrors.of(transfer));
+            default -> RdmaErrors.of(cause);
+        };
+    }
+
+    /** The header's value; throws where it is missing. */
+    String require(Headers headers, String name) {
+        String value = headers.get(name);
+        if (value == null) {
+            throw malformed(name + " is missing.");
+        }
+        return value.strip();
+    }
+}

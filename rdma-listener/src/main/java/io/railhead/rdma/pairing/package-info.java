@@ -1,0 +1,7 @@
+/**
+ * Queue pairs whose ends learn of each other over HTTP, for clients that do not speak rdma_cm.
+ */
+@NullMarked
+package io.railhead.rdma.pairing;
+
+import org.jspecify.annotations.NullMarked;

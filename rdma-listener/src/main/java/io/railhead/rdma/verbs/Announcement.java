@@ -1,0 +1,52 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * An immediate value on its way to a peer, in a write of no bytes. A queue pair's requests arrive
+ * in their order, so the peer hears it after all that was written before.
+ */
+final class Announcement implements Outgoing {
+    private final long remote;
+    private final int key;
+    private final int value;
+    private final CompletableFuture<Void> outcome = new CompletableFuture<>();
+
+    /** @param remote memory of the peer's, of which nothing is changed */
+    Announcement(long remote, int key, int value) {
+        this.remote = remote;
+        this.key = key;
+        this.value = value;
+    }
+
+    /** Ends when the peer's adapter has it. */
+    CompletableFuture<Void> outcome() {
+        return outcome;
+    }
+
+    @Override
+    public boolean tryAdd(Chain chain) {
+        if (!chain.tryImmediate(value, remote, key)) {
+            return false;
+        }
+        chain.end(this);
+        return true;
+    }
+
+    @Override
+    public void ended(boolean arrived) {
+        if (arrived) {
+            outcome.complete(null);
+        } else {
+            dropped();
+        }
+    }
+
+    @Override
+    public void dropped() {
+        outcome.completeExceptionally(
+                new TransferException(Reason.PEER_GONE, "the connection broke"));
+    }
+}

@@ -1,0 +1,281 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.pairing.Pair;
+import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.rdma.pairing.StagingArea;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.PeerSession;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The gateway's end of one pair, and the life of its session. Its poller only, where nothing else
+ * is said.
+ *
+ * <pre>
+ *   OPEN ──the session ends, any error, or nothing moved for long──▶ BROKEN ──drained,
+ *                                                                   destroyed──▶ GONE
+ * </pre>
+ *
+ * There are no messages: a session ends by the HTTP request that says so, or it is broken off. Its
+ * peer may write nothing but its own {@link Staging}, and nothing is sent but what requests want.
+ */
+final class PairedQueue implements Link.Owner, Carrier, Pair {
+    /** Of what may come: one immediate value. */
+    static final int RECEIVES = 1;
+    private static final Logger log = LoggerFactory.getLogger(PairedQueue.class);
+    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final VerbsPeers peers;
+    private final PeerSession session;
+    private final Port port;
+    private final Rail rail;
+    private final Link link;
+    private final PairedRoute route;
+    private final PairedQueues owner;
+    private final @Nullable Staged staged;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    private volatile long usedNanos = System.nanoTime();
+    private boolean over;
+
+    /** What the peer writes, the value that says it has, and whether it did. */
+    record Staged(Staging memory, int cookie, CompletableFuture<Void> filled) {}
+
+    PairedQueue(VerbsPeers peers, PeerSession session, Port port, Rail rail, Link link,
+            PairedRoute route, @Nullable Staged staged, PairedQueues owner) {
+        this.peers = peers;
+        this.session = session;
+        this.port = port;
+        this.rail = rail;
+        this.link = link;
+        this.route = route;
+        this.staged = staged;
+        this.owner = owner;
+        link.owner(this);
+    }
+
+    /** It may be used from now on. */
+    void start() {
+        link.within(port.budgets().enter(session.principal()));
+        peers.counts().sessionOpened();
+        log.info("verbs session {} paired: principal {}, {}", session.number(),
+                session.principal(), route.peer().gid().getHostAddress());
+        session.onEnd(() -> rail.poller().execute(this::sessionEnded));
+        awaitIdleness(owner.idle().toNanos());
+    }
+
+    private void awaitIdleness(long nanos) {
+        rail.poller().schedule(nanos, () -> {
+            if (over) {
+                return;
+            }
+            long left = owner.idle().toNanos() - (System.nanoTime() - usedNanos);
+            if (left <= 0 && link.isQuiet()) {
+                session.end(EndReason.SILENT);
+            } else {
+                awaitIdleness(Math.max(left, TimeUnit.MILLISECONDS.toNanos(1)));
+            }
+        });
+    }
+
+    private void sessionEnded() {
+        link.fail(session.endReason(), "its session ended: " + session.endReason().word());
+    }
+
+    // ---- for requests, on any thread
+
+    @Override
+    public PeerSession session() {
+        return session;
+    }
+
+    @Override
+    public QueuePairEnd own() {
+        return route.own();
+    }
+
+    @Override
+    public RemoteBuffer window(long address, long length, int key) {
+        requireOpen();
+        if (length < 1 || Long.compareUnsigned(address + length - 1, address) < 0) {
+            throw new TransferException(Reason.OUT_OF_BOUNDS, "a window of "
+                    + Long.toUnsignedString(length) + " bytes at " + Long.toHexString(address)
+                    + " cannot be");
+        }
+        return new RemoteBuffer(session, address, length, key);
+    }
+
+    private void requireOpen() {
+        if (!session.isOpen()) {
+            throw new TransferException(Reason.UNKNOWN_SESSION,
+                    "session " + session.number() + " has ended");
+        }
+    }
+
+    /** The window is this session's, which is open. */
+    Transfer begin(RemoteBuffer window) {
+        usedNanos = System.nanoTime();
+        Staged mine = staged;
+        if (mine != null) {
+            return new StagedTransfer(requireFilled(mine));
+        }
+        return new VerbsTransfer(peers.counts(), window, new VerbsRegion(this, window.address(),
+                window.length(), window.key()));
+    }
+
+    private static Staging requireFilled(Staged staged) {
+        if (!staged.filled().isDone() || staged.filled().isCompletedExceptionally()) {
+            throw new TransferException(Reason.UNKNOWN_KEY, "nothing was staged");
+        }
+        return staged.memory();
+    }
+
+    @Override
+    public CompletionStage<Void> announce(RemoteBuffer window, int cookie) {
+        Announcement announcement = new Announcement(window.address(), window.key(), cookie);
+        rail.poller().execute(() -> link.transfer(announcement));
+        return announcement.outcome();
+    }
+
+    @Override
+    public Optional<StagingArea> staging() {
+        Staged mine = staged;
+        return mine == null
+                ? Optional.empty()
+                : Optional.of(new StagingArea(mine.memory().address(), mine.memory().key(),
+                        new RemoteBuffer(session, mine.memory().address(), mine.memory().bytes(),
+                                mine.memory().key()),
+                        mine.filled().copy()));
+    }
+
+    @Override
+    public void end(EndReason reason) {
+        session.end(reason);
+    }
+
+    // ---- for transfers
+
+    @Override
+    public Link link() {
+        return link;
+    }
+
+    @Override
+    public Poller poller() {
+        return rail.poller();
+    }
+
+    @Override
+    public Port port() {
+        return port;
+    }
+
+    @Override
+    public int portNumber() {
+        return route.port();
+    }
+
+    @Override
+    public boolean isClosing() {
+        return peers.isClosing();
+    }
+
+    @Override
+    public Duration fenceGrace() {
+        return peers.config().fenceGrace();
+    }
+
+    // ---- what the queue pair says
+
+    @Override
+    public void received(ByteBuffer message) {
+        link.fail(EndReason.PROTOCOL, "the peer sent a message, where there are none");
+    }
+
+    @Override
+    public void announced(int value, int bytes) {
+        Staged mine = staged;
+        if (mine == null || value != mine.cookie() || bytes != mine.memory().bytes()) {
+            link.fail(EndReason.PROTOCOL, "an immediate value that nobody waits for, with " + bytes
+                    + " bytes");
+            return;
+        }
+        owner.revoke(this, mine);
+    }
+
+    @Override
+    public void quiet() {
+        usedNanos = System.nanoTime();
+    }
+
+    @Override
+    public void broken(EndReason reason, String detail) {
+        over = true;
+        log.info("verbs session {}: {}", session.number(), detail);
+        session.end(reason);
+        failStaging();
+        rail.poller().schedule(DRAIN_NANOS, () -> {
+            if (!gone.isDone()) {
+                log.warn("verbs session {}: its queue pair is destroyed undrained",
+                        session.number());
+                owner.destroy(this);
+            }
+        });
+    }
+
+    private void failStaging() {
+        if (staged != null) {
+            staged.filled()
+                    .completeExceptionally(new TransferException(Reason.PEER_GONE,
+                            "the session ended before the peer had written"));
+        }
+    }
+
+    @Override
+    public void drained() {
+        owner.destroy(this);
+    }
+
+    // ---- the end
+
+    /** Completes when nothing is left of it, but what is kept for good. Any thread. */
+    CompletableFuture<Void> whenGone() {
+        return gone;
+    }
+
+    /** On success no adapter uses its memory, which is given back. Control thread. */
+    boolean tryDestroy() {
+        if (!rail.adapter().tryDestroy(link.queuePair())) {
+            return false;
+        }
+        if (staged != null) {
+            owner.free(staged.memory());
+        }
+        return true;
+    }
+
+    /** The queue pair was destroyed. */
+    void gone() {
+        link.gone();
+        rail.leave(link.id(), RECEIVES);
+        kept();
+    }
+
+    /** What it may touch is kept for good, or given back. */
+    void kept() {
+        port.budgets().exit(session.principal());
+        peers.counts().sessionEnded();
+        gone.complete(null);
+    }
+}

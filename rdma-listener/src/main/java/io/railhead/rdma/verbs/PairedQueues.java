@@ -1,0 +1,280 @@
+package io.railhead.rdma.verbs;
+
+import static io.railhead.rdma.pairing.PairingException.Reason.NO_ROOM;
+import static io.railhead.rdma.pairing.PairingException.Reason.NO_ROUTE;
+import static io.railhead.rdma.pairing.PairingException.Reason.NO_STAGING;
+import static io.railhead.rdma.pairing.PairingException.Reason.TOO_MANY_SESSIONS;
+import static io.railhead.rdma.pairing.PairingException.Reason.UNAVAILABLE;
+import static java.util.Objects.requireNonNull;
+
+import com.ibm.disni.verbs.IbvMr;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.pairing.Pair;
+import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.Pairing;
+import io.railhead.rdma.pairing.PairingException;
+import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Session;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All pairs of a fabric. Their queue pairs are made and destroyed by the control thread; asking is
+ * for any thread.
+ */
+final class PairedQueues implements Pairing {
+    private static final Logger log = LoggerFactory.getLogger(PairedQueues.class);
+    /** Both dialects' clients let a peer have one READ of theirs under way. */
+    private static final int READS = 1;
+    private static final int NO_READS = 0;
+    private static final int NO_ACCESS = 0;
+
+    private final VerbsExtensions verbs;
+    private final VerbsPeers peers;
+    private final VerbsFabricConfig.Pairs config;
+    private final List<Port> ports;
+    private final PortGids gids;
+    private final QueuePairStates states;
+    private final LinkOpening opening;
+    private final Map<String, PairedQueue> byId = new ConcurrentHashMap<>();
+    private final Map<Session, PairedQueue> bySession = new ConcurrentHashMap<>();
+    private final AtomicLong stagingLeft;
+    private volatile Executor loop = _ -> {
+        throw new IllegalStateException("nothing happens before the loop is known");
+    };
+
+    PairedQueues(VerbsExtensions verbs, VerbsPeers peers, VerbsFabricConfig config,
+            List<Port> ports, PortGids gids) {
+        this.verbs = verbs;
+        this.peers = peers;
+        this.config = config.pairs();
+        this.ports = List.copyOf(ports);
+        this.gids = gids;
+        this.states = new QueuePairStates(verbs, config.queuePairs());
+        this.opening = new LinkOpening(states, PairedQueue.RECEIVES, LinkOpening.NO_BUFFERS);
+        this.stagingLeft = new AtomicLong(config.pairs().stagingBytes());
+    }
+
+    /** Before any is asked for. */
+    void runsOn(Executor running) {
+        loop = running;
+    }
+
+    Duration idle() {
+        return config.idle();
+    }
+
+    @Override
+    public CompletionStage<Pair> pair(PairRequest request) {
+        CompletableFuture<Pair> made = new CompletableFuture<>();
+        if (peers.isClosing()) {
+            made.completeExceptionally(closing());
+        } else {
+            loop.execute(() -> {
+                try {
+                    made.complete(make(request));
+                } catch (RuntimeException e) {
+                    made.completeExceptionally(e);
+                }
+            });
+        }
+        return made;
+    }
+
+    private static PairingException closing() {
+        return new PairingException(UNAVAILABLE, "the fabric is closing");
+    }
+
+    @Override
+    public Pair require(String principal, String id) {
+        PairedQueue queue = byId.get(id);
+        if (queue == null) {
+            throw new TransferException(Reason.UNKNOWN_SESSION, "no session " + id);
+        }
+        if (!queue.session().principal().equals(principal)) {
+            peers.sessions().accessError(principal);
+            throw new TransferException(Reason.FOREIGN_SESSION,
+                    "session " + queue.session().number() + " is not " + principal + "'s");
+        }
+        return queue;
+    }
+
+    /** The one of this session, if it is a pair's. */
+    @Nullable
+    PairedQueue find(Session session) {
+        return bySession.get(session);
+    }
+
+    // ---- on the control thread
+
+    private PairedQueue make(PairRequest request) {
+        if (peers.isClosing()) {
+            throw closing();
+        }
+        PortGids.Found own = gids.find(ports, request.peer().gid(), request.arrivedAt())
+                .orElseThrow(() -> new PairingException(NO_ROUTE,
+                        "no adapter here has a GID that reaches "
+                                + request.peer().gid().getHostAddress()));
+        PeerSession session = peers.sessions()
+                .openPaired(request.principal(), VerbsFabric.NAME);
+        if (session == null) {
+            throw new PairingException(TOO_MANY_SESSIONS,
+                    "This principal has too many RDMA sessions.");
+        }
+        try {
+            PairedQueue queue = make(request, own, session);
+            byId.put(session.id(), queue);
+            bySession.put(session, queue);
+            queue.poller().execute(queue::start);
+            return queue;
+        } catch (IOException e) {
+            session.end(EndReason.UNAVAILABLE);
+            log.warn("no queue pair could be paired: {}", e.toString());
+            throw new PairingException(UNAVAILABLE, String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            session.end(EndReason.UNAVAILABLE);
+            throw e;
+        }
+    }
+
+    private PairedQueue make(PairRequest request, PortGids.Found own, PeerSession session)
+            throws IOException {
+        Rail rail = own.port().rail();
+        PairRequest.Staging asked = request.staging();
+        PairedQueue.Staged staged = asked == null
+                ? null
+                : new PairedQueue.Staged(stage(rail.adapter(), asked.bytes()), asked.cookie(),
+                        new CompletableFuture<>());
+        try {
+            Steps steps = new Steps(request, own, staged == null
+                    ? NO_ACCESS
+                    : IbvMr.IBV_ACCESS_REMOTE_WRITE);
+            IbvPd domain = staged == null ? rail.adapter().domain() : staged.memory().domain();
+            Link link = opening.tryOpen(rail, null, domain, steps);
+            if (link == null) {
+                throw new PairingException(NO_ROOM, "the adapter holds no more queue pairs");
+            }
+            PairedQueue queue = new PairedQueue(peers, session, own.port(), rail, link,
+                    requireNonNull(steps.route), staged, this);
+            rail.join(link);
+            return queue;
+        } catch (IOException | RuntimeException e) {
+            // With a queue pair that could not be destroyed, its memory is kept.
+            if (staged != null && !rail.adapter().isKeptForGood()) {
+                free(staged.memory());
+            }
+            throw e;
+        }
+    }
+
+    private Staging stage(Adapter adapter, long bytes) throws IOException {
+        if (bytes > config.stagingBytes()) {
+            throw new PairingException(NO_STAGING, bytes + " bytes are never staged here");
+        }
+        if (stagingLeft.addAndGet(-bytes) < 0) {
+            stagingLeft.addAndGet(bytes);
+            throw new PairingException(NO_ROOM,
+                    "there is no memory left to stage " + bytes + " bytes in");
+        }
+        try {
+            return new Staging(adapter, bytes);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            stagingLeft.addAndGet(bytes);
+            throw e;
+        }
+    }
+
+    /** After its queue pair is gone. */
+    void free(Staging staging) {
+        try {
+            staging.close();
+        } catch (IOException e) {
+            log.warn("staging memory", e);
+        }
+        stagingLeft.addAndGet(staging.bytes());
+    }
+
+    /** From INIT to RTS, as the peer's end says. */
+    private final class Steps implements LinkOpening.Steps {
+        private final PairRequest request;
+        private final PortGids.Found own;
+        private final int access;
+        private @Nullable PairedRoute route;
+
+        Steps(PairRequest request, PortGids.Found own, int access) {
+            this.request = request;
+            this.own = own;
+            this.access = access;
+        }
+
+        @Override
+        public void toInit(IbvQP queuePair) throws IOException {
+            states.toInit(queuePair, own.port().number(), access);
+        }
+
+        @Override
+        public void toReady(IbvQP queuePair) throws IOException {
+            var attributes = verbs.port(own.port().adapter().context(), own.port().number());
+            // Neither dialect's clients take 0 for one.
+            int sequence = 1 + peers.random().nextInt(QueuePairEnd.LARGEST_NUMBER);
+            QueuePairEnd mine = new QueuePairEnd(queuePair.getQp_num(), own.gid().address(),
+                    attributes.lid(), sequence);
+            PairedRoute found = new PairedRoute(own.port().number(), own.gid().index(),
+                    attributes.activeMtu(), mine, request.peer());
+            states.toReady(queuePair, found, NO_READS, READS);
+            route = found;
+        }
+    }
+
+    /** Any thread: the peer's right ends before its bytes are read. */
+    void revoke(PairedQueue queue, PairedQueue.Staged staged) {
+        loop.execute(() -> {
+            try {
+                staged.memory().revoke();
+                staged.filled().complete(null);
+            } catch (IOException e) {
+                log.warn("staging memory cannot be taken back", e);
+                queue.end(EndReason.UNAVAILABLE);
+            }
+        });
+    }
+
+    /** Any thread. */
+    void destroy(PairedQueue queue) {
+        loop.execute(() -> {
+            if (byId.remove(queue.session().id()) == null) {
+                return;
+            }
+            bySession.remove(queue.session());
+            boolean destroyed = queue.tryDestroy();
+            queue.poller().execute(destroyed ? queue::gone : queue::kept);
+        });
+    }
+
+    /** Ends every session; completes when nothing is left of them. */
+    CompletableFuture<Void> close() {
+        List<CompletableFuture<Void>> gone = new ArrayList<>();
+        for (PairedQueue queue : byId.values()) {
+            gone.add(queue.whenGone());
+            queue.end(EndReason.SHUTTING_DOWN);
+        }
+        return CompletableFuture.allOf(gone.toArray(CompletableFuture[]::new));
+    }
+}

@@ -1,0 +1,12 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.rdma.pairing.QueuePairEnd;
+
+/**
+ * How a queue pair reaches one that rdma_cm knows nothing of.
+ *
+ * @param port of the own device, from 1
+ * @param gidIndex of the own GID in the port's table, at this moment
+ * @param pathMtu the port's, as enum ibv_mtu: neither dialect says the peer's
+ */
+record PairedRoute(int port, int gidIndex, int pathMtu, QueuePairEnd own, QueuePairEnd peer) {}

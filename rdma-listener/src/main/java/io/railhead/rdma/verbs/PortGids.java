@@ -1,0 +1,92 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.os.devices.Gid;
+import io.railhead.os.devices.GidChoice;
+import io.railhead.os.devices.GidRequest;
+import io.railhead.os.devices.RdmaDevice;
+import java.net.InetAddress;
+import java.net.InterfaceAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * By which port, and which entry of its GID table, a peer is reached. An entry of IPv4 and one of
+ * IPv6 cannot be paired. Of several ports that could, the one on the peer's own network is taken,
+ * then the one with the address that the peer spoke to, then the first.
+ */
+final class PortGids {
+    private final GidRequest wanted;
+    private final Supplier<List<RdmaDevice>> devices;
+
+    /** @param devices as they are now: reads sysfs */
+    PortGids(GidRequest wanted, Supplier<List<RdmaDevice>> devices) {
+        this.wanted = wanted;
+        this.devices = devices;
+    }
+
+    /** One of the ports and its GID. */
+    record Found(Port port, Gid gid) {}
+
+    /** Among usable ports; empty where none reaches the peer. */
+    Optional<Found> find(List<Port> ports, InetAddress peer, @Nullable InetAddress arrivedAt) {
+        Found best = null;
+        int most = -1;
+        List<RdmaDevice> now = devices.get();
+        for (Port port : ports) {
+            InetAddress own = port.address().getAddress();
+            Optional<Gid> gid = sameFamily(own, peer) && port.health().usable()
+                    ? gid(now, port, own)
+                    : Optional.empty();
+            int points = onOneNetwork(own, peer) ? 2 : own.equals(arrivedAt) ? 1 : 0;
+            if (gid.isPresent() && points > most) {
+                best = new Found(port, gid.get());
+                most = points;
+            }
+        }
+        return Optional.ofNullable(best);
+    }
+
+    private static boolean sameFamily(InetAddress own, InetAddress peer) {
+        return own.getAddress().length == peer.getAddress().length;
+    }
+
+    private Optional<Gid> gid(List<RdmaDevice> now, Port port, InetAddress own) {
+        List<RdmaDevice> device = now.stream()
+                .filter(one -> one.name().equals(port.adapter().device()))
+                .map(one -> new RdmaDevice(one.name(), one.nodeType(), one.numaNode(),
+                        one.ports().stream().filter(p -> p.number() == port.number()).toList()))
+                .toList();
+        return GidChoice.of(device, wanted.at(own)) instanceof GidChoice.Chosen chosen
+                ? Optional.of(chosen.gid())
+                : Optional.empty();
+    }
+
+    private static boolean onOneNetwork(InetAddress own, InetAddress peer) {
+        try {
+            NetworkInterface network = NetworkInterface.getByInetAddress(own);
+            return network != null && network.getInterfaceAddresses()
+                    .stream()
+                    .filter(address -> address.getAddress().equals(own))
+                    .anyMatch(address -> holds(address, peer));
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+
+    private static boolean holds(InterfaceAddress network, InetAddress peer) {
+        byte[] own = network.getAddress().getAddress();
+        byte[] other = peer.getAddress();
+        int bits = network.getNetworkPrefixLength();
+        for (int i = 0; i < own.length && bits > 0; i++, bits -= Byte.SIZE) {
+            int mask = bits >= Byte.SIZE ? 0xff : 0xff << (Byte.SIZE - bits);
+            if ((own[i] & mask) != (other[i] & mask)) {
+                return false;
+            }
+        }
+        return own.length == other.length;
+    }
+}

@@ -1,0 +1,67 @@
+package io.railhead.rdma.verbs;
+
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what a peer has staged. The peer can touch it no more, so a fence has only to wait for the
+ * copy under way, which a virtual thread makes: event loops do not copy that much.
+ */
+final class StagedTransfer implements Transfer {
+    private final Staging staging;
+    private volatile boolean fenced;
+    private volatile CompletableFuture<Void> copying = CompletableFuture.completedFuture(null);
+
+    StagedTransfer(Staging staging) {
+        this.staging = staging;
+    }
+
+    @Override
+    public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
+        ownedSlice.close();
+        return CompletableFuture.failedFuture(new TransferException(Reason.OUT_OF_BOUNDS,
+                "what a peer has staged is only read"));
+    }
+
+    @Override
+    public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
+        CompletableFuture<PageSlice> outcome = new CompletableFuture<>();
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        copying = over;
+        Thread.ofVirtual().name("staged-copy").start(() -> {
+            TransferException failure = copy(ownedSlice, bufferOffset);
+            over.complete(null);
+            if (failure == null) {
+                outcome.complete(ownedSlice);
+            } else {
+                ownedSlice.close();
+                outcome.completeExceptionally(failure);
+            }
+        });
+        return outcome;
+    }
+
+    private @Nullable TransferException copy(PageSlice slice, long from) {
+        if (fenced) {
+            return new TransferException(Reason.FENCED, "the transfer was fenced");
+        }
+        if (from < 0 || from > staging.bytes() - slice.length()) {
+            return new TransferException(Reason.OUT_OF_BOUNDS, slice.length() + " bytes at " + from
+                    + " do not lie within " + staging.bytes());
+        }
+        return staging.tryCopyTo(slice, from)
+                ? null
+                : new TransferException(Reason.PEER_GONE, "the session has ended");
+    }
+
+    @Override
+    public CompletionStage<Void> fence() {
+        fenced = true;
+        return copying.copy();
+    }
+}
