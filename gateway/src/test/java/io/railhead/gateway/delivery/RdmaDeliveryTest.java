@@ -32,7 +32,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A peer that stalls, one that fails, and a client that leaves: what is told when. */
-@SuppressWarnings("NullAway")
 @Timeout(60)
 class RdmaDeliveryTest {
     private static final int PAGE = 64 << 10;
