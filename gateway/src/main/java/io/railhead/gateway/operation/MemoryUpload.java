@@ -12,8 +12,6 @@ import io.railhead.gateway.auth.PayloadSigning;
 import io.railhead.gateway.delivery.PulledBody;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
@@ -99,7 +97,7 @@ public final class MemoryUpload {
                         .whenComplete((fenced, unfenced) -> requester.executor().execute(() -> {
                             services.vertx().cancelTimer(timer);
                             if (write != null) {
-                                kept.settle(answer, write.end(outcome(answer)));
+                                kept.settle(answer, write.end(outcome(body, answer)));
                             }
                             answered(body, answer, failure);
                         })));
@@ -137,21 +135,20 @@ public final class MemoryUpload {
         return kind == Operation.PART ? null : services.cache().beginWrite(request.objectId());
     }
 
-    private static WriteOutcome outcome(@Nullable BackendResponse answer) {
-        return answer == null ? WriteOutcome.UNKNOWN : ObjectWrite.outcomeOf(answer.status());
+    private static WriteOutcome outcome(PulledBody body, @Nullable BackendResponse answer) {
+        return answer == null || (answer.isSuccess() && !body.isComplete())
+                ? WriteOutcome.UNKNOWN
+                : ObjectWrite.outcomeOf(answer.status());
     }
 
     private void answered(PulledBody body, @Nullable BackendResponse answer,
             @Nullable Throwable failure) {
-        if (answer == null || body.failure() != null || requester.isOver()) {
+        Throwable refusal = answer == null ? null : Relay.failure(body, answer);
+        if (answer == null || refusal != null || requester.isOver()) {
             if (answer != null) {
                 BodyDrain.discard(answer.body());
             }
-            client.broken(cause(body, failure));
-        } else if (answer.isSuccess() && !body.isComplete()) {
-            BodyDrain.discard(answer.body());
-            client.broken(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                    "The store behind the gateway answered before it had the object."));
+            client.broken(refusal == null ? cause(body, failure) : RdmaErrors.of(refusal));
         } else if (answer.isSuccess()) {
             BodyDrain.discard(answer.body());
             client.received(answer);

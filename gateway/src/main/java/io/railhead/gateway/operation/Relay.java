@@ -11,6 +11,7 @@ import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.RequestBody;
+import io.railhead.gateway.http.VerifiedBody;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -170,15 +171,27 @@ public final class Relay implements Operation {
             onEnd.accept(false);
             return;
         }
-        if (body != null && body.failure() != null) {
+        Throwable failure = body == null ? null : failure(body, answer);
+        if (failure != null) {
             BodyDrain.discard(answer.body());
             onEnd.accept(false);
-            exchange.fail(body.failure());
+            exchange.fail(failure);
             return;
         }
         exchange.onClosed(() -> onEnd.accept(false));
         pass(exchange, request.method(), ObjectLocation.seenByClient(answer, exchange, request),
                 onEnd);
+    }
+
+    /** Why this is no success, whatever the answer says; null if it may be. */
+    static @Nullable Throwable failure(VerifiedBody body, BackendResponse answer) {
+        if (body.failure() != null) {
+            return body.failure();
+        }
+        return answer.isSuccess() && !body.isComplete()
+                ? new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                        "The store behind the gateway answered before it had the body.")
+                : null;
     }
 
     /**
