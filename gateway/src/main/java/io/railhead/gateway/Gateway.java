@@ -91,6 +91,8 @@ import org.slf4j.LoggerFactory;
  * A running gateway: started whole or not at all. What was started is stopped in the reverse order
  * (front door, transfers, cache, memory), so that no memory goes before what may touch it. Starting
  * and stopping block and belong to an ordinary thread.
+ *
+ * <p> A long class: the one place that knows every part, and in which order they start.
  */
 public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);

@@ -37,6 +37,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Every known client, each by its own reading of the answer: it takes its memory for the object
  * exactly when the object is there, in whatever way it asked and however it ended.
+ *
+ * <p> A long class: one table of clients against every end that a request can have.
  */
 class RdmaConformanceIT {
     private static final int BUFFER = 8 << 20;

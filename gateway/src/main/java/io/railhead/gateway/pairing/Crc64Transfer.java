@@ -60,11 +60,12 @@ final class Crc64Transfer implements Transfer {
     }
 
     /**
-     * Adds the slice, then hands it on; a fence waits for that, and what it overtakes is closed.
+     * Adds the slice, then hands it on, whatever became of the one before; a fence waits for that,
+     * and what it overtakes is closed.
      */
     private synchronized void compute(PageSlice ownedSlice, CompletableFuture<?> outcome,
             Runnable handOn) {
-        computed = computed.thenRunAsync(() -> {
+        computed = computed.exceptionally(_ -> null).thenRunAsync(() -> {
             if (fenced) {
                 ownedSlice.close();
                 outcome.completeExceptionally(

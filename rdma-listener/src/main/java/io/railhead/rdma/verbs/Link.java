@@ -30,6 +30,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p> What waits is dropped, and what the queue pair still held is ended, only when it is drained
  * or its destruction has returned: then nothing can touch a byte of it any more.
+ *
+ * <p> A long class: one state machine over the fields of one queue pair.
  */
 final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
