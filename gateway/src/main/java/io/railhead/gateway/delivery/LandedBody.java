@@ -18,8 +18,9 @@ import org.reactivestreams.Subscription;
 
 /**
  * A store's answer that may not be cached, in pages of the reserve on its way to a fabric. Of one
- * answer no more is in memory than the reserve gives: where it gives nothing, the next piece waits
- * until a page of this answer has been moved; if none is under way, the answer fails.
+ * answer no more than a window is in memory, so that a slow peer does not hold the whole reserve.
+ * Past it, and where the reserve gives nothing, the next piece waits until a page of this answer
+ * has been moved; if none is under way, the answer fails.
  *
  * <p> State belongs to the executor; the subscriber's calls are taken there.
  */
@@ -27,6 +28,7 @@ public final class LandedBody implements RangeReader {
     private final ObjectCache cache;
     private final Publisher<ByteBuffer> body;
     private final long length;
+    private final int mostUnderWay;
     private final Executor executor;
     private @Nullable Sink sink;
     private @Nullable Subscription subscription;
@@ -37,12 +39,16 @@ public final class LandedBody implements RangeReader {
     private int underWay;
     private boolean over;
 
-    /** @param length of the body; more or less is a failure */
+    /**
+     * @param length of the body; more or less is a failure
+     * @param windowBytes in memory at a time, at least a page
+     */
     public LandedBody(ObjectCache cache, Publisher<ByteBuffer> body, long length,
-            Executor executor) {
+            long windowBytes, Executor executor) {
         this.cache = cache;
         this.body = body;
         this.length = length;
+        this.mostUnderWay = (int) Math.max(1, windowBytes / cache.pageBytes());
         this.executor = executor;
     }
 
@@ -132,6 +138,9 @@ public final class LandedBody implements RangeReader {
     }
 
     private boolean tryLand() {
+        if (underWay >= mostUnderWay) {
+            return false;
+        }
         landing = cache.land(handedOver, (int) Math.min(cache.pageBytes(), length - handedOver));
         filled = 0;
         return landing != null;

@@ -89,7 +89,7 @@ final class UncachedMemory implements RdmaDelivery.Outcome {
             return;
         }
         LandedBody body = new LandedBody(services.cache(), newAnswer.body(), length,
-                exchange.executor());
+                services.runBytes(), exchange.executor());
         RdmaDelivery delivery = new RdmaDelivery(exchange, services.vertx(),
                 body.watching(transfer), 0, services.deadlines(), this);
         body.into(delivery);
