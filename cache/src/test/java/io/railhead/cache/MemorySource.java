@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,7 @@ public final class MemorySource implements PageSource, AutoCloseable {
     private final Queue<Fault> faults = new ConcurrentLinkedQueue<>();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Queue<Runnable> heldBack = new ArrayDeque<>();
+    private final AtomicInteger answering = new AtomicInteger();
     private boolean held;
 
     public ObjectVersion put(ObjectId id, byte[] bytes, String etag) {
@@ -73,7 +75,7 @@ public final class MemorySource implements PageSource, AutoCloseable {
     public void release() {
         synchronized (this) {
             held = false;
-            heldBack.forEach(threads::execute);
+            heldBack.forEach(this::run);
             heldBack.clear();
         }
     }
@@ -82,8 +84,27 @@ public final class MemorySource implements PageSource, AutoCloseable {
         if (held) {
             heldBack.add(task);
         } else {
-            threads.execute(task);
+            run(task);
         }
+    }
+
+    private void run(Runnable task) {
+        answering.incrementAndGet();
+        threads.execute(() -> {
+            try {
+                task.run();
+            } finally {
+                answering.decrementAndGet();
+            }
+        });
+    }
+
+    /**
+     * Until every answer that is not held back was taken to its end: a reader is told of a page
+     * before the page is indexed, or let go.
+     */
+    public void awaitAnswered() {
+        CacheRig.await(() -> answering.get() == 0);
     }
 
     @Override

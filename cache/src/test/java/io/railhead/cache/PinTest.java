@@ -60,8 +60,15 @@ final class PinTest {
         ObjectVersion version = rig.source.put(id(key), bytes, "v" + versions++);
         rig.cache.learn(requireNonNull(
                 rig.source.head(id(key), rig.cache.generation(id(key)), System.nanoTime())));
-        assertThat(rig.readAll(version).awaitBytes()).isEqualTo(bytes);
+        assertThat(read(rig, version)).isEqualTo(bytes);
         return version;
+    }
+
+    /** All of it, with what was fetched for it indexed or let go. */
+    private static byte[] read(CacheRig rig, ObjectVersion version) {
+        byte[] bytes = rig.readAll(version).awaitBytes();
+        rig.source.awaitAnswered();
+        return bytes;
     }
 
     /** Reads more than there is memory for. */
@@ -247,8 +254,7 @@ final class PinTest {
                     if (version == null) {
                         held.put(name, hold(rig, name, bytes));
                     } else {
-                        assertThat(Arrays.equals(rig.readAll(version).awaitBytes(), bytes))
-                                .isTrue();
+                        assertThat(Arrays.equals(read(rig, version), bytes)).isTrue();
                     }
                 }
             }
