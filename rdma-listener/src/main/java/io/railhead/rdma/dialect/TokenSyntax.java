@@ -65,6 +65,9 @@ final class TokenSyntax {
         if (!hasGid && !fields[5].equals("0")) {
             return new Parsed.Invalid("field 6 must be 0 or 1");
         }
+        if (hasGid && fields[6].equals(Token.NO_GID)) {
+            return new Parsed.Invalid("field 6 announces a GID and field 7 has none");
+        }
         if (length == 0) {
             return new Parsed.Invalid("the window must not be empty");
         }
