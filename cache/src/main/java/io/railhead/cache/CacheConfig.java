@@ -10,12 +10,14 @@ import java.time.Duration;
  * @param shortageWait how long a fill waits for memory before its reader goes uncached
  * @param metadataEntries how many objects' metadata are kept
  * @param pinRatio the part of what may hold cached data that pinned pages may take at most
+ * @param readAhead how far it goes
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
-        long metadataEntries, double pinRatio) {
+        long metadataEntries, double pinRatio, ReadAhead.Limits readAhead) {
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
-            Duration.ofMillis(100), 1_000_000, 0.5);
+            Duration.ofMillis(100), 1_000_000, 0.5,
+            new ReadAhead.Limits(64L << 20, 256L << 20));
 
     public CacheConfig {
         if (windowBytes <= 0) {

@@ -3,9 +3,10 @@ package io.railhead.cache;
 /**
  * Counts since start, and what is held now.
  *
+ * @param readAheadBytes fetched before anybody asked for them; of {@code fillBytes}, once there
  * @param pinnedBytes memory of pages that are not evicted, of {@code pinLimitBytes} at most
  */
 public record CacheStats(long pageHits, long pageMisses, long pageJoins, long fillRuns,
         long fillBytes,
         long fillFailures, long evictedPages, long shortages, long objects, long pages,
-        long stagedBytes, long pinnedBytes, long pinLimitBytes) {}
+        long stagedBytes, long pinnedBytes, long pinLimitBytes, long readAheadBytes) {}

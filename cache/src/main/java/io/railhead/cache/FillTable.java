@@ -146,6 +146,20 @@ final class FillTable {
         return mine;
     }
 
+    /** Claims in the order of their pages, cut where a page between them is another's. */
+    static List<List<Claim>> runs(List<Claim> claims) {
+        List<List<Claim>> runs = new ArrayList<>();
+        int from = 0;
+        for (int to = 1; to <= claims.size(); to++) {
+            if (to == claims.size()
+                    || claims.get(to).key().index() != claims.get(to - 1).key().index() + 1) {
+                runs.add(claims.subList(from, to));
+                from = to;
+            }
+        }
+        return runs;
+    }
+
     /** The right to fill a page, or null where it is held or being fetched. */
     @Nullable
     Claim tryClaim(PageKey key) {

@@ -47,6 +47,7 @@ public final class ObjectCache implements AutoCloseable {
     private final ScheduledThreadPoolExecutor timer;
     private final Shortage.Clock clock;
     private final CacheControl control;
+    private final ReadAhead readAhead;
 
     /**
      * A cache over {@code memory}, which it does not close.
@@ -77,6 +78,12 @@ public final class ObjectCache implements AutoCloseable {
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
         this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
         this.control = new CacheControl(this, table, index, pins);
+        this.readAhead = new ReadAhead(memory, index, table, config.readAhead());
+    }
+
+    /** What is fetched before it is asked for. */
+    public ReadAhead readAhead() {
+        return readAhead;
     }
 
     /** What operators do with what is held. */
@@ -386,7 +393,8 @@ public final class ObjectCache implements AutoCloseable {
         return new CacheStats(table.hits.sum(), table.misses.sum(), table.joins.sum(),
                 table.runs.sum(), table.filledBytes.sum(), table.failures.sum(),
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
-                index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes());
+                index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes(),
+                readAhead.bytes());
     }
 
     /** Condemns every page; memory itself belongs to {@link PageMemory}. */

@@ -97,6 +97,11 @@ final class PageIndex {
         return page == null && !pinned.isEmpty() ? pinned.get(key) : page;
     }
 
+    /** Whether it is here, which says nothing of how often it is read. */
+    boolean holds(PageKey key) {
+        return pages.policy().getIfPresentQuietly(key) != null || pinned.containsKey(key);
+    }
+
     void put(PageKey key, Page ownedPage) {
         List<Selection> seen = pins.selections();
         if (seen.isEmpty() || !tryPin(key, ownedPage)) {

@@ -246,19 +246,13 @@ final class WindowReader implements RangeReader {
 
     /** Fetches claimed pages in runs of adjacent ones; those that have to be given back. */
     private List<Claim> fetchRuns(List<Claim> claimed) {
-        int from = 0;
-        while (from < claimed.size()) {
-            int to = from + 1;
-            while (to < claimed.size() && claimed.get(to).key().index() == claimed.get(to - 1)
-                    .key()
-                    .index() + 1) {
-                to++;
+        int fetched = 0;
+        for (List<Claim> run : FillTable.runs(claimed)) {
+            int found = fetchRun(run);
+            fetched += found;
+            if (found < run.size()) {
+                return claimed.subList(fetched, claimed.size());
             }
-            int fetched = fetchRun(claimed.subList(from, to));
-            if (fetched < to - from) {
-                return claimed.subList(from + fetched, claimed.size());
-            }
-            from = to;
         }
         return List.of();
     }

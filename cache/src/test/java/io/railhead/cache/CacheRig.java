@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 final class CacheRig implements AutoCloseable {
     static final int PAGE = 64 << 10;
     static final int RUN = 4 * PAGE;
+    static final ReadAhead.Limits AHEAD = new ReadAhead.Limits(8 * RUN, 16 * RUN);
 
     final PageMemory memory;
     final ObjectCache cache;
@@ -29,13 +30,13 @@ final class CacheRig implements AutoCloseable {
 
     static CacheRig of(LeakCheck leaks, int pages) {
         return new CacheRig(leaks, pages, 0,
-                new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000, 0.5));
+                new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000, 0.5, AHEAD));
     }
 
     /** One that gives up on memory after a moment. */
     static CacheRig impatient(LeakCheck leaks, int pages, double reserve) {
         return new CacheRig(leaks, pages, reserve,
-                new CacheConfig(2 * RUN, RUN, Duration.ofMillis(30), 1000, 0.5));
+                new CacheConfig(2 * RUN, RUN, Duration.ofMillis(30), 1000, 0.5, AHEAD));
     }
 
     static ObjectId id(String key) {

@@ -9,6 +9,7 @@ import io.railhead.backend.Caller;
 import io.railhead.backend.aws.AwsBackend;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ReadAhead;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminListener;
@@ -221,7 +222,9 @@ public final class Gateway implements AutoCloseable {
         GatewayConfig.Cache settings = config.cache();
         return new CacheConfig(settings.window().bytes(), settings.run().bytes(),
                 CacheConfig.DEFAULT.shortageWait(),
-                settings.metadataEntries(), settings.pinLimit().value() / 100.0);
+                settings.metadataEntries(), settings.pinLimit().value() / 100.0,
+                new ReadAhead.Limits(settings.readAhead().window().bytes(),
+                        settings.readAhead().perTenant().bytes()));
     }
 
     private Vertx openVertx() {

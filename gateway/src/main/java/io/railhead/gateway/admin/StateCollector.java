@@ -63,6 +63,9 @@ public final class StateCollector extends Collector {
                 (double) stats.fillRuns()));
         families.add(new CounterMetricFamily("railhead_fill_bytes", "Bytes taken into pages.",
                 (double) stats.fillBytes()));
+        families.add(new CounterMetricFamily("railhead_read_ahead_bytes",
+                "Bytes asked of stores before a reader asked for them.",
+                (double) stats.readAheadBytes()));
         families.add(new CounterMetricFamily("railhead_fill_failures", "Fills that broke off.",
                 (double) stats.fillFailures()));
         families.add(new CounterMetricFamily("railhead_evicted_pages", "Pages that made room.",

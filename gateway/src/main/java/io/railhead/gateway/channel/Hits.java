@@ -57,7 +57,7 @@ final class Hits {
             return false;
         }
         long to = end - from <= window.length() ? end : from + window.length();
-        if (to - from > windowBytes) {
+        if (to - from > windowBytes || isReadOn(version, from, to, known)) {
             return false;
         }
         int count = cache.tryLease(version, from, to, slices);
@@ -75,6 +75,12 @@ final class Hits {
                     arrivedAtNanos);
         }
         return true;
+    }
+
+    /** Whether more of it has to be fetched for whoever reads it bit by bit. */
+    private boolean isReadOn(ObjectVersion version, long from, long to, KnownName known) {
+        return to - from < version.sizeBytes()
+                && cache.readAhead().isDue(version, from, to, known.grant().principal());
     }
 
     private @Nullable ObjectMetadata findServable(RequestView request, KnownName known) {

@@ -11,6 +11,7 @@ import io.railhead.gateway.config.GatewayConfig.Events;
 import io.railhead.gateway.config.GatewayConfig.Gateway;
 import io.railhead.gateway.config.GatewayConfig.Log;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
+import io.railhead.gateway.config.GatewayConfig.ReadAhead;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.GatewayConfig.Tls;
 import io.railhead.gateway.config.GatewayConfig.Tracing;
@@ -200,6 +201,17 @@ public final class ConfigLoader {
         return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
     }
 
+    private static ReadAhead readAhead(Section section) throws ConfigException {
+        ReadAhead readAhead = new ReadAhead(section.bytes("window", "64MiB"),
+                section.bytes("per_tenant", "256MiB"));
+        section.close();
+        if (readAhead.perTenant().bytes() < readAhead.window().bytes()) {
+            throw section.problem("per_tenant", "must hold at least one read_ahead.window of "
+                    + readAhead.window());
+        }
+        return readAhead;
+    }
+
     static Cache cache(Section section) throws ConfigException {
         Cache cache = new Cache(
                 section.bytes("memory", "4GiB"),
@@ -210,7 +222,8 @@ public final class ConfigLoader {
                 section.bytes("window", "16MiB"),
                 section.bytes("run", "8MiB"),
                 section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE),
-                section.value("pin_limit", "50%", Quantity::percent));
+                section.value("pin_limit", "50%", Quantity::percent),
+                readAhead(section.section("read_ahead")));
         section.close();
         long page = cache.page().bytes();
         if (Long.bitCount(page) != 1 || page < MIN_PAGE_BYTES || page > MAX_PAGE_BYTES) {

@@ -84,10 +84,14 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      *
      * @param hugePages null: ordinary pages
      * @param pinLimit of what may hold cached data
+     * @param readAhead 0 ahead of one place: none
      */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
-            int metadataEntries, Percent pinLimit) {}
+            int metadataEntries, Percent pinLimit, ReadAhead readAhead) {}
+
+    /** What is fetched ahead of one place in an object, and of all of a tenant's together. */
+    public record ReadAhead(ByteCount window, ByteCount perTenant) {}
 
     /**
      * One of {@code backends:}.

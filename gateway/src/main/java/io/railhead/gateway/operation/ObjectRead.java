@@ -195,6 +195,7 @@ public final class ObjectRead {
             return;
         }
         destination.deliver(this, plan, cacheResult);
+        scope.readAhead(plan);
     }
 
     /** Clients hand on ETags without their quotes, too, and S3 takes them so. */

@@ -1,6 +1,7 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.ReadAhead;
 import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
@@ -66,6 +67,13 @@ public final class ObjectReads {
     static @Nullable ByteRange range(S3Request request) {
         String header = request.header("range");
         return header == null ? null : ByteRange.parse(header);
+    }
+
+    /** Whose place in an object it is. */
+    static ReadAhead.Reader reader(S3Request request) {
+        return request.authentication() instanceof Authentication.Known known
+                ? new ReadAhead.Reader(known.principal().name(), known.principal().tenant())
+                : new ReadAhead.Reader("", "");
     }
 
     public static Grant grant(S3Request request, ObjectId id) {

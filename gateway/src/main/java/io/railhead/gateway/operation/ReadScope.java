@@ -20,8 +20,12 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     static ReadScope of(ReadServices services, Requester requester, S3Request request) {
         ObjectId id = request.objectId();
         return new ReadScope(services, requester, request, id, ObjectReads.grant(request, id),
-                new BackendPageSource(request.route().backend(), request.caller(),
-                        request.objectTarget()));
+                source(request));
+    }
+
+    private static BackendPageSource source(S3Request request) {
+        return new BackendPageSource(request.route().backend(), request.caller(),
+                request.objectTarget());
     }
 
     Rule rule() {
@@ -32,6 +36,17 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
         ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
                 fallback);
         return services.cache().read(read, source, requester.executor(), sink);
+    }
+
+    /** Has fetched what will be asked for next, after what is asked for now. */
+    void readAhead(ReadPlan plan) {
+        if (plan.length() < plan.sizeBytes()) {
+            requester.executor()
+                    .execute(() -> services.cache()
+                            .readAhead()
+                            .read(plan.metadata().version(), plan.from(), plan.to(),
+                                    ObjectReads.reader(request), source(request)));
+        }
     }
 
     /** What it turned out to be once bytes are there: a fill may have been needed after all. */

@@ -16,6 +16,7 @@ import io.railhead.gateway.config.GatewayConfig.Loopback;
 import io.railhead.gateway.config.GatewayConfig.Pairs;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
+import io.railhead.gateway.config.GatewayConfig.ReadAhead;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.VerbsConfig.Connection;
 import io.railhead.gateway.config.VerbsConfig.Listening;
@@ -88,7 +89,8 @@ class ConfigLoaderTest {
                 new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
-                ByteCount.parse("8MiB"), 1_000_000, new Percent(50)));
+                ByteCount.parse("8MiB"), 1_000_000, new Percent(50),
+                new ReadAhead(ByteCount.parse("64MiB"), ByteCount.parse("256MiB"))));
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
@@ -124,7 +126,8 @@ class ConfigLoaderTest {
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
-                          run: 1MiB, metadata_entries: 5, pin_limit: 33%}
+                          run: 1MiB, metadata_entries: 5, pin_limit: 33%,
+                          read_ahead: {window: 2MiB, per_tenant: 3MiB}}
                         backends:
                           a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
                             addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
@@ -161,7 +164,8 @@ class ConfigLoaderTest {
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, HugePageSize.GIB_1,
                 ByteCount.parse("4MiB"),
-                ByteCount.parse("1MiB"), 5, new Percent(33)));
+                ByteCount.parse("1MiB"), 5, new Percent(33),
+                new ReadAhead(ByteCount.parse("2MiB"), ByteCount.parse("3MiB"))));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
@@ -221,6 +225,7 @@ class ConfigLoaderTest {
             "cache: {page: 2MiB}               | cache.page: must be 64KiB, 128KiB",
             "cache: {reserve: 5}               | cache.reserve: '5' is not a percentage such as 5%",
             "cache: {pin_limit: 81%}           | cache.pin_limit: must be at most 80%",
+            "cache: {read_ahead: {window: 1GiB}} | cache.read_ahead.per_tenant: must hold at least",
             "cache: {reserve: 51%}             | cache.reserve: must be at most 50%",
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",
             "cache: {run: 64KiB}               | cache.run: must hold at least one cache.page",

@@ -1,0 +1,216 @@
+package io.railhead.cache;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.cache.ReadStream.Stretch;
+import io.railhead.cache.ReadStreams.Wanted;
+import io.railhead.cache.memory.MemoryStats;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageMemory.Pool;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Fetches what somebody who reads an object bit by bit will ask for next, with that reader's own
+ * credential and into cached pages only. Without memory, or with too much of one tenant's under
+ * way, it does less; nobody waits for it. Any thread; no call blocks.
+ */
+public final class ReadAhead {
+    private static final long MAX_OBJECTS = 10_000;
+    private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(1);
+    /** All of one tenant's together may take this part of the cache's memory. */
+    private static final int MEMORY_PART = 4;
+
+    private final PageMemory memory;
+    private final PageIndex index;
+    private final FillTable table;
+    private final Limits limits;
+    private final Cache<Key, ReadStreams> objects = Caffeine.newBuilder()
+            .executor(Runnable::run)
+            .maximumSize(MAX_OBJECTS)
+            .expireAfterAccess(FORGOTTEN_AFTER)
+            .build();
+    private final ConcurrentMap<String, AtomicLong> underWay = new ConcurrentHashMap<>();
+    private final LongAdder bytes = new LongAdder();
+
+    /**
+     * How far it goes.
+     *
+     * @param windowBytes ahead of one place at most; 0 for no read-ahead
+     * @param tenantBytes under way for one tenant at most
+     */
+    public record Limits(long windowBytes, long tenantBytes) {
+
+        public static final Limits OFF = new Limits(0, 0);
+
+        public Limits {
+            if (windowBytes < 0 || tenantBytes < 0) {
+                throw new IllegalArgumentException(
+                        "limits must be >= 0: " + windowBytes + ", " + tenantBytes);
+            }
+        }
+    }
+
+    /** Whose places they are, and who answers for what is under way. */
+    public record Reader(String principal, String tenant) {}
+
+    private record Key(ObjectVersion version, String principal) {}
+
+    ReadAhead(PageMemory memory, PageIndex index, FillTable table, Limits limits) {
+        this.memory = memory;
+        this.index = index;
+        this.table = table;
+        this.limits = limits;
+    }
+
+    /**
+     * Bytes {@code [from, to)}, less than the whole object, are being read.
+     *
+     * @param source asks as the reader does
+     */
+    public void read(ObjectVersion version, long from, long to, Reader reader, PageSource source) {
+        if (limits.windowBytes() == 0) {
+            return;
+        }
+        ReadStreams streams = objects.get(new Key(version, reader.principal()),
+                key -> new ReadStreams(key.version()));
+        Wanted wanted = streams.read(from, to, limits.windowBytes());
+        if (wanted != null) {
+            long reached = fetch(version, wanted.stretch(), reader.tenant(), source);
+            if (reached < wanted.stretch().to()) {
+                streams.gaveUp(wanted.stream(), reached);
+            }
+        }
+    }
+
+    /**
+     * Bytes {@code [from, to)} are held and about to be handed over.
+     *
+     * @return whether {@link #read} should be told, too, since more is to be fetched
+     */
+    public boolean isDue(ObjectVersion version, long from, long to, String principal) {
+        ReadStreams streams = objects.getIfPresent(new Key(version, principal));
+        return streams != null && streams.passed(from, to);
+    }
+
+    /** Asked for since the start. */
+    long bytes() {
+        return bytes.sum();
+    }
+
+    /** Under way for one tenant now. */
+    long underWay(String tenant) {
+        AtomicLong counted = underWay.get(tenant);
+        return counted == null ? 0 : counted.get();
+    }
+
+    /** Run by run; where it had to stop. */
+    private long fetch(ObjectVersion version, Stretch stretch, String tenant, PageSource source) {
+        long page = Math.ceilDiv(stretch.from(), (long) table.pageBytes());
+        long end = Math.ceilDiv(stretch.to(), (long) table.pageBytes());
+        while (page < end) {
+            long blockEnd = (page / table.pagesPerRun() + 1) * table.pagesPerRun();
+            long to = Math.min(blockEnd, end);
+            if (!tryFetch(missing(version, page, to), tenant, source)) {
+                return page * table.pageBytes();
+            }
+            page = to;
+        }
+        return stretch.to();
+    }
+
+    private List<FillTable.Missing> missing(ObjectVersion version, long page, long end) {
+        List<FillTable.Missing> missing = new ArrayList<>();
+        for (long i = page; i < end; i++) {
+            PageKey key = new PageKey(version, i);
+            if (!index.holds(key)) {
+                missing.add(new FillTable.Missing(key));
+            }
+        }
+        return missing;
+    }
+
+    /** False where there was no room for all of them. */
+    private boolean tryFetch(List<FillTable.Missing> pages, String tenant, PageSource source) {
+        List<List<Claim>> runs = FillTable.runs(table.claimMissing(pages));
+        for (int i = 0; i < runs.size(); i++) {
+            if (!tryFetchRun(runs.get(i), tenant, source)) {
+                runs.subList(i, runs.size()).forEach(table::abandon);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean tryFetchRun(List<Claim> run, String tenant, PageSource source) {
+        long length = run.stream().mapToLong(claim -> table.lengthOf(claim.key())).sum();
+        AtomicLong counted = underWay.computeIfAbsent(tenant, _ -> new AtomicLong());
+        Account account = new Account(counted, length);
+        boolean fetched = counted.addAndGet(length) <= limit()
+                && table.tryFetch(run, account.of(source), Pool.CACHE);
+        if (fetched) {
+            bytes.add(length);
+        } else {
+            account.settle();
+        }
+        return fetched;
+    }
+
+    private long limit() {
+        MemoryStats stats = memory.stats();
+        return Math.min(limits.tenantBytes(),
+                (stats.capacityBytes() - stats.reserveBytes()) / MEMORY_PART);
+    }
+
+    /** Bytes that count as under way until the fetch has ended. */
+    private record Account(AtomicLong counted, long bytes, AtomicBoolean settled) {
+
+        Account(AtomicLong counted, long bytes) {
+            this(counted, bytes, new AtomicBoolean());
+        }
+
+        void settle() {
+            if (settled.compareAndSet(false, true)) {
+                counted.addAndGet(-bytes);
+            }
+        }
+
+        PageSource of(PageSource source) {
+            return (version, offset, length, sink) -> {
+                try {
+                    source.fetch(version, offset, length, new Counted(sink, this));
+                } catch (RuntimeException e) {
+                    settle();
+                    throw e;
+                }
+            };
+        }
+    }
+
+    private record Counted(PageSource.Sink sink, Account account) implements PageSource.Sink {
+
+        @Override
+        public void write(ByteBuffer some) {
+            sink.write(some);
+        }
+
+        @Override
+        public void complete() {
+            account.settle();
+            sink.complete();
+        }
+
+        @Override
+        public void fail(FillException cause) {
+            account.settle();
+            sink.fail(cause);
+        }
+    }
+}

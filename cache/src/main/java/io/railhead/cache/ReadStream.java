@@ -1,0 +1,85 @@
+package io.railhead.cache;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A place in an object from which somebody reads on, and how far ahead of it the bytes are fetched.
+ * Guarded by {@link ReadStreams}.
+ *
+ * <pre>
+ *   0        next              next + window
+ *   │ read so far │ fetched, or being so │ not yet ...
+ * </pre>
+ *
+ * Once less than half of the window lies ahead it is doubled, so what is fetched in vain is a small
+ * multiple of what was read, however short the reads are.
+ */
+final class ReadStream {
+    /** Reads that go on from one another before anything is fetched. */
+    private static final int SURE_AFTER = 2;
+    private static final long FIRST_WINDOW = 1L << 20;
+    /** What a parallel reader may be early or late, in reads. */
+    private static final int REACH = 2;
+
+    private final long sizeBytes;
+    private final boolean sweep;
+    private long next;
+    private long longest;
+    private int inOrder;
+    private long windowBytes;
+    private long fetchedTo;
+
+    /** Bytes {@code [from, to)} of the object. */
+    record Stretch(long from, long to) {}
+
+    /**
+     * A read that none came before: at an object's start it is the first of several, as a rule.
+     *
+     * @param sweep whether all of the object will be read, in whatever order
+     */
+    ReadStream(long sizeBytes, boolean sweep, long from) {
+        this.sizeBytes = sizeBytes;
+        this.sweep = sweep;
+        this.next = sweep ? 0 : from;
+        this.inOrder = from == 0 ? 0 : -1;
+    }
+
+    boolean continues(long from, long to) {
+        long reach = Math.max(windowBytes, REACH * (to - from));
+        return sweep || (from >= next - reach && from <= next + reach);
+    }
+
+    /** A read goes on here. */
+    void read(long from, long to) {
+        // What is read in any order is counted, not followed.
+        next = sweep ? Math.min(sizeBytes, next + to - from) : Math.max(next, to);
+        longest = Math.max(longest, to - from);
+        inOrder++;
+    }
+
+    /** Whether something is to be fetched now. */
+    boolean wants() {
+        boolean sure = sweep || inOrder >= SURE_AFTER;
+        boolean enough = windowBytes > 0 && fetchedTo - next >= windowBytes / 2;
+        return sure && !enough && Math.max(fetchedTo, next) < sizeBytes;
+    }
+
+    /** What to fetch now, which then counts as fetched; null for nothing. */
+    @Nullable
+    Stretch take(long maxWindowBytes) {
+        if (!wants()) {
+            return null;
+        }
+        long first = sweep ? maxWindowBytes / 4 : Math.max(FIRST_WINDOW, REACH * longest);
+        windowBytes = Math.min(maxWindowBytes, windowBytes == 0 ? first : 2 * windowBytes);
+        long start = Math.max(fetchedTo, next);
+        fetchedTo = Math.max(start, Math.min(sizeBytes, next + windowBytes));
+        return fetchedTo == start ? null : new Stretch(start, fetchedTo);
+    }
+
+    /** Nothing from here on is on its way: there was no room. */
+    void gaveUp(long at) {
+        fetchedTo = Math.min(fetchedTo, at);
+        windowBytes = Math.max(FIRST_WINDOW / 2, windowBytes / 4);
+    }
+}

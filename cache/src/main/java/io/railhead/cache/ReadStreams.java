@@ -1,0 +1,63 @@
+package io.railhead.cache;
+
+import io.railhead.cache.ReadStream.Stretch;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one principal reads of one version: some workers may do so at a time, each from a place of
+ * its own. Any thread; the lock is held for a few comparisons.
+ */
+final class ReadStreams {
+    private static final int MAX = 8;
+    /** A format whose readers take the header first and then all of the rest. */
+    private static final String SAFETENSORS = ".safetensors";
+
+    private final long sizeBytes;
+    private final boolean sweeps;
+    /** The one used last comes first. */
+    private final List<ReadStream> streams = new ArrayList<>(1);
+
+    ReadStreams(ObjectVersion version) {
+        sizeBytes = version.sizeBytes();
+        sweeps = version.object().key().endsWith(SAFETENSORS);
+    }
+
+    /** What to fetch now, and for whom; null for nothing. */
+    synchronized @Nullable Wanted read(long from, long to, long maxWindowBytes) {
+        ReadStream stream = find(from, to);
+        stream.read(from, to);
+        Stretch stretch = stream.take(maxWindowBytes);
+        return stretch == null ? null : new Wanted(stream, stretch);
+    }
+
+    /** The same, but what is to be fetched is left to a later {@link #read}. */
+    synchronized boolean passed(long from, long to) {
+        ReadStream stream = find(from, to);
+        stream.read(from, to);
+        return stream.wants();
+    }
+
+    record Wanted(ReadStream stream, Stretch stretch) {}
+
+    private ReadStream find(long from, long to) {
+        for (int i = 0; i < streams.size(); i++) {
+            if (streams.get(i).continues(from, to)) {
+                ReadStream found = streams.remove(i);
+                streams.addFirst(found);
+                return found;
+            }
+        }
+        if (streams.size() == MAX) {
+            streams.removeLast();
+        }
+        ReadStream fresh = new ReadStream(sizeBytes, sweeps && from == 0, from);
+        streams.addFirst(fresh);
+        return fresh;
+    }
+
+    synchronized void gaveUp(ReadStream stream, long at) {
+        stream.gaveUp(at);
+    }
+}

@@ -1,0 +1,125 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.channel.RequestRange;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who reads an object in short ranges makes few requests to the store, whichever way it asks. */
+final class ReadAheadIT {
+    private static final int STEP = 128 << 10;
+    private static final int READS = 96;
+    private static final byte[] OBJECT = new byte[READS * STEP];
+    private static final String CREDENTIALS = """
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+            """;
+
+    static {
+        new Random(5).nextBytes(OBJECT);
+    }
+
+    private FakeStore store;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        store.put("/b/object", OBJECT);
+    }
+
+    @AfterEach
+    void stop() {
+        store.close();
+    }
+
+    private TestGateway gateway(String cache, String freshness) {
+        return new TestGateway("""
+                cache:
+                  memory: 128MiB
+                  %s
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - freshness: %s
+                """.formatted(cache, store.endpoint(), freshness), CREDENTIALS);
+    }
+
+    private static String range(int read) {
+        return "bytes=" + read * STEP + "-" + ((read + 1) * STEP - 1);
+    }
+
+    private static byte[] part(int read) {
+        return Arrays.copyOfRange(OBJECT, read * STEP, (read + 1) * STEP);
+    }
+
+    private long gets() {
+        return store.count("GET /b/object");
+    }
+
+    @Test
+    void overHttp() {
+        try (TestGateway gateway = gateway("", "immutable")) {
+            TestClient client = gateway.client("AK", "SK");
+            for (int read = 0; read < READS; read++) {
+                assertThat(client.get("/b/object", "Range", range(read)).body())
+                        .isEqualTo(part(read));
+            }
+            assertThat(gets()).isLessThan(READS / 6);
+            assertThat(gateway.metric("railhead_read_ahead_bytes_total"))
+                    .isGreaterThan(OBJECT.length / 2.0);
+            gateway.assertNoLease();
+        }
+    }
+
+    /** Each read is still asked about. */
+    @Test
+    void underStrongFreshness() {
+        try (TestGateway gateway = gateway("", "strong")) {
+            TestClient client = gateway.client("AK", "SK");
+            for (int read = 0; read < READS; read++) {
+                assertThat(client.get("/b/object", "Range", range(read)).body())
+                        .isEqualTo(part(read));
+            }
+            assertThat(gets()).isLessThan(READS / 6);
+            assertThat(store.count("HEAD /b/object")).isGreaterThanOrEqualTo(READS - 2);
+        }
+    }
+
+    @Test
+    void overTheNativeChannel() {
+        try (TestGateway gateway = gateway("", "immutable")) {
+            TestPeer peer = new TestPeer(gateway.client("AK", "SK"), "SK", STEP);
+            for (int read = 0; read < READS; read++) {
+                Answer answer = peer.ask(Request.get(0, "b", "object", peer.key(), 0, STEP)
+                        .withRange(new RequestRange.Between((long) read * STEP,
+                                (read + 1L) * STEP - 1)));
+                assertThat(answer.status()).isEqualTo(206);
+                assertThat(peer.bytes(0, STEP)).isEqualTo(part(read));
+            }
+            assertThat(gets()).isLessThan(READS / 6);
+            peer.close();
+            gateway.assertNoLease();
+        }
+    }
+
+    @Test
+    void onlyWhereItIsOn() {
+        try (TestGateway gateway = gateway("read_ahead: {window: 0}", "immutable")) {
+            TestClient client = gateway.client("AK", "SK");
+            for (int read = 0; read < READS; read++) {
+                client.get("/b/object", "Range", range(read));
+            }
+            // Pages hold two reads each.
+            assertThat(gets()).isGreaterThanOrEqualTo(READS / 2);
+            assertThat(gateway.metric("railhead_read_ahead_bytes_total")).isZero();
+        }
+    }
+}
