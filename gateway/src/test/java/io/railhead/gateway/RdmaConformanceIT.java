@@ -390,6 +390,24 @@ class RdmaConformanceIT {
                 .contains("bytes " + PART + "-" + (PART + 999) + "/" + OBJECT.length);
     }
 
+    /** The client asked for a part of whatever is there, and knows of no ETag. */
+    @Test
+    void aPartOfAnObjectThatChangesMeanwhileIsTheNewOnes() {
+        byte[] changed = new byte[OBJECT.length];
+        new Random(99).nextBytes(changed);
+        store.fault((exchange, _) -> {
+            // This answer is the old one's still.
+            store.put("/b/object", changed);
+            return false;
+        });
+        peer.fill(MARK);
+        HttpResponse<byte[]> answer = client.get("/b/object?partNumber=2",
+                headers(Form.AMZ, PART));
+        assertReply(answer, 206, PART);
+        assertThat(answer.headers().firstValue("etag")).contains(FakeStore.etag(changed));
+        assertMemory(Arrays.copyOfRange(changed, PART, 2 * PART));
+    }
+
     @Test
     void thePartOfAnObjectWithoutPartsIsAllOfIt() {
         HttpResponse<byte[]> whole = client.get("/held/object?partNumber=1",
