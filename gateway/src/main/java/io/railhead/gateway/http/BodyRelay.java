@@ -2,10 +2,12 @@ package io.railhead.gateway.http;
 
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Future;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
@@ -19,7 +21,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
 
     private final Exchange exchange;
     private final HttpServerResponse response;
+    private final Runnable onWhole;
     private final Consumer<Outcome> onEnd;
+    private final long announced;
     private long bytes;
     private volatile Subscription subscription = new Subscription() {
         @Override
@@ -43,9 +47,30 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
 
     /** @param onEnd called once on the event loop; it ends the response or cuts it */
     public BodyRelay(Exchange exchange, HttpServerResponse response, Consumer<Outcome> onEnd) {
+        this(exchange, response, () -> {}, onEnd);
+    }
+
+    /**
+     * One that says when all is there before the client can know, which may be before the end.
+     *
+     * @param onWhole called on the event loop when the response's length has been reached, and
+     *            before the last of it is sent; never where that was not announced
+     */
+    public BodyRelay(Exchange exchange, HttpServerResponse response, Runnable onWhole,
+            Consumer<Outcome> onEnd) {
         this.exchange = exchange;
         this.response = response;
+        this.onWhole = onWhole;
         this.onEnd = onEnd;
+        this.announced = announced(response.headers().get(HttpHeaders.CONTENT_LENGTH));
+    }
+
+    private static long announced(@Nullable String length) {
+        try {
+            return length == null ? -1 : Long.parseLong(length);
+        } catch (NumberFormatException e) {
+            return -1;
+        }
     }
 
     @Override
@@ -75,6 +100,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
             exchange.passes(piece);
         }
         bytes += piece.remaining();
+        if (bytes == announced) {
+            onWhole.run();
+        }
         Future<Void> written = response.write(BufferInternal.buffer(Unpooled.wrappedBuffer(piece)));
         written.onComplete(result -> {
             if (result.succeeded()) {

@@ -238,7 +238,8 @@ public final class Relay implements Operation {
         if (!bodiless && answer.headers().get("content-length") == null) {
             response.setChunked(true);
         }
-        answer.body().subscribe(new BodyRelay(exchange, response, outcome -> {
+        Runnable onWhole = () -> onEnd.accept(true);
+        answer.body().subscribe(new BodyRelay(exchange, response, onWhole, outcome -> {
             exchange.relayed(outcome.bytes());
             onEnd.accept(outcome.complete());
             if (outcome.complete()) {
