@@ -43,6 +43,7 @@ import io.railhead.gateway.control.Drain;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
+import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.DialectPath;
@@ -267,7 +268,8 @@ public final class Gateway implements AutoCloseable {
     private ReadServices readServices(Fabric fabric, Grants grants, LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
-        return new ReadServices(vertx, cache, grants, new Revalidations(),
+        return new ReadServices(vertx, cache, grants, new Absences(nanoClock, cache),
+                new Revalidations(),
                 new Relay(metrics), fabric,
                 deadlines, nanoClock, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());

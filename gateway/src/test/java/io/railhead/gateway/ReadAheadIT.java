@@ -42,7 +42,7 @@ final class ReadAheadIT {
     private TestGateway gateway(String cache, String freshness) {
         return new TestGateway("""
                 cache:
-                  memory: 128MiB
+                  memory: 64MiB
                   %s
                 backends:
                   store:

@@ -152,7 +152,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
         }
         if (isWithoutBody(response)) {
             BodyDrain.discard(stream);
-            answer.complete(answer(response, FixedBody.empty()));
+            answer.complete(answer(response, FixedContent.NONE));
             end();
             return;
         }

@@ -70,13 +70,13 @@ final class Wire {
                 if (request.method().equals("PUT") || request.method().equals("POST")) {
                     out.putHeader("Content-Length", "0");
                 }
-                yield new Message(sign(out, NO_BYTES_SHA256, request.caller()), FixedBody.NONE,
+                yield new Message(sign(out, NO_BYTES_SHA256, request.caller()), FixedContent.NONE,
                         null);
             }
             case Payload.Bytes(ByteBuffer content) -> {
                 out.putHeader("Content-Length", Long.toString(content.remaining()));
                 yield new Message(sign(out, sha256(content.duplicate()), request.caller()),
-                        new FixedBody(content.duplicate()), null);
+                        FixedContent.of(content.duplicate()), null);
             }
             case Payload.Stream stream -> stream(out, stream, request, trailers);
         };

@@ -8,6 +8,7 @@ import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.S3Request;
 import java.util.concurrent.CompletionStage;
@@ -52,6 +53,11 @@ final class Backing {
             services.grants().revoke(grant);
             if (answer.status() == 404) {
                 services.cache().evict(id);
+                if (!answer.headers().contains(Absences.DELETE_MARKER)) {
+                    services.absences()
+                            .learn(grant, Absences.Said.BY_STATUS, sent.nanos(),
+                                    sent.generation());
+                }
             }
             return new Probe.Refused(answer.status(), answer.headers());
         }

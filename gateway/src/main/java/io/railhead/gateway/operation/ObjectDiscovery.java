@@ -1,22 +1,32 @@
 package io.railhead.gateway.operation;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.ContentRange;
+import io.railhead.backend.FixedBody;
+import io.railhead.backend.Headers;
 import io.railhead.backend.Requests;
 import io.railhead.cache.DiscoverySource;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.PageSource;
 import io.railhead.gateway.fill.BackendPageSource;
 import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.Absences;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The first GET of a cold object, in the name of who came first: it asks for the range that is
  * wanted, learns version and size from the answer's head, and lets the body into pages. What cannot
- * be cached, or was refused, goes back to {@link ObjectRead}, on the requester's executor.
+ * be cached, or was refused, goes back to {@link ObjectRead}, on the requester's executor; that a
+ * bucket has no such key is remembered.
  */
 final class ObjectDiscovery implements DiscoverySource {
+    private static final String NO_SUCH_KEY = "<Code>NoSuchKey</Code>";
+    private static final int MAX_DOCUMENT_BYTES = 4096;
+
     private final ReadScope scope;
     private final Backing backing;
     private final DiscoveryRange asked;
@@ -57,7 +67,7 @@ final class ObjectDiscovery implements DiscoverySource {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
         if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
             flight.failed();
-            onExecutor(() -> refused(answer));
+            refused(answer, sent);
             return;
         }
         ObjectMetadata metadata = cacheable(answer, range, sent);
@@ -82,6 +92,37 @@ final class ObjectDiscovery implements DiscoverySource {
                 ? null
                 : ObjectHeaders.metadata(scope.id(), answer.headers(), range.size(), sent,
                         ObjectHeaders.Source.RANGED_GET);
+    }
+
+    /** Of the refusals, that there is no such key is remembered, if the store says so. */
+    private void refused(BackendResponse answer, ObjectHeaders.Moment sent) {
+        if (answer.status() != 404 || !Absences.isRemembered(scope.rule())
+                || !isShort(answer.headers())) {
+            onExecutor(() -> refused(answer));
+            return;
+        }
+        BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES).whenComplete((document, failure) -> {
+            if (failure != null) {
+                onExecutor(() -> scope.requester().fail(Relay.unanswered(failure)));
+                return;
+            }
+            if (new String(document, UTF_8).contains(NO_SUCH_KEY)) {
+                scope.services()
+                        .absences()
+                        .learn(scope.grant(), Absences.Said.BY_CODE, sent.nanos(),
+                                sent.generation());
+            }
+            onExecutor(() -> refused(new BackendResponse(404, answer.headers(),
+                    new FixedBody(ByteBuffer.wrap(document)))));
+        });
+    }
+
+    /** A delete marker is told by headers that an answer of ours would not have. */
+    private static boolean isShort(Headers headers) {
+        String length = headers.get("content-length");
+        return length != null && length.length() <= 4
+                && Integer.parseInt(length) <= MAX_DOCUMENT_BYTES
+                && !headers.contains(Absences.DELETE_MARKER);
     }
 
     private void refused(BackendResponse answer) {

@@ -7,6 +7,7 @@ import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.Requester;
@@ -48,6 +49,12 @@ public final class ObjectHead {
         ObjectMetadata held = services.cache().find(id);
         if (held != null && mayServe(held, request.route().rule(), grant)) {
             found(held, CacheResult.HIT);
+            return;
+        }
+        if (held == null && services.absences()
+                .isAbsent(grant, request.route().rule(), Absences.Said.BY_STATUS)) {
+            services.metrics().cacheResults.labels("absent").inc();
+            requester.fail(new S3Exception(S3Error.NO_SUCH_KEY));
             return;
         }
         new Backing(services).probe(request, id, grant)

@@ -8,6 +8,7 @@ import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.ByteRange;
@@ -61,7 +62,10 @@ public final class ObjectRead {
 
     public void start() {
         ObjectMetadata held = services.cache().find(scope.id());
-        if (held == null) {
+        if (held == null && isKnownToBeAbsent()) {
+            services.metrics().cacheResults.labels("absent").inc();
+            requester.fail(new S3Exception(S3Error.NO_SUCH_KEY));
+        } else if (held == null) {
             discover();
         } else if (mayServe(held)) {
             serve(held);
@@ -76,6 +80,10 @@ public final class ObjectRead {
                         services.nanoClock().getAsLong(),
                         services.cache().isSettled(held))
                 && (ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request));
+    }
+
+    private boolean isKnownToBeAbsent() {
+        return services.absences().isAbsent(scope.grant(), scope.rule(), Absences.Said.BY_CODE);
     }
 
     private boolean isGranted() {

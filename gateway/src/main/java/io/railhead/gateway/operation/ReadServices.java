@@ -4,6 +4,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.rdma.Fabric;
 import io.vertx.core.Vertx;
@@ -11,19 +12,21 @@ import java.util.function.LongSupplier;
 
 /** What reads work with. */
 public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
-        Revalidations revalidations, Relay relay,
+        Absences absences, Revalidations revalidations, Relay relay,
         Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,
         long pageBytes, long runBytes) {
 
     /** The same for a request whose bytes go another way. */
     public ReadServices withFabric(Fabric other) {
-        return new ReadServices(vertx, cache, grants, revalidations, relay, other, deadlines,
+        return new ReadServices(vertx, cache, grants, absences, revalidations, relay, other,
+                deadlines,
                 nanoClock, metrics, pageBytes, runBytes);
     }
 
     /** The same for requests that wait differently. */
     public ReadServices withDeadlines(RdmaDeadlines others) {
-        return new ReadServices(vertx, cache, grants, revalidations, relay, fabric, others,
+        return new ReadServices(vertx, cache, grants, absences, revalidations, relay, fabric,
+                others,
                 nanoClock, metrics, pageBytes, runBytes);
     }
 }

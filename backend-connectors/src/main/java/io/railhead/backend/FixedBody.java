@@ -1,30 +1,17 @@
-package io.railhead.backend.aws;
+package io.railhead.backend;
 
 import java.nio.ByteBuffer;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
-import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /** A body that is at hand: bytes or nothing. Can be subscribed to again. */
-record FixedBody(ByteBuffer content) implements SdkHttpContentPublisher {
-    static final FixedBody NONE = new FixedBody(ByteBuffer.allocate(0));
-
-    @Override
-    public Optional<Long> contentLength() {
-        return Optional.of((long) content.remaining());
-    }
+public record FixedBody(ByteBuffer content) implements Publisher<ByteBuffer> {
 
     @Override
     public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
         subscriber.onSubscribe(new Once(subscriber, content.asReadOnlyBuffer()));
-    }
-
-    /** The same as a plain publisher, for answers. */
-    static Publisher<ByteBuffer> empty() {
-        return NONE;
     }
 
     private record Once(Subscriber<? super ByteBuffer> subscriber, ByteBuffer content,

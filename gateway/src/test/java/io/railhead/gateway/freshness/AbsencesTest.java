@@ -1,0 +1,90 @@
+package io.railhead.gateway.freshness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cache.CacheConfig;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.config.ByteCount;
+import io.railhead.gateway.config.CacheMode;
+import io.railhead.gateway.config.Freshness;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.freshness.Absences.Said;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** For how long an absence is remembered, and what ends it. */
+final class AbsencesTest {
+    private static final ObjectId ID = new ObjectId("store", "account", "bucket", "key", null);
+    private static final Grant GRANT = new Grant("p", "AK", "", Grant.Action.READ, ID);
+
+    private final AtomicLong nanos = new AtomicLong(-100);
+    private final PageMemory memory = PageMemory
+            .open(new MemoryConfig(1 << 20, 64 << 10, 0, false), slab -> {});
+    private final ObjectCache cache = new ObjectCache(memory, CacheConfig.DEFAULT, nanos::get);
+    private final Absences absences = new Absences(nanos::get, cache);
+
+    @AfterEach
+    void close() {
+        cache.close();
+        memory.close();
+    }
+
+    private static Rule rule(Freshness freshness) {
+        return new Rule("store", freshness, Duration.ZERO, CacheMode.READS, true,
+                ByteCount.UNLIMITED, false, false, false);
+    }
+
+    private void learn(Said said) {
+        absences.learn(GRANT, said, nanos.get(), cache.generation(ID));
+    }
+
+    private boolean isAbsent(Freshness freshness) {
+        return absences.isAbsent(GRANT, rule(freshness), Said.BY_CODE);
+    }
+
+    @Test
+    void itIsRememberedForFiveSecondsAtMost() {
+        learn(Said.BY_CODE);
+        nanos.addAndGet(Duration.ofMillis(4999).toNanos());
+        assertThat(isAbsent(new Freshness.Immutable())).isTrue();
+        assertThat(isAbsent(new Freshness.Exclusive(Duration.ofDays(1)))).isTrue();
+        assertThat(isAbsent(new Freshness.Bounded(Duration.ofDays(1)))).isTrue();
+        assertThat(isAbsent(new Freshness.Bounded(Duration.ofMillis(4999)))).isFalse();
+        assertThat(isAbsent(new Freshness.Strong())).isFalse();
+        nanos.addAndGet(Duration.ofMillis(1).toNanos());
+        assertThat(isAbsent(new Freshness.Immutable())).isFalse();
+    }
+
+    @Test
+    void aStatusIsNotACode() {
+        learn(Said.BY_STATUS);
+        assertThat(isAbsent(new Freshness.Immutable())).isFalse();
+        assertThat(absences.isAbsent(GRANT, rule(new Freshness.Immutable()), Said.BY_STATUS))
+                .isTrue();
+    }
+
+    @Test
+    void aWriteEndsIt() {
+        learn(Said.BY_CODE);
+        ObjectCache.Write write = cache.beginWrite(ID);
+        assertThat(isAbsent(new Freshness.Immutable())).isFalse();
+        learn(Said.BY_CODE);
+        write.end(WriteOutcome.DONE);
+        assertThat(isAbsent(new Freshness.Immutable())).isFalse();
+    }
+
+    @Test
+    void soDoesAWriteOfTheBucket() {
+        learn(Said.BY_CODE);
+        nanos.incrementAndGet();
+        cache.invalidateBucket("store", "bucket");
+        assertThat(isAbsent(new Freshness.Immutable())).isFalse();
+    }
+}
