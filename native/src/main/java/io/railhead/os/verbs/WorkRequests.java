@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** What prepared sends and receives have in common. */
+/** What work requests have in common, and checks of what queue pairs are given. */
 final class WorkRequests {
     static final ValueLayout.OfInt BIG_ENDIAN_INT = JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -24,5 +24,20 @@ final class WorkRequests {
             throw new IllegalArgumentException(name + " must be > 0: " + value);
         }
         return value;
+    }
+
+    static void requireWithin(String name, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(
+                    name + " must be " + min + " to " + max + ": " + value);
+        }
+    }
+
+    /** enum ibv_mtu has no others. */
+    static void requireMtu(int bytes) {
+        if (bytes < 256 || bytes > 4096 || Integer.bitCount(bytes) != 1) {
+            throw new IllegalArgumentException(
+                    "mtuBytes must be 256, 512, 1024, 2048 or 4096: " + bytes);
+        }
     }
 }
