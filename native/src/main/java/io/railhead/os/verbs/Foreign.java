@@ -282,7 +282,7 @@ final class Foreign {
         }
     }
 
-    private static RuntimeException thrownBy(Throwable e) {
+    static RuntimeException thrownBy(Throwable e) {
         return switch (e) {
             case RuntimeException unchecked -> unchecked;
             case Error error -> throw error;

@@ -2,8 +2,8 @@ package io.railhead.os.verbs;
 
 /**
  * Sizes and offsets, in bytes, and constants of rdma-core's structures: the same on x86_64 and
- * aarch64. Names are the headers' own ({@code infiniband/verbs.h}, {@code rdma/rdma_cma.h}), and a
- * test holds each of them against the headers that are installed.
+ * aarch64, but for what ends in a lock of the C library. Names are the headers' own ({@code infiniband/verbs.h}, {@code infiniband/mlx5dv.h},
+ * {@code rdma/rdma_cma.h}), and a test holds each of them against the headers that are installed.
  */
 final class Layout {
     private Layout() {}
@@ -90,6 +90,15 @@ final class Layout {
         static final long QP_NUM = 52;
 
         private Qp() {}
+
+        /**
+         * Its size, which depends on that of pthread_mutex_t.
+         *
+         * @param machine as the system property os.arch has it
+         */
+        static long size(String machine) {
+            return machine.equals("aarch64") ? 168 : 160;
+        }
     }
 
     /** struct ibv_qp_cap, inside others. */
@@ -113,6 +122,65 @@ final class Layout {
         static final long SQ_SIG_ALL = 56;
 
         private QpInitAttr() {}
+    }
+
+    /** struct ibv_qp_init_attr_ex. */
+    static final class QpInitAttrEx {
+        static final long SIZE = 136;
+        static final long SEND_CQ = 8;
+        static final long RECV_CQ = 16;
+        static final long SRQ = 24;
+        static final long CAP = 32;
+        static final long QP_TYPE = 52;
+        static final long COMP_MASK = 60;
+        static final long PD = 64;
+        static final long SEND_OPS_FLAGS = 128;
+
+        private QpInitAttrEx() {}
+    }
+
+    /** struct mlx5dv_qp_init_attr. */
+    static final class Mlx5QpInitAttr {
+        static final long SIZE = 40;
+        static final long COMP_MASK = 0;
+        static final long DC_TYPE = 16;
+        static final long DCT_ACCESS_KEY = 24;
+
+        private Mlx5QpInitAttr() {}
+    }
+
+    /**
+     * struct ibv_qp_ex, whose struct ibv_qp comes first: offsets from where that ends. Newer headers
+     * may add to its end.
+     */
+    static final class QpEx {
+        static final long WR_ID = 8;
+        static final long WR_FLAGS = 16;
+        static final long WR_RDMA_READ = 56;
+        static final long WR_RDMA_WRITE = 64;
+        static final long WR_SET_SGE = 144;
+        static final long WR_SET_SGE_LIST = 152;
+        static final long WR_START = 160;
+        static final long WR_COMPLETE = 168;
+        static final long WR_ABORT = 176;
+
+        private QpEx() {}
+    }
+
+    /** struct mlx5dv_qp_ex; newer headers may add to its end. */
+    static final class Mlx5QpEx {
+        static final long WR_SET_DC_ADDR = 8;
+
+        private Mlx5QpEx() {}
+    }
+
+    /** struct ibv_srq_init_attr. */
+    static final class SrqInitAttr {
+        static final long SIZE = 24;
+        static final long MAX_WR = 8;
+        static final long MAX_SGE = 12;
+
+        private SrqInitAttr() {}
     }
 
     /** struct ibv_qp_attr. */
@@ -142,6 +210,7 @@ final class Layout {
 
     /** struct ibv_ah_attr, its struct ibv_global_route first. */
     static final class AhAttr {
+        static final long SIZE = 32;
         static final long DGID = 0;
         static final long FLOW_LABEL = 16;
         static final long SGID_INDEX = 20;
@@ -285,6 +354,14 @@ final class Layout {
     static final class Constant {
         static final int IBV_TRANSPORT_IWARP = 1;
         static final int IBV_NODE_RNIC = 4;
+        static final int IBV_QPT_DRIVER = 255;
+        static final int IBV_QP_INIT_ATTR_PD = 1;
+        static final int IBV_QP_INIT_ATTR_SEND_OPS_FLAGS = 64;
+        static final int IBV_QP_EX_WITH_RDMA_WRITE = 1;
+        static final int IBV_QP_EX_WITH_RDMA_READ = 16;
+        static final int MLX5DV_QP_INIT_ATTR_MASK_DC = 2;
+        static final int MLX5DV_DCTYPE_DCT = 1;
+        static final int MLX5DV_DCTYPE_DCI = 2;
         static final int RDMA_CM_EVENT_CONNECT_REQUEST = 4;
         static final int RDMA_OPTION_ID = 0;
         static final int RDMA_OPTION_ID_TOS = 0;

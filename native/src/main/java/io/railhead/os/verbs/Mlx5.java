@@ -32,7 +32,11 @@ public interface Mlx5 {
      *             provider is in use, whose objects hide their structures
      */
     static Mlx5 load(VerbsExtensions verbs) throws IOException {
-        throw new UnsupportedOperationException("not yet");
+        if (!(verbs instanceof ForeignExtensions)) {
+            throw new VerbsUnavailableException(
+                    "the DC transport needs rdma.provider foreign");
+        }
+        return new ForeignMlx5(LibMlx5.load());
     }
 
     /** Whether this is a device of libmlx5's, the only ones that have this transport. */

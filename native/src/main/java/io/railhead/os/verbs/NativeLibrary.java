@@ -32,7 +32,8 @@ final class NativeLibrary {
     private final String name;
     private final SymbolLookup symbols;
 
-    private NativeLibrary(String name, SymbolLookup symbols) {
+    /** A library whose functions are found otherwise than by the dynamic linker, as in a test. */
+    NativeLibrary(String name, SymbolLookup symbols) {
         this.name = name;
         this.symbols = symbols;
     }
@@ -82,6 +83,12 @@ final class NativeLibrary {
     @SuppressWarnings("restricted")
     static MethodHandle pointer(MemoryLayout... arguments) {
         return Linker.nativeLinker().downcallHandle(FunctionDescriptor.of(JAVA_INT, arguments));
+    }
+
+    /** The same, for one that returns nothing. */
+    @SuppressWarnings("restricted")
+    static MethodHandle procedurePointer(MemoryLayout... arguments) {
+        return Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid(arguments));
     }
 
     @SuppressWarnings("restricted")

@@ -29,6 +29,9 @@ final class LayoutTest {
             Map.entry("Mr", "ibv_mr"), Map.entry("CompChannel", "ibv_comp_channel"),
             Map.entry("Cq", "ibv_cq"), Map.entry("Qp", "ibv_qp"), Map.entry("QpCap", "ibv_qp_cap"),
             Map.entry("QpInitAttr", "ibv_qp_init_attr"), Map.entry("QpAttr", "ibv_qp_attr"),
+            Map.entry("QpInitAttrEx", "ibv_qp_init_attr_ex"), Map.entry("QpEx", "ibv_qp_ex"),
+            Map.entry("Mlx5QpInitAttr", "mlx5dv_qp_init_attr"),
+            Map.entry("Mlx5QpEx", "mlx5dv_qp_ex"), Map.entry("SrqInitAttr", "ibv_srq_init_attr"),
             Map.entry("AhAttr", "ibv_ah_attr"), Map.entry("Sge", "ibv_sge"),
             Map.entry("SendWr", "ibv_send_wr"), Map.entry("RecvWr", "ibv_recv_wr"),
             Map.entry("Wc", "ibv_wc"), Map.entry("AsyncEvent", "ibv_async_event"),
@@ -46,6 +49,10 @@ final class LayoutTest {
             Map.entry("AhAttr.SGID_INDEX", "grh.sgid_index"),
             Map.entry("AhAttr.HOP_LIMIT", "grh.hop_limit"),
             Map.entry("AhAttr.TRAFFIC_CLASS", "grh.traffic_class"),
+            Map.entry("Mlx5QpInitAttr.DC_TYPE", "dc_init_attr.dc_type"),
+            Map.entry("Mlx5QpInitAttr.DCT_ACCESS_KEY", "dc_init_attr.dct_access_key"),
+            Map.entry("SrqInitAttr.MAX_WR", "attr.max_wr"),
+            Map.entry("SrqInitAttr.MAX_SGE", "attr.max_sge"),
             Map.entry("CmId.SRC_ADDR", "route.addr.src_addr"),
             Map.entry("CmId.DST_ADDR", "route.addr.dst_addr"),
             Map.entry("CmEvent.CONN", "param.conn"));
@@ -65,7 +72,9 @@ final class LayoutTest {
     @ValueSource(strings = {"gcc", "aarch64-linux-gnu-gcc"})
     void theConstantsAreThoseOfTheHeaders(String compiler) throws Exception {
         requireHeaders();
-        assertThat(compile(compiler, assertions())).isEmpty();
+        assertThat(compile(compiler, assertions(compiler.startsWith("aarch64")
+                ? "aarch64"
+                : System.getProperty("os.arch")))).isEmpty();
     }
 
     /** The check above must be able to fail. */
@@ -77,7 +86,8 @@ final class LayoutTest {
     }
 
     private static void requireHeaders() {
-        for (String header : List.of("infiniband/verbs.h", "rdma/rdma_cma.h")) {
+        for (String header : List.of("infiniband/verbs.h", "infiniband/mlx5dv.h",
+                "rdma/rdma_cma.h")) {
             if (!Files.exists(HEADERS.resolve(header))) {
                 abort("no " + HEADERS.resolve(header)
                         + "; install libibverbs-dev and librdmacm-dev");
@@ -85,8 +95,9 @@ final class LayoutTest {
         }
     }
 
-    private static Map<String, Long> assertions() throws IllegalAccessException {
+    private static Map<String, Long> assertions(String machine) throws IllegalAccessException {
         Map<String, Long> assertions = new TreeMap<>();
+        assertions.put("sizeof(struct ibv_qp)", Layout.Qp.size(machine));
         for (Class<?> group : Layout.class.getDeclaredClasses()) {
             for (Field constant : group.getDeclaredFields()) {
                 assertions.put(expression(group.getSimpleName(), constant.getName()),
@@ -120,6 +131,9 @@ final class LayoutTest {
             return EXPRESSIONS.get(name);
         }
         String structure = "struct " + STRUCTURES.get(group);
+        if (group.equals("QpEx")) {
+            return "offsetof(" + structure + ", " + lower(constant) + ") - sizeof(struct ibv_qp)";
+        }
         return constant.equals("SIZE")
                 ? "sizeof(" + structure + ")"
                 : "offsetof(" + structure + ", " + FIELDS.getOrDefault(name, lower(constant)) + ")";
@@ -132,7 +146,7 @@ final class LayoutTest {
     private String compile(String compiler, Map<String, Long> assertions) throws Exception {
         List<String> lines = new ArrayList<>(List.of("#include <stddef.h>",
                 "#include <netinet/in.h>", "#include <infiniband/verbs.h>",
-                "#include <rdma/rdma_cma.h>"));
+                "#include <infiniband/mlx5dv.h>", "#include <rdma/rdma_cma.h>"));
         assertions.forEach((expression, value) -> lines.add("_Static_assert((" + expression
                 + ") == " + value + ", \"" + expression + " is not " + value + "\");"));
         Path source = Files.write(folder.resolve("layout.c"), lines);
