@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * DiSNI's objects as this provider makes them: each is the address of the library's structure, and
- * whatever DiSNI's own type leaves out. Another provider's object is refused by the cast.
+ * whatever DiSNI's own type leaves out. Another provider's object is refused by the cast. Those
+ * that are not final have fakes in tests, whose structures no library made.
  */
 final class Foreign {
     private Foreign() {}
@@ -40,7 +41,7 @@ final class Foreign {
     }
 
     /** struct ibv_context, rdma_cm's own for its device. */
-    static final class Context extends IbvContext {
+    static class Context extends IbvContext {
         final long address;
         /** What rdma_get_devices returned, to be given back; 0 where an id lent the context. */
         final long deviceList;
@@ -61,7 +62,7 @@ final class Foreign {
         }
     }
 
-    static final class ProtectionDomain extends IbvPd {
+    static class ProtectionDomain extends IbvPd {
         final long address;
 
         ProtectionDomain(long address, IbvContext context) throws IOException {
@@ -84,7 +85,7 @@ final class Foreign {
     }
 
     /** One thread at a time takes its events: they are read into memory made once. */
-    static final class CompletionChannel extends IbvCompChannel {
+    static class CompletionChannel extends IbvCompChannel {
         final long address;
         private final MemorySegment state = NativeLibrary.newState();
         private final MemorySegment queue = Arena.ofAuto().allocate(JAVA_LONG);
@@ -106,7 +107,7 @@ final class Foreign {
         }
     }
 
-    static final class CompletionQueue extends IbvCQ {
+    static class CompletionQueue extends IbvCQ {
         final long address;
         private final MemorySegment poll;
         private final MemorySegment notify;

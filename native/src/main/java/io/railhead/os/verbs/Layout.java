@@ -2,8 +2,9 @@ package io.railhead.os.verbs;
 
 /**
  * Sizes and offsets, in bytes, and constants of rdma-core's structures: the same on x86_64 and
- * aarch64, but for what ends in a lock of the C library. Names are the headers' own ({@code infiniband/verbs.h}, {@code infiniband/mlx5dv.h},
- * {@code rdma/rdma_cma.h}), and a test holds each of them against the headers that are installed.
+ * aarch64, but for what ends in a lock of the C library. Names are the headers' own
+ * ({@code infiniband/verbs.h}, {@code infiniband/mlx5dv.h}, {@code rdma/rdma_cma.h}), and a test
+ * holds each of them against the headers that are installed.
  */
 final class Layout {
     private Layout() {}
@@ -150,8 +151,8 @@ final class Layout {
     }
 
     /**
-     * struct ibv_qp_ex, whose struct ibv_qp comes first: offsets from where that ends. Newer headers
-     * may add to its end.
+     * struct ibv_qp_ex, whose struct ibv_qp comes first: offsets from where that ends. Newer
+     * headers may add to its end.
      */
     static final class QpEx {
         static final long WR_ID = 8;
