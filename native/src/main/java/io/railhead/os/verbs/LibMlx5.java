@@ -50,8 +50,12 @@ final class LibMlx5 {
     }
 
     static LibMlx5 load() throws VerbsUnavailableException {
+        return load("libmlx5.so.1");
+    }
+
+    static LibMlx5 load(String mlx5) throws VerbsUnavailableException {
         String mend = "install the distribution's libibverbs1 and ibverbs-providers";
-        return new LibMlx5(NativeLibrary.open("libmlx5.so.1", mend),
+        return new LibMlx5(NativeLibrary.open(mlx5, mend),
                 NativeLibrary.open("libibverbs.so.1", mend));
     }
 }

@@ -59,7 +59,7 @@ public final class FakeMlx5 implements Mlx5, AutoCloseable {
     private int peers;
 
     private FakeMlx5(VerbsExtensions installed) throws IOException, ReflectiveOperationException {
-        MemorySegment device = nic.arena.allocate(64, Long.BYTES);
+        MemorySegment device = nic.arena.allocate(1024, Long.BYTES);
         library = new FakeLibrary(nic, device.address());
         extensions = new FakeExtensions(nic, device.address(), installed);
         NativeLibrary symbols = new NativeLibrary("a fake", library.symbols());
