@@ -93,7 +93,7 @@ final class Layout {
         private Qp() {}
 
         /**
-         * Its size, which depends on that of pthread_mutex_t.
+         * Its size, which depends on that of the GNU C library's pthread_mutex_t.
          *
          * @param machine as the system property os.arch has it
          */

@@ -54,6 +54,10 @@ final class LibMlx5 {
     }
 
     static LibMlx5 load(String mlx5) throws VerbsUnavailableException {
+        if (!NativeLibrary.isGnu()) {
+            // Layout.Qp.size counts on its locks.
+            throw new VerbsUnavailableException("the DC transport needs the GNU C library");
+        }
         String mend = "install the distribution's libibverbs1 and ibverbs-providers";
         return new LibMlx5(NativeLibrary.open(mlx5, mend),
                 NativeLibrary.open("libibverbs.so.1", mend));

@@ -53,6 +53,11 @@ final class NativeLibrary {
         }
     }
 
+    /** Whether this process runs over the GNU C library. */
+    static boolean isGnu() {
+        return Linker.nativeLinker().defaultLookup().find("gnu_get_libc_version").isPresent();
+    }
+
     /** An exported function of int and pointer arguments, with errno captured before them. */
     MethodHandle function(String symbol, MemoryLayout result, MemoryLayout... arguments)
             throws VerbsUnavailableException {

@@ -87,6 +87,13 @@ final class DcRig implements AutoCloseable {
         return found;
     }
 
+    /** Where something is left on purpose. */
+    void abandon() {
+        completions.close();
+        arena.close();
+        adapter.close();
+    }
+
     @Override
     public void close() throws IOException {
         completions.close();

@@ -23,6 +23,7 @@ final class DcTransportTest {
 
     private final Random random = new Random(SEED);
     private DcRig rig;
+    private boolean isAbandoned;
 
     @BeforeEach
     void start() throws Exception {
@@ -35,7 +36,7 @@ final class DcTransportTest {
 
     @AfterEach
     void nothingIsLeft() throws Exception {
-        if (rig != null) {
+        if (rig != null && !isAbandoned) {
             rig.close();
         }
     }
@@ -264,6 +265,39 @@ final class DcTransportTest {
             rig.adapter.fail(call, 0);
         }
         assertThat(rig.adapter.initiators()).isZero();
+    }
+
+    @Test
+    void whatCannotBeDestroyedIsSaidAndUsedNoMore() throws Exception {
+        DcInitiator initiator = rig.initiator();
+        rig.adapter.fail("ibv_destroy_qp", EINVAL);
+        assertThatThrownBy(initiator::close).isInstanceOf(VerbsException.class)
+                .hasMessageStartingWith("ibv_destroy_qp: ");
+        assertThatThrownBy(initiator::close).hasMessage("already destroyed");
+        assertThat(rig.adapter.initiators()).isEqualTo(1);
+        assertThatThrownBy(rig.domain::deallocPd).isInstanceOf(VerbsException.class);
+        rig.abandon();
+        isAbandoned = true;
+    }
+
+    @Test
+    void aTargetWithoutItsReceivesIsSaid() throws Exception {
+        DcTarget target = target();
+        rig.adapter.fail("ibv_destroy_srq", EINVAL);
+        assertThatThrownBy(target::close).isInstanceOf(VerbsException.class)
+                .hasMessageStartingWith("ibv_destroy_srq: ");
+        rig.abandon();
+        isAbandoned = true;
+    }
+
+    @Test
+    void anAddressHandleThatCannotBeDestroyedIsSaid() throws Exception {
+        AddressHandle handle = rig.handle();
+        rig.adapter.fail("ibv_destroy_ah", EINVAL);
+        assertThatThrownBy(handle::close).isInstanceOf(VerbsException.class)
+                .hasMessageStartingWith("ibv_destroy_ah: ");
+        rig.abandon();
+        isAbandoned = true;
     }
 
     private DcTarget target() throws IOException {
