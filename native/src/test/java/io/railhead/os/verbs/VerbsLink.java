@@ -1,7 +1,9 @@
 package io.railhead.os.verbs;
 
+import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
@@ -24,6 +26,8 @@ import java.util.List;
  */
 final class VerbsLink implements AutoCloseable {
     static final int TIMEOUT_MILLIS = 30_000;
+    private static final int ACCESS = IbvMr.IBV_ACCESS_LOCAL_WRITE
+            | IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ;
     /** Over a cable to oneself the answer to ARP can overtake the question: then it is all used. */
     static final int RESOLVE_MILLIS = 3_000;
 
@@ -138,6 +142,43 @@ final class VerbsLink implements AutoCloseable {
         connection.passive.destroyQP();
         connection.active.destroyId();
         connection.passive.destroyId();
+    }
+
+    /** RESET → INIT → RTR → RTS. */
+    void ready(IbvQP queuePair, RdmaDevice device, IbvQP peer, RdmaDevice other)
+            throws IOException {
+        IbvQpAttr attributes = verbs.queuePairAttributes();
+        attributes.setQp_state(IbvQP.IBV_QPS_INIT);
+        attributes.setPort_num((byte) 1);
+        attributes.setQp_access_flags(ACCESS);
+        attributes.setQpAttrMask(QueuePairMask.STATE | QueuePairMask.PKEY_INDEX
+                | QueuePairMask.PORT | QueuePairMask.ACCESS_FLAGS);
+        verbs.modify(queuePair, attributes);
+
+        attributes.setQp_state(IbvQP.IBV_QPS_RTR);
+        attributes.setPath_mtu(3);
+        attributes.setDest_qp_num(peer.getQp_num());
+        attributes.setMax_dest_rd_atomic((byte) 1);
+        attributes.setMin_rnr_timer((byte) 12);
+        attributes.getAh_attr().setIs_global((byte) 1);
+        attributes.getAh_attr().setPort_num((byte) 1);
+        attributes.getAh_attr().getGrh().setDgid(gidOf(other).bytes());
+        attributes.getAh_attr().getGrh().setHop_limit((byte) 64);
+        attributes.getAh_attr().getGrh().setSgid_index((byte) gidOf(device).index());
+        attributes.setQpAttrMask(QueuePairMask.STATE | QueuePairMask.AV | QueuePairMask.PATH_MTU
+                | QueuePairMask.DEST_QPN | QueuePairMask.RQ_PSN | QueuePairMask.MAX_DEST_RD_ATOMIC
+                | QueuePairMask.MIN_RNR_TIMER);
+        verbs.modify(queuePair, attributes);
+
+        attributes.setQp_state(IbvQP.IBV_QPS_RTS);
+        attributes.setTimeout((byte) 16);
+        attributes.setRetry_cnt((byte) 6);
+        attributes.setRnr_retry((byte) 3);
+        attributes.setMax_rd_atomic((byte) 1);
+        attributes.setQpAttrMask(QueuePairMask.STATE | QueuePairMask.TIMEOUT
+                | QueuePairMask.RETRY_CNT | QueuePairMask.RNR_RETRY | QueuePairMask.SQ_PSN
+                | QueuePairMask.MAX_QP_RD_ATOMIC);
+        verbs.modify(queuePair, attributes);
     }
 
     @Override

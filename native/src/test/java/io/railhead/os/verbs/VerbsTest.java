@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvQP;
-import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.IbvSendWR;
 import com.sun.management.ThreadMXBean;
 import io.railhead.os.EventDescriptor;
 import io.railhead.os.PollSet;
-import io.railhead.os.devices.RdmaDevice;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -282,8 +280,8 @@ final class VerbsTest {
                 link.server.queuePair(4, 4, 1));
         IbvQP there = link.verbs.createQueuePair(link.client.domain,
                 link.client.queuePair(4, 4, 1));
-        ready(here, link.devices.getFirst(), there, link.devices.getLast());
-        ready(there, link.devices.getLast(), here, link.devices.getFirst());
+        link.ready(here, link.devices.getFirst(), there, link.devices.getLast());
+        link.ready(there, link.devices.getLast(), here, link.devices.getFirst());
         try (PreparedSends sends = link.verbs.prepareSends(1, 1)) {
             sends.add(3, IbvSendWR.IBV_WR_RDMA_WRITE, SIGNALED)
                     .remote(target.address(), targetKey.getRkey())
@@ -295,43 +293,6 @@ final class VerbsTest {
         }
         link.verbs.destroyQueuePair(here);
         link.verbs.destroyQueuePair(there);
-    }
-
-    /** RESET → INIT → RTR → RTS. */
-    private static void ready(IbvQP queuePair, RdmaDevice device, IbvQP peer, RdmaDevice other)
-            throws IOException {
-        IbvQpAttr attributes = link.verbs.queuePairAttributes();
-        attributes.setQp_state(IbvQP.IBV_QPS_INIT);
-        attributes.setPort_num((byte) 1);
-        attributes.setQp_access_flags(REMOTE);
-        attributes.setQpAttrMask(QueuePairMask.STATE | QueuePairMask.PKEY_INDEX
-                | QueuePairMask.PORT | QueuePairMask.ACCESS_FLAGS);
-        link.verbs.modify(queuePair, attributes);
-
-        attributes.setQp_state(IbvQP.IBV_QPS_RTR);
-        attributes.setPath_mtu(3);
-        attributes.setDest_qp_num(peer.getQp_num());
-        attributes.setMax_dest_rd_atomic((byte) 1);
-        attributes.setMin_rnr_timer((byte) 12);
-        attributes.getAh_attr().setIs_global((byte) 1);
-        attributes.getAh_attr().setPort_num((byte) 1);
-        attributes.getAh_attr().getGrh().setDgid(VerbsLink.gidOf(other).bytes());
-        attributes.getAh_attr().getGrh().setHop_limit((byte) 64);
-        attributes.getAh_attr().getGrh().setSgid_index((byte) VerbsLink.gidOf(device).index());
-        attributes.setQpAttrMask(QueuePairMask.STATE | QueuePairMask.AV | QueuePairMask.PATH_MTU
-                | QueuePairMask.DEST_QPN | QueuePairMask.RQ_PSN | QueuePairMask.MAX_DEST_RD_ATOMIC
-                | QueuePairMask.MIN_RNR_TIMER);
-        link.verbs.modify(queuePair, attributes);
-
-        attributes.setQp_state(IbvQP.IBV_QPS_RTS);
-        attributes.setTimeout((byte) 16);
-        attributes.setRetry_cnt((byte) 6);
-        attributes.setRnr_retry((byte) 3);
-        attributes.setMax_rd_atomic((byte) 1);
-        attributes.setQpAttrMask(QueuePairMask.STATE | QueuePairMask.TIMEOUT
-                | QueuePairMask.RETRY_CNT | QueuePairMask.RNR_RETRY | QueuePairMask.SQ_PSN
-                | QueuePairMask.MAX_QP_RD_ATOMIC);
-        link.verbs.modify(queuePair, attributes);
     }
 
     @Test
