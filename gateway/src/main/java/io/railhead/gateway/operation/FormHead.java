@@ -49,7 +49,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
      * One field.
      *
      * @param name in lower case
-     * @param raw from its boundary to the line end behind its value
+     * @param raw from its boundary to the line end behind its value, as it is sent on
      */
     record Part(String name, String value, String raw) {}
 
@@ -98,10 +98,6 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
                 return new FormHead(boundary, List.copyOf(parts), bytes.substring(start, value),
                         fileName == null ? "" : text(fileName), value);
             }
-            if (fileName != null) {
-                // To some readers that makes it the file.
-                throw malformed();
-            }
             int end = bytes.indexOf(LINE + delimiter, value);
             if (end < 0) {
                 return null;
@@ -110,10 +106,20 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
                 throw malformed();
             }
             int next = end + LINE.length();
+            // A file's name, which some clients give each field, makes it the file to some readers.
+            String raw = fileName == null
+                    ? bytes.substring(start, next)
+                    : field(boundary, name, bytes.substring(value, end));
             parts.add(new Part(name.toLowerCase(Locale.ROOT), text(bytes.substring(value, end)),
-                    bytes.substring(start, next)));
+                    raw));
             start = next;
         }
+    }
+
+    private static String field(String boundary, String name, String value) {
+        return "--" + boundary + LINE + "Content-Disposition: form-data; name=\"" + name + '"'
+                + LINE
+                + LINE + value + LINE;
     }
 
     /** What the one Content-Disposition among a part's headers says. */
@@ -180,16 +186,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         parts.stream()
                 .filter(part -> !without.contains(part.name))
                 .forEach(part -> head.append(part.raw));
-        instead.forEach((name, value) -> head.append("--")
-                .append(boundary)
-                .append(LINE)
-                .append("Content-Disposition: form-data; name=\"")
-                .append(name)
-                .append('"')
-                .append(LINE)
-                .append(LINE)
-                .append(value)
-                .append(LINE));
+        instead.forEach((name, value) -> head.append(field(boundary, name, value)));
         return head.append(fileHead).toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
