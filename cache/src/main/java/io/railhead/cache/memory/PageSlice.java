@@ -36,7 +36,11 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
      * is copied. Throws once the slice is closed.
      */
     public List<ByteBuffer> buffers() {
-        return segments().stream()
+        List<MemorySegment> segments = segments();
+        if (segments.size() == 1) {
+            return List.of(segments.getFirst().asByteBuffer().asReadOnlyBuffer());
+        }
+        return segments.stream()
                 .map(segment -> segment.asByteBuffer().asReadOnlyBuffer())
                 .toList();
     }

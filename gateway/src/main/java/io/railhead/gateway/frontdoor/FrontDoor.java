@@ -7,6 +7,7 @@ import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
@@ -42,6 +43,7 @@ public final class FrontDoor {
     private final InstantSource clock;
     private final Metrics metrics;
     private final AccessLog accessLog;
+    private final HttpDate date = new HttpDate(InstantSource.system());
 
     /**
      * @param ownPaths by what follows the prefix, as {@code unsignedPaths} are
@@ -72,7 +74,7 @@ public final class FrontDoor {
             http.connection().close();
             return;
         }
-        Exchange exchange = new Exchange(http, context, metrics, accessLog,
+        Exchange exchange = new Exchange(http, context, metrics, accessLog, date,
                 RequestIds.next());
         try {
             FramingCheck.require(exchange);

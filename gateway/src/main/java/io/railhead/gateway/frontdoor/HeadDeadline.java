@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 final class HeadDeadline extends ChannelInboundHandlerAdapter {
     private final Duration limit;
     private final Runnable onExpired;
+    /** Stays on until it goes off, also when a head has come: most heads come at once. */
     private @Nullable Future<?> timer;
+    private boolean awaited;
+    private long begunNanos;
     private boolean inMessage;
 
     private HeadDeadline(Duration limit, Runnable onExpired) {
@@ -39,37 +42,42 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object bytes) {
-        if (!inMessage && timer == null) {
-            arm(context);
+        if (!inMessage && !awaited) {
+            awaited = true;
+            begunNanos = System.nanoTime();
+            if (timer == null) {
+                schedule(context, limit.toNanos());
+            }
         }
         context.fireChannelRead(bytes);
     }
 
-    private void arm(ChannelHandlerContext context) {
-        timer = context.executor()
-                .schedule(() -> expired(context), limit.toMillis(), TimeUnit.MILLISECONDS);
+    private void schedule(ChannelHandlerContext context, long nanos) {
+        timer = context.executor().schedule(() -> look(context), nanos, TimeUnit.NANOSECONDS);
     }
 
-    private void expired(ChannelHandlerContext context) {
-        if (context.channel().config().isAutoRead()) {
+    private void look(ChannelHandlerContext context) {
+        timer = null;
+        if (!awaited) {
+            return;
+        }
+        long left = limit.toNanos() - (System.nanoTime() - begunNanos);
+        if (left > 0) {
+            schedule(context, left);
+        } else if (context.channel().config().isAutoRead()) {
             onExpired.run();
             Future<?> _ = context.close();
         } else {
             // We do not read: that the rest has not come is no fault of the peer's.
-            arm(context);
-        }
-    }
-
-    private void disarm() {
-        if (timer != null) {
-            timer.cancel(false);
-            timer = null;
+            schedule(context, limit.toNanos());
         }
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        disarm();
+        if (timer != null) {
+            timer.cancel(false);
+        }
         context.fireChannelInactive();
     }
 
@@ -80,7 +88,7 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
             if (message instanceof HttpRequest request) {
                 requireVersion(request);
                 inMessage = true;
-                disarm();
+                awaited = false;
             }
             if (message instanceof LastHttpContent) {
                 inMessage = false;

@@ -1,13 +1,15 @@
 package io.railhead.gateway.frontdoor;
 
+import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Names of requests, as S3's are: 16 hex digits. */
 public final class RequestIds {
+    private static final HexFormat UPPER_CASE = HexFormat.of().withUpperCase();
 
     private RequestIds() {}
 
     public static String next() {
-        return String.format("%016X", ThreadLocalRandom.current().nextLong());
+        return UPPER_CASE.toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 }

@@ -46,6 +46,7 @@ public final class Exchange implements Requester {
     private final Executor executor;
     private final Metrics metrics;
     private final AccessLog accessLog;
+    private final HttpDate date;
     private final String requestId;
     private final long arrivedAtNanos = System.nanoTime();
     private final List<Runnable> closeListeners = new ArrayList<>(2);
@@ -63,12 +64,13 @@ public final class Exchange implements Requester {
     private boolean ended;
 
     public Exchange(HttpServerRequest request, Context context, Metrics metrics,
-            AccessLog accessLog, String requestId) {
+            AccessLog accessLog, HttpDate date, String requestId) {
         this.request = request;
         this.response = request.response();
         this.executor = task -> context.runOnContext(ignored -> run(task));
         this.metrics = metrics;
         this.accessLog = accessLog;
+        this.date = date;
         this.requestId = requestId;
         this.resource = String.valueOf(request.path());
         metrics.inFlight.inc();
@@ -169,7 +171,7 @@ public final class Exchange implements Requester {
         response.setStatusCode(status);
         response.putHeader("x-amz-request-id", requestId);
         response.putHeader("x-railhead-request-id", requestId);
-        response.putHeader("date", HttpDate.now());
+        response.putHeader("date", date.now());
         return response;
     }
 

@@ -1,19 +1,36 @@
 package io.railhead.gateway.http;
 
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** The Date header (IMF-fixdate, RFC 9110 §5.6.7). SDKs mend their clocks by it. */
-final class HttpDate {
+/**
+ * The Date header (IMF-fixdate, RFC 9110 §5.6.7), formatted once a second. SDKs mend their clocks
+ * by it. Any thread.
+ */
+public final class HttpDate {
     private static final DateTimeFormatter FORMAT = DateTimeFormatter
             .ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
             .withZone(ZoneOffset.UTC);
 
-    private HttpDate() {}
+    private final InstantSource clock;
+    private volatile Formatted last = new Formatted(Long.MIN_VALUE, "");
 
-    static String now() {
-        return FORMAT.format(Instant.now());
+    private record Formatted(long second, String text) {}
+
+    public HttpDate(InstantSource clock) {
+        this.clock = clock;
+    }
+
+    String now() {
+        long second = Math.floorDiv(clock.millis(), 1000L);
+        Formatted formatted = last;
+        if (formatted.second != second) {
+            formatted = new Formatted(second, FORMAT.format(Instant.ofEpochSecond(second)));
+            last = formatted;
+        }
+        return formatted.text;
     }
 }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ReadAhead;
 import io.railhead.gateway.auth.AccessKey;
@@ -39,7 +40,7 @@ public final class ObjectReads {
         boolean plain = request.query()
                 .allNames(name -> name.equals("versionId") || name.equals("x-id")
                         || AnswerHead.isOverride(name));
-        boolean judged = ONLY_BACKEND.stream().noneMatch(request.headers()::contains);
+        boolean judged = isJudgedHere(request.headers());
         boolean oneRange = request.header("range") == null || range(request) != null;
         return plain && judged && oneRange && request.route().rule().cache() != CacheMode.OFF
                 && request.route().backend().capabilities().isCacheable()
@@ -49,7 +50,16 @@ public final class ObjectReads {
                         || !request.headers().anyName(ObjectReads::isOfAStore));
     }
 
-    /** Every read is asked this: no garbage. */
+    /** Every read is asked this, as what follows: no garbage. */
+    private static boolean isJudgedHere(Headers headers) {
+        for (String name : ONLY_BACKEND) {
+            if (headers.contains(name)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private static boolean isOfAStore(String header) {
         for (String prefix : OF_STORES) {
             if (header.regionMatches(true, 0, prefix, 0, prefix.length())) {

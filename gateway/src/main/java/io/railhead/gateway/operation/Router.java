@@ -86,8 +86,12 @@ public final class Router {
 
     /** Of the whole object, or of one of its parts. */
     private static boolean readsBytes(Query query) {
-        return SUBRESOURCES.stream()
-                .noneMatch(name -> query.has(name) && !name.equals("partNumber"));
+        for (String name : SUBRESOURCES) {
+            if (query.has(name) && !name.equals("partNumber")) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean isSubresource(Query query) {

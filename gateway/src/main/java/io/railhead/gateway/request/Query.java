@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A raw query string and its parameters in order. Immutable. */
+/** A raw query string and its parameters in order. Immutable; looking makes nothing. */
 public final class Query {
     private static final Set<String> SIGNING = Set.of("x-amz-algorithm", "x-amz-credential",
             "x-amz-date",
@@ -64,7 +64,7 @@ public final class Query {
     }
 
     public boolean has(String name) {
-        return parameters.stream().anyMatch(parameter -> parameter.name.equals(name));
+        return get(name) != null;
     }
 
     /** The first value, "" for a parameter without one, null where there is none of that name. */
@@ -97,8 +97,12 @@ public final class Query {
 
     /** Whether every parameter's name satisfies the test. */
     public boolean allNames(Predicate<String> test) {
-        return parameters.stream()
-                .allMatch(parameter -> test.test(parameter.name) || isSigning(parameter.name));
+        for (Parameter parameter : parameters) {
+            if (!test.test(parameter.name) && !isSigning(parameter.name)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether it carries a signature of its own. */

@@ -19,6 +19,7 @@ import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
@@ -32,6 +33,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -62,7 +64,7 @@ final class RelayTest {
     private HttpServer serve() throws Exception {
         HttpServer server = vertx.createHttpServer().requestHandler(http -> {
             Exchange exchange = new Exchange(http, vertx.getOrCreateContext(), metrics,
-                    AccessLog.off(metrics.lostLogLines), "1");
+                    AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()), "1");
             http.response().endHandler(_ -> answered.countDown());
             new Relay(metrics).forward(exchange, request(), outcome::set);
         });
