@@ -1,5 +1,7 @@
 package io.railhead.cli.demo;
 
+import io.railhead.cli.local.Children;
+import io.railhead.cli.local.LocalStore;
 import io.railhead.client.ClientConfig;
 import io.railhead.client.ObjectName;
 import io.railhead.client.Progress;
@@ -41,7 +43,7 @@ final class Demo {
     private final Children children;
     private final Path storeJar;
     private final Consumer<String> say;
-    private final DemoStore.Keys keys = new DemoStore.Keys("DEMOACCESSKEY", "demo-secret-key");
+    private final LocalStore.Keys keys = new LocalStore.Keys("DEMOACCESSKEY", "demo-secret-key");
     private final List<Row> rows = new ArrayList<>();
 
     /**
@@ -57,7 +59,7 @@ final class Demo {
     List<Row> run(DemoFiles data) throws IOException {
         say.accept("Starting an S3 store (s3proxy) and storing " + data.files().size()
                 + " files, " + (data.bytes() >> 20) + " MiB ...");
-        DemoStore store = DemoStore.start(storeJar, keys, data.bytes(), children);
+        LocalStore store = LocalStore.start(storeJar, keys, data.bytes(), children);
         Manifest manifest = load(store, data);
         DemoClient client = DemoClient.start(manifest, keys, children);
         direct(client, store);
@@ -84,7 +86,7 @@ final class Demo {
         }
     }
 
-    private Manifest load(DemoStore store, DemoFiles data) throws IOException {
+    private Manifest load(LocalStore store, DemoFiles data) throws IOException {
         ClientConfig config = config(store.endpoint());
         List<Manifest.Entry> entries = new ArrayList<>();
         try (RailheadClient loader = RailheadClient.connect(config.withStreams(2))) {
@@ -97,13 +99,13 @@ final class Demo {
         return new Manifest(BUCKET, Manifest.PART_BYTES, entries);
     }
 
-    private DemoGateway gateway(String freshness, DemoStore store, DemoFiles data)
+    private DemoGateway gateway(String freshness, LocalStore store, DemoFiles data)
             throws IOException {
         say.accept("Starting a gateway, freshness " + freshness + " ...");
         return DemoGateway.start(freshness, via, store, data.bytes(), children);
     }
 
-    private void direct(DemoClient client, DemoStore store) throws IOException {
+    private void direct(DemoClient client, LocalStore store) throws IOException {
         say.accept("Reading: direct ...");
         String endpoint = store.endpoint().toString();
         client.read(new Reading(endpoint, "http", 1, WARM_UP_SECONDS));

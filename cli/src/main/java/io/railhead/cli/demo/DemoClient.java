@@ -1,5 +1,8 @@
 package io.railhead.cli.demo;
 
+import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Json;
+import io.railhead.cli.local.LocalStore;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -21,7 +24,7 @@ final class DemoClient {
         this.children = children;
     }
 
-    static DemoClient start(Manifest manifest, DemoStore.Keys keys, Children children)
+    static DemoClient start(Manifest manifest, LocalStore.Keys keys, Children children)
             throws IOException {
         Path file = Files.writeString(children.folder().resolve("manifest.json"),
                 Json.line(manifest));

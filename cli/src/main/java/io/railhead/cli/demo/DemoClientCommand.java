@@ -1,6 +1,7 @@
 package io.railhead.cli.demo;
 
 import io.railhead.cli.OneLine;
+import io.railhead.cli.local.Json;
 import io.railhead.client.AwsSettings;
 import io.railhead.client.ClientConfig;
 import io.railhead.client.Fallback;

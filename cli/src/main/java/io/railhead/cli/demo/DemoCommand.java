@@ -1,6 +1,8 @@
 package io.railhead.cli.demo;
 
 import io.railhead.cli.OneLine;
+import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Json;
 import io.railhead.client.Via;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;

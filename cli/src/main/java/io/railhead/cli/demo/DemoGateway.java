@@ -1,5 +1,9 @@
 package io.railhead.cli.demo;
 
+import io.railhead.cli.local.Children;
+import io.railhead.cli.local.LocalStore;
+import io.railhead.cli.local.Loopback;
+import io.railhead.cli.local.ProcessCpu;
 import io.railhead.client.Via;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -19,7 +23,7 @@ record DemoGateway(Process process, URI endpoint, URI health, ProcessCpu cpu)
     private static final Duration READY_IN = Duration.ofMinutes(5);
     private static final int LONGEST_SOCKET_PATH = 100;
 
-    static DemoGateway start(String freshness, Via via, DemoStore store, long bytes,
+    static DemoGateway start(String freshness, Via via, LocalStore store, long bytes,
             Children children)
             throws IOException {
         int port = Loopback.freePort();
@@ -38,7 +42,7 @@ record DemoGateway(Process process, URI endpoint, URI health, ProcessCpu cpu)
                 ProcessCpu.of(process.pid()));
     }
 
-    private static Path write(String freshness, Via via, DemoStore store, long bytes, Path folder,
+    private static Path write(String freshness, Via via, LocalStore store, long bytes, Path folder,
             int port, int healthPort) throws IOException {
         Path socket = folder.resolve("loopback-" + freshness + ".sock");
         if (socket.toString().length() > LONGEST_SOCKET_PATH) {

@@ -1,5 +1,6 @@
 package io.railhead.cli.demo;
 
+import io.railhead.cli.local.ProcessCpu;
 import io.railhead.client.ObjectName;
 import io.railhead.client.Progress;
 import io.railhead.client.RailheadClient;

@@ -3,6 +3,9 @@ package io.railhead.cli.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Json;
+import io.railhead.cli.local.ProcessCpu;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

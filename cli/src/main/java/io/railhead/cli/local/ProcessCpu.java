@@ -1,11 +1,11 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.local;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Processor time of a process, user and system, all its threads: /proc/PID/stat. */
-final class ProcessCpu {
+public final class ProcessCpu {
     /** USER_HZ: a constant of the kernel's interface on every architecture that a JDK runs on. */
     private static final double TICKS_PER_SECOND = 100;
 
@@ -15,15 +15,15 @@ final class ProcessCpu {
         stat = Path.of("/proc", process, "stat");
     }
 
-    static ProcessCpu of(long pid) {
+    public static ProcessCpu of(long pid) {
         return new ProcessCpu(Long.toString(pid));
     }
 
-    static ProcessCpu ofThis() {
+    public static ProcessCpu ofThis() {
         return new ProcessCpu("self");
     }
 
-    double seconds() throws IOException {
+    public double seconds() throws IOException {
         String line = Files.readString(stat);
         // The name in brackets may contain anything; utime and stime are fields 14 and 15.
         String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);

@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.local;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,19 +12,19 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
 /** Ports and plain HTTP questions on the loopback address. */
-final class Loopback {
+public final class Loopback {
     private static final Duration POLL = Duration.ofMillis(50);
 
     private Loopback() {}
 
     /** A port that is free now; its user fails clearly if it is taken before it binds. */
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }
     }
 
-    static HttpResponse<String> ask(URI uri) throws IOException {
+    public static HttpResponse<String> ask(URI uri) throws IOException {
         try (HttpClient http = HttpClient.newBuilder()
                 .connectTimeout(Duration.ofSeconds(2))
                 .build()) {
@@ -37,7 +37,8 @@ final class Loopback {
     }
 
     /** Waits until {@code uri} answers with a status that is good; fails if the process ends. */
-    static void await(String name, Process process, URI uri, IntPredicate good, Duration most,
+    public static void await(String name, Process process, URI uri, IntPredicate good,
+            Duration most,
             Children children) throws IOException {
         long deadline = System.nanoTime() + most.toNanos();
         while (!good.test(status(uri))) {

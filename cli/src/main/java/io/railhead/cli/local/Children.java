@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.local;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,33 +14,44 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The demo's processes and its folder: whatever happens, also on Ctrl-C, all of them end and the
+ * A command's processes and their folder: whatever happens, also on Ctrl-C, all of them end and the
  * folder goes. Any thread.
  */
-final class Children implements AutoCloseable {
+public final class Children implements AutoCloseable {
     private static final long GRACE_SECONDS = 5;
 
     private final Path folder;
     private final Deque<Process> processes = new ArrayDeque<>();
     private boolean closed;
 
-    Children(Path folder) {
+    public Children(Path folder) {
         this.folder = folder;
     }
 
-    Path folder() {
+    public Path folder() {
         return folder;
     }
 
-    /** A JVM of the same JDK whose log is {@code name.log}; its output too, unless it is piped. */
-    synchronized Process java(String name, List<String> arguments, Map<String, String> environment,
+    /** A JVM of the same JDK; as {@link #start}. */
+    public Process java(String name, List<String> arguments, Map<String, String> environment,
             ProcessBuilder.Redirect output) throws IOException {
-        if (closed) {
-            throw new IOException("the demo was stopped");
-        }
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(javaProgram());
         command.addAll(arguments);
+        return start(name, command, environment, output);
+    }
+
+    /** The program that runs this JVM. */
+    public static String javaProgram() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    /** A process whose log is {@code name.log}; its output too, unless it is piped. */
+    public synchronized Process start(String name, List<String> command,
+            Map<String, String> environment, ProcessBuilder.Redirect output) throws IOException {
+        if (closed) {
+            throw new IOException("stopped");
+        }
         ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile())
                 .redirectError(ProcessBuilder.Redirect.appendTo(log(name).toFile()))
                 .redirectOutput(output);
@@ -50,12 +61,12 @@ final class Children implements AutoCloseable {
         return process;
     }
 
-    Path log(String name) {
+    public Path log(String name) {
         return folder.resolve(name + ".log");
     }
 
     /** The end of a child's log, for the failure that it explains. */
-    String lastWords(String name) {
+    public String lastWords(String name) {
         try {
             List<String> lines = Files.readAllLines(log(name));
             return String.join(" | ", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
@@ -64,7 +75,7 @@ final class Children implements AutoCloseable {
         }
     }
 
-    static void end(Process process) {
+    public static void end(Process process) {
         process.destroy();
         try {
             if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
@@ -90,7 +101,7 @@ final class Children implements AutoCloseable {
                 Files.deleteIfExists(file);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the demo's folder " + folder + " is still there", e);
+            throw new UncheckedIOException("the folder " + folder + " is still there", e);
         }
     }
 }

@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.local;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 
 /** A real S3 server, s3proxy, as its own process, its objects in its memory. */
-record DemoStore(URI endpoint, Keys keys) {
+public record LocalStore(URI endpoint, Keys keys, Process process) {
 
     /** What the store knows its one user by; the gateway signs with the same pair. */
-    record Keys(String accessKey, String secretKey) {
+    public record Keys(String accessKey, String secretKey) {
 
-        Map<String, String> environment() {
+        public Map<String, String> environment() {
             return Map.of("AWS_ACCESS_KEY_ID", accessKey, "AWS_SECRET_ACCESS_KEY", secretKey,
                     "AWS_REGION", "us-east-1");
         }
@@ -26,7 +26,7 @@ record DemoStore(URI endpoint, Keys keys) {
      *
      * @param bytes that it will hold: an upload's parts and the object exist twice for a moment
      */
-    static DemoStore start(Path jar, Keys keys, long bytes, Children children)
+    public static LocalStore start(Path jar, Keys keys, long bytes, Children children)
             throws IOException {
         if (!Files.isReadable(jar)) {
             throw new IOException(
@@ -48,6 +48,6 @@ record DemoStore(URI endpoint, Keys keys) {
                 Map.of(), Redirect.appendTo(children.log("store").toFile()));
         Loopback.await("store", process, endpoint, status -> status > 0, Duration.ofMinutes(5),
                 children);
-        return new DemoStore(endpoint, keys);
+        return new LocalStore(endpoint, keys, process);
     }
 }

@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.local;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -6,13 +6,13 @@ import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import java.io.IOException;
 
 /** Records as snake_case JSON. */
-final class Json {
+public final class Json {
     private static final ObjectMapper MAPPER = new ObjectMapper()
             .setPropertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE);
 
     private Json() {}
 
-    static String line(Object value) {
+    public static String line(Object value) {
         try {
             return MAPPER.writeValueAsString(value);
         } catch (JsonProcessingException e) {
@@ -20,7 +20,7 @@ final class Json {
         }
     }
 
-    static String pretty(Object value) {
+    public static String pretty(Object value) {
         try {
             return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(value);
         } catch (JsonProcessingException e) {
@@ -28,7 +28,7 @@ final class Json {
         }
     }
 
-    static <T> T read(String line, Class<T> type) throws IOException {
+    public static <T> T read(String line, Class<T> type) throws IOException {
         return MAPPER.readValue(line, type);
     }
 }

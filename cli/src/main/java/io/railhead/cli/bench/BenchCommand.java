@@ -1,0 +1,19 @@
+package io.railhead.cli.bench;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What there is to measure. */
+@Command(name = "bench", description = "Measure Railhead on this machine.", subcommands = {
+        PeersCommand.class})
+public final class BenchCommand implements Runnable {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Say what to measure: peers.");
+    }
+}

@@ -1,0 +1,28 @@
+package io.railhead.cli.bench;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** What the objects contain: at each eighth offset eight bytes that tell the offset. */
+final class BenchObject {
+    private static final long MIX = 0x9e37_79b9_7f4a_7c15L;
+
+    private BenchObject() {}
+
+    /** The eight bytes at an offset, which is a multiple of eight, as this machine reads them. */
+    static long longAt(long offset) {
+        return (offset + 1) * MIX;
+    }
+
+    static byte[] bytes(int count) {
+        ByteBuffer bytes = ByteBuffer.allocate(count).order(ByteOrder.nativeOrder());
+        while (bytes.remaining() >= Long.BYTES) {
+            bytes.putLong(longAt(bytes.position()));
+        }
+        return bytes.array();
+    }
+
+    static String key(long bytes) {
+        return "object-" + bytes;
+    }
+}

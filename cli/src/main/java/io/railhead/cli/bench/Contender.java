@@ -1,0 +1,52 @@
+package io.railhead.cli.bench;
+
+/** Who is measured, how it is asked, and what that is worth. */
+enum Contender {
+    RAILHEAD_SIGNED("railhead-signed", "Railhead, signed", Turn.Way.SIGNED, "immutable",
+            "each verified; yes remembered"),
+    RAILHEAD_UNSIGNED("railhead-unsigned", "Railhead, unsigned", Turn.Way.UNSIGNED, "immutable",
+            "anonymous; yes remembered"),
+    RAILHEAD_STRONG("railhead-strong", "Railhead, signed, strong", Turn.Way.SIGNED, "strong",
+            "each verified; store asked"),
+    RAILHEAD_TOKEN("railhead-token", "Railhead, token over loopback", Turn.Way.TOKEN, "immutable",
+            "each verified; yes remembered"),
+    RAILHEAD_NATIVE("railhead-native", "Railhead, native channel over loopback", Turn.Way.NATIVE,
+            "immutable", "session proved; yes remembered"),
+    NGINX("nginx", "nginx, sendfile", Turn.Way.UNSIGNED, "2 h", "none"),
+    NGINX_COPY("nginx-copy", "nginx, sendfile off", Turn.Way.UNSIGNED, "2 h", "none"),
+    VARNISH("varnish", "Varnish, malloc", Turn.Way.UNSIGNED, "2 h", "none"),
+    TRAFFIC_SERVER("trafficserver", "Traffic Server, RAM cache", Turn.Way.UNSIGNED, "2 h", "none");
+
+    /** As {@code --only} has it. */
+    final String id;
+    final String label;
+    final Turn.Way way;
+    final String freshness;
+    final String authorization;
+
+    Contender(String id, String label, Turn.Way way, String freshness, String authorization) {
+        this.id = id;
+        this.label = label;
+        this.way = way;
+        this.freshness = freshness;
+        this.authorization = authorization;
+    }
+
+    boolean isRailhead() {
+        return id.startsWith("railhead");
+    }
+
+    /** Of this machine alone: no network in between, and none that there could be. */
+    boolean isOneSided() {
+        return way == Turn.Way.TOKEN || way == Turn.Way.NATIVE;
+    }
+
+    String bucket() {
+        return this == RAILHEAD_STRONG ? Site.STRONG_BUCKET : Site.BUCKET;
+    }
+
+    @Override
+    public String toString() {
+        return id;
+    }
+}

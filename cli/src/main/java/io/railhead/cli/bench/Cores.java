@@ -1,0 +1,75 @@
+package io.railhead.cli.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which cores are the server's and which the client's: half each, so that neither takes the other's
+ * time. The store is left to the kernel: hits do not ask it.
+ *
+ * @param server as taskset lists them; null where nothing is pinned
+ * @param serverCount how many threads a server should have
+ */
+record Cores(@Nullable String server, @Nullable String client, int serverCount) {
+
+    /** What this process may use, in two halves; one core, or no taskset, is not pinned. */
+    static Cores halves() throws IOException {
+        List<Integer> all = allowed(Files.readString(Path.of("/proc/self/status")));
+        if (all.size() < 2 || Programs.find("taskset") == null) {
+            return free();
+        }
+        int half = all.size() / 2;
+        return new Cores(list(all.subList(0, half)), list(all.subList(half, all.size())), half);
+    }
+
+    static Cores free() {
+        return new Cores(null, null, Runtime.getRuntime().availableProcessors());
+    }
+
+    /** Of {@code Cpus_allowed_list: 0-3,8}. */
+    static List<Integer> allowed(String status) {
+        String line = status.lines()
+                .filter(text -> text.startsWith("Cpus_allowed_list:"))
+                .findFirst()
+                .orElseThrow();
+        List<Integer> cores = new ArrayList<>();
+        for (String part : line.substring(line.indexOf(':') + 1).strip().split(",", -1)) {
+            String[] ends = part.split("-", 2);
+            for (int core = Integer.parseInt(ends[0]); core <= Integer
+                    .parseInt(ends[ends.length - 1]); core++) {
+                cores.add(core);
+            }
+        }
+        return cores;
+    }
+
+    private static String list(List<Integer> cores) {
+        return cores.stream().map(String::valueOf).collect(Collectors.joining(","));
+    }
+
+    boolean isPinned() {
+        return server != null;
+    }
+
+    List<String> onServer(List<String> command) {
+        return pinned(server, command);
+    }
+
+    List<String> onClient(List<String> command) {
+        return pinned(client, command);
+    }
+
+    private static List<String> pinned(@Nullable String cores, List<String> command) {
+        if (cores == null) {
+            return command;
+        }
+        List<String> whole = new ArrayList<>(List.of("taskset", "-c", cores));
+        whole.addAll(command);
+        return whole;
+    }
+}

@@ -1,0 +1,60 @@
+package io.railhead.cli.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What makes figures doubtful, found in the figures themselves. */
+final class Doubts {
+    private static final double LEAST_SECONDS = 0.5;
+    private static final int LEAST_ROUNDS = 5;
+    private static final double MOST_SPREAD = 0.3;
+    private static final double MOST_OTHER_CORES = 0.1;
+    private static final double MOST_STORE_SHARE = 0.05;
+    /** Below it a p99 is one request's. */
+    static final int LEAST_REQUESTS = 100;
+
+    private Doubts() {}
+
+    static List<String> of(PeersPlan plan, List<Row> rows, boolean isPinned) {
+        List<String> doubts = new ArrayList<>();
+        if (plan.rounds() < LEAST_ROUNDS || plan.seconds() < LEAST_SECONDS) {
+            doubts.add(String.format(Locale.ROOT,
+                    "TOO SHORT to conclude anything from: %d rounds of %s s; %d of %s s at least",
+                    plan.rounds(), plan.seconds(), LEAST_ROUNDS, LEAST_SECONDS));
+        }
+        long noisy = rows.stream().filter(Doubts::isNoisy).count();
+        if (noisy > 0) {
+            doubts.add(String.format(Locale.ROOT,
+                    "NOISY: in %d of %d rows the rounds lie more than %.0f %% apart (marked ~)",
+                    noisy, rows.size(), 100 * MOST_SPREAD));
+        }
+        double others = Spread.of(rows.stream().map(row -> row.otherCores().median()).toList())
+                .median();
+        if (others > MOST_OTHER_CORES) {
+            doubts.add(String.format(Locale.ROOT,
+                    "BUSY: other work took %.2f of the machine's cores (median of all rows)",
+                    others));
+        }
+        if (!isPinned) {
+            doubts.add("Nothing was pinned: server and client took each other's time.");
+        }
+        rows.stream()
+                .filter(Doubts::asksStore)
+                .forEach(row -> doubts
+                        .add(row.contender().label + " asked the store at "
+                                + Sizes.text(row.objectBytes())
+                                + ", " + row.connections() + " connections: not all were hits"));
+        return doubts;
+    }
+
+    static boolean isNoisy(Row row) {
+        return row.gigabits().relative() > MOST_SPREAD;
+    }
+
+    /** Hits leave the store alone, unless the rule is to ask it. */
+    private static boolean asksStore(Row row) {
+        return row.contender() != Contender.RAILHEAD_STRONG
+                && row.storeCpu().median() > MOST_STORE_SHARE * row.serverCpu().median();
+    }
+}

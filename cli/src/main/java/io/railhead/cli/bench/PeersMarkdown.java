@@ -1,0 +1,103 @@
+package io.railhead.cli.bench;
+
+import java.util.List;
+import java.util.Locale;
+
+/** The report as Markdown. */
+final class PeersMarkdown {
+    private static final String RATIOS = """
+
+            Ours beside the best of the others at the same size and connections: medians of the \
+            rounds' own ratios, least to most in brackets. Throughput: more is better. CPU is \
+            server and client together: less is better.
+
+            | size | connections | ours | throughput | of | CPU s/GiB | of |
+            |---|---|---|---|---|---|---|
+            """;
+    private static final String ROWS = """
+
+            Medians of the rounds; least to most in brackets. CPU is user and system time of all \
+            the processes, by the kernel's account, for each GiB of bodies. Over the native \
+            channel *connections* are requests under way on one session.
+
+            | size | connections | contender | freshness | authorisation | Gb/s | requests/s \
+            | p50 µs | p99 µs | server s/GiB | server + client s/GiB |
+            |---|---|---|---|---|---|---|---|---|---|---|
+            """;
+
+    private PeersMarkdown() {}
+
+    static String of(PeersReport report) {
+        StringBuilder text = new StringBuilder();
+        Machine machine = report.machine();
+        text.append("`")
+                .append(report.command())
+                .append("`, ")
+                .append(machine.date())
+                .append(": ")
+                .append(machine.processor())
+                .append(", ")
+                .append(machine.cores())
+                .append(" cores, Linux ")
+                .append(machine.kernel())
+                .append(", load ")
+                .append(machine.load())
+                .append(" before it began; ")
+                .append(machine.isPinned()
+                        ? "servers on one half of the cores, the client on the other"
+                        : "nothing pinned")
+                .append(". ")
+                .append(report.plan().rounds())
+                .append(" rounds of ")
+                .append(report.plan().seconds())
+                .append(" s.\n");
+        report.software()
+                .forEach((name, version) -> text.append("\n- ")
+                        .append(name)
+                        .append(": ")
+                        .append(version));
+        text.append('\n');
+        report.notes().forEach(note -> text.append("\n- **").append(note).append("**"));
+        if (!report.notes().isEmpty()) {
+            text.append('\n');
+        }
+        List<Ratios> ratios = Ratios.of(report.rows());
+        if (!ratios.isEmpty()) {
+            text.append(RATIOS);
+            ratios.forEach(ratio -> text.append(line(ratio)));
+        }
+        text.append(ROWS);
+        report.rows().forEach(row -> text.append(line(row)));
+        return text.toString();
+    }
+
+    private static String line(Ratios ratios) {
+        return String.format(Locale.ROOT, "| %s | %d | %s | %s | %s | %s | %s |%n",
+                Sizes.text(ratios.row().objectBytes()), ratios.row().connections(),
+                ratios.row().contender().label, spread(ratios.bandwidth()),
+                ratios.bestBandwidth().label, spread(ratios.cpu()), ratios.bestCpu().label);
+    }
+
+    private static String line(Row row) {
+        String p99 = number(row.p99Us().median())
+                + (row.leastRequests() < Doubts.LEAST_REQUESTS ? " (few)" : "");
+        return String.format(Locale.ROOT,
+                "| %s | %d | %s | %s | %s | %s%s | %s | %s | %s | %s | %s |%n",
+                Sizes.text(row.objectBytes()), row.connections(), row.contender().label,
+                row.contender().freshness, row.contender().authorization, spread(row.gigabits()),
+                Doubts.isNoisy(row) ? " ~" : "", number(row.perSecond().median()),
+                number(row.p50Us().median()), p99, number(row.serverCpu().median()),
+                number(row.bothCpu().median()));
+    }
+
+    private static String spread(Spread spread) {
+        return number(spread.median()) + " (" + number(spread.least()) + " to "
+                + number(spread.most()) + ")";
+    }
+
+    /** Three digits that count. */
+    static String number(double value) {
+        int decimals = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+        return String.format(Locale.ROOT, "%,." + decimals + "f", value);
+    }
+}

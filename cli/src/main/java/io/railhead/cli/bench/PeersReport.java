@@ -1,0 +1,14 @@
+package io.railhead.cli.bench;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What {@code peers.json} holds.
+ *
+ * @param command that was typed
+ * @param software the contenders' versions
+ * @param notes what a reader must know before believing a figure
+ */
+record PeersReport(String command, Machine machine, Map<String, String> software, PeersPlan plan,
+        List<String> notes, List<Row> rows) {}

@@ -1,0 +1,93 @@
+package io.railhead.cli.bench;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.nio.ByteBuffer;
+import java.security.DigestException;
+import java.security.MessageDigest;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.crypto.Mac;
+import javax.crypto.ShortBufferException;
+
+/** The bytes of one request that is sent over and over on one connection. One thread. */
+interface RepeatedRequest {
+
+    /** The next one, from its first byte; good until the call after this. */
+    ByteBuffer next();
+
+    /** Always the same bytes: unsigned, or signed once. */
+    static RepeatedRequest same(byte[] bytes) {
+        ByteBuffer request = ByteBuffer.allocateDirect(bytes.length).put(bytes);
+        return request::rewind;
+    }
+
+    /**
+     * Signed anew each time under a request id of its own, since a gateway refuses to use one token
+     * twice under one signature. What does not change is made once.
+     */
+    final class SignedAnew implements RepeatedRequest {
+        private static final String ID = "x-railhead-request-id";
+        private static final String PLACE = "f".repeat(32);
+        private static final byte[] DIGITS = "0123456789abcdef".getBytes(ISO_8859_1);
+        private static final int HASH_BYTES = 32;
+
+        private final MessageDigest sha256 = SigV4.sha256();
+        private final Mac mac;
+        private final byte[] canonical;
+        private final int idInCanonical;
+        private final byte[] stringToSign;
+        private final byte[] head;
+        private final int idInHead;
+        private final int signatureInHead;
+        private final byte[] hash = new byte[HASH_BYTES];
+        private final ByteBuffer request;
+
+        SignedAnew(SigV4 signer, String method, String path, Map<String, String> headers) {
+            Map<String, String> all = new TreeMap<>(headers);
+            all.put(ID, PLACE);
+            SigV4.Signed once = signer.sign(method, path, "", all);
+            mac = SigV4.hmac(signer.signingKey());
+            canonical = once.canonical().getBytes(ISO_8859_1);
+            idInCanonical = once.canonical().indexOf(PLACE);
+            stringToSign = once.stringToSign().getBytes(ISO_8859_1);
+            head = once.bytes();
+            idInHead = once.head().indexOf(PLACE);
+            signatureInHead = once.head().indexOf(once.signature());
+            request = ByteBuffer.allocateDirect(head.length);
+        }
+
+        @Override
+        public ByteBuffer next() {
+            ThreadLocalRandom random = ThreadLocalRandom.current();
+            hex(random.nextLong(), canonical, idInCanonical);
+            hex(random.nextLong(), canonical, idInCanonical + 16);
+            System.arraycopy(canonical, idInCanonical, head, idInHead, PLACE.length());
+            try {
+                sha256.update(canonical);
+                sha256.digest(hash, 0, HASH_BYTES);
+                hex(hash, stringToSign, stringToSign.length - 2 * HASH_BYTES);
+                mac.update(stringToSign);
+                mac.doFinal(hash, 0);
+            } catch (DigestException | ShortBufferException e) {
+                throw new IllegalStateException("SHA-256 has 32 bytes", e);
+            }
+            hex(hash, head, signatureInHead);
+            return request.clear().put(head).flip();
+        }
+
+        private static void hex(long value, byte[] to, int at) {
+            for (int i = 0; i < 16; i++) {
+                to[at + i] = DIGITS[(int) (value >>> (60 - 4 * i)) & 15];
+            }
+        }
+
+        private static void hex(byte[] from, byte[] to, int at) {
+            for (int i = 0; i < from.length; i++) {
+                to[at + 2 * i] = DIGITS[(from[i] >> 4) & 15];
+                to[at + 2 * i + 1] = DIGITS[from[i] & 15];
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package io.railhead.cli.bench;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.railhead.cli.local.Json;
+import io.railhead.os.Mapping;
+import io.railhead.os.MemoryFile;
+import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.dialect.Token;
+import io.railhead.rdma.loopback.LoopbackPeer;
+import io.railhead.rdma.session.SessionKey;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+
+/**
+ * A loopback session and registered memory with a window for each request under way, each as large
+ * as the object. Above a limit windows are shared: they would all get the same bytes.
+ */
+final class SharedWindows implements AutoCloseable {
+    private static final long MOST_BYTES = 512 << 20;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final long POISON = 0x5a5a_5a5a_5a5a_5a5aL;
+
+    private final LoopbackPeer peer;
+    private final Mapping mapping;
+    private final int key;
+    private final Turn turn;
+    private final int windows;
+
+    private SharedWindows(Turn turn, LoopbackPeer ownedPeer) throws IOException {
+        this.turn = turn;
+        peer = ownedPeer;
+        windows = Math.clamp(MOST_BYTES / turn.objectBytes(), 1, turn.connections());
+        try (MemoryFile file = MemoryFile.create("bench", windows * turn.objectBytes())) {
+            mapping = file.map();
+            mapping.populate();
+            key = peer.register(file, mapping.segment().address());
+        }
+        for (int window = 0; window < windows; window++) {
+            mapping.segment().set(JAVA_LONG_UNALIGNED, offset(window), POISON);
+            mapping.segment().set(JAVA_LONG_UNALIGNED, lastLong(window), POISON);
+        }
+    }
+
+    static SharedWindows open(Turn turn) throws IOException {
+        SigV4 signer = SigV4.at(Instant.now(), turn.accessKey(), turn.secretKey(),
+                RawHttp.host(turn.port()));
+        SigV4.Signed open = signer.sign("POST", "/.railhead/sessions", "fabric=loopback",
+                Map.of("content-length", "0"));
+        JsonNode grant = grant(turn.port(), open);
+        String session = grant.required("session").textValue();
+        LoopbackPeer peer = LoopbackPeer.connect(Path.of(grant.required("socket").textValue()),
+                session, SessionKey.derive(signer.signingKey(), open.signature(), session),
+                PATIENCE);
+        try {
+            return new SharedWindows(turn, peer);
+        } catch (IOException | RuntimeException e) {
+            peer.close();
+            throw e;
+        }
+    }
+
+    private static JsonNode grant(int port, SigV4.Signed open) throws IOException {
+        RawHttp.Answer answer = RawHttp.exchange(port, open.head(), new byte[0]);
+        if (answer.status() != 200) {
+            throw new IOException("no session was opened: " + answer);
+        }
+        return Json.read(answer.body(), JsonNode.class);
+    }
+
+    PeerChannel channel() {
+        return peer.channel();
+    }
+
+    private long offset(int request) {
+        return request % windows * turn.objectBytes();
+    }
+
+    private long lastLong(int request) {
+        return offset(request) + turn.objectBytes() - Long.BYTES;
+    }
+
+    /** The 81 characters that name a request's window. */
+    String token(int request) {
+        return Token.loopback(mapping.segment().address() + offset(request), turn.objectBytes(),
+                key, peer.sessionNumber()).format();
+    }
+
+    /** A GET into a request's window, over the channel. */
+    Request get(int request) {
+        return Request.get(request + 1, turn.bucket(), turn.key(), key, offset(request),
+                turn.objectBytes());
+    }
+
+    /** Throws if a request that was answered has not delivered its bytes. */
+    void requireDelivered(int request) throws IOException {
+        long first = mapping.segment().get(JAVA_LONG_UNALIGNED, offset(request));
+        long last = mapping.segment().get(JAVA_LONG_UNALIGNED, lastLong(request));
+        if (first != BenchObject.longAt(0)
+                || last != BenchObject.longAt(turn.objectBytes() - Long.BYTES)) {
+            throw new IOException("what was said to be delivered is not there");
+        }
+    }
+
+    @Override
+    public void close() {
+        peer.close();
+        mapping.close();
+    }
+}
