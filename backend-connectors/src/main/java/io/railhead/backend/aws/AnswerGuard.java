@@ -2,7 +2,7 @@ package io.railhead.backend.aws;
 
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.DecoderResultProvider;
@@ -13,6 +13,7 @@ import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.net.SocketAddress;
 
 /**
  * Watches that each request gets one answer, and that one whole. The SDK's handlers behind it take
@@ -25,18 +26,22 @@ final class AnswerGuard extends ChannelDuplexHandler {
     private boolean interim;
     private boolean answering;
 
-    /** A connection that will be guarded as soon as it has its codec. */
+    /**
+     * A connection that will be guarded before it is made. Once it is active would be too late:
+     * who waits for it on its own event loop is told first, and sends at once.
+     */
     static NioSocketChannel guardedChannel() {
         NioSocketChannel channel = new NioSocketChannel();
-        channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
             @Override
-            public void channelActive(ChannelHandlerContext ctx) {
+            public void connect(ChannelHandlerContext ctx, SocketAddress remote,
+                    SocketAddress local, ChannelPromise promise) {
                 ctx.pipeline()
                         .addAfter(
                                 ctx.pipeline().context(HttpClientCodec.class).name(), null,
                                 new AnswerGuard());
+                var _ = ctx.connect(remote, local, promise);
                 ctx.pipeline().remove(this);
-                ctx.fireChannelActive();
             }
         });
         return channel;
