@@ -31,12 +31,13 @@ class MainTest {
     @Test
     void helpNamesWhatIsServedAndNothingElse() {
         assertThat(run("--help")).isZero();
-        assertThat(out.toString()).contains("serve", "demo", "get", "put", "ls", "doctor", "admin")
-                .doesNotContain("demo-client", "bench");
+        assertThat(out.toString())
+                .contains("serve", "demo", "get", "put", "ls", "doctor", "admin", "bench")
+                .doesNotContain("demo-client", "bench-client");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "demo", "get", "put", "ls", "doctor", "admin"})
+    @ValueSource(strings = {"serve", "demo", "get", "put", "ls", "doctor", "admin", "bench"})
     void everyCommandHasHelpAndVersion(String command) {
         assertThat(run(command, "--help")).isZero();
         assertThat(run(command, "--version")).isZero();

@@ -27,8 +27,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
     private boolean answering;
 
     /**
-     * A connection that will be guarded before it is made. Once it is active would be too late:
-     * who waits for it on its own event loop is told first, and sends at once.
+     * A connection that will be guarded before it is made. Once it is active would be too late: who
+     * waits for it on its own event loop is told first, and sends at once.
      */
     static NioSocketChannel guardedChannel() {
         NioSocketChannel channel = new NioSocketChannel();

@@ -1,6 +1,10 @@
 package io.railhead.cli.bench;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonProperty;
+
 /** Who is measured, how it is asked, and what that is worth. */
+@JsonFormat(shape = JsonFormat.Shape.OBJECT)
 enum Contender {
     RAILHEAD_SIGNED("railhead-signed", "Railhead, signed", Turn.Way.SIGNED, "immutable",
             "each verified; yes remembered"),
@@ -18,10 +22,15 @@ enum Contender {
     TRAFFIC_SERVER("trafficserver", "Traffic Server, RAM cache", Turn.Way.UNSIGNED, "2 h", "none");
 
     /** As {@code --only} has it. */
+    @JsonProperty
     final String id;
+    @JsonProperty
     final String label;
+    @JsonProperty
     final Turn.Way way;
+    @JsonProperty
     final String freshness;
+    @JsonProperty
     final String authorization;
 
     Contender(String id, String label, Turn.Way way, String freshness, String authorization) {
