@@ -65,11 +65,19 @@ record Cores(@Nullable String server, @Nullable String client, int serverCount) 
     }
 
     private static List<String> pinned(@Nullable String cores, List<String> command) {
-        if (cores == null) {
-            return command;
+        List<String> whole = new ArrayList<>(ownSession());
+        if (cores != null) {
+            whole.addAll(List.of("taskset", "-c", cores));
         }
-        List<String> whole = new ArrayList<>(List.of("taskset", "-c", cores));
         whole.addAll(command);
         return whole;
+    }
+
+    /**
+     * Linux shares processors among sessions first (autogroups). Traffic Server makes a session of
+     * its own, and would get more of a busy machine than all the others.
+     */
+    private static List<String> ownSession() {
+        return Programs.find("setsid") == null ? List.of() : List.of("setsid");
     }
 }

@@ -137,12 +137,12 @@ class BenchPartsTest {
     }
 
     @Test
-    void pinningIsTasksetsAndNothingElse() {
+    void pinningIsTasksets() {
         Cores cores = new Cores("0,1", "2,3", 2);
 
-        assertThat(cores.onServer(List.of("x"))).containsExactly("taskset", "-c", "0,1", "x");
-        assertThat(cores.onClient(List.of("x"))).containsExactly("taskset", "-c", "2,3", "x");
-        assertThat(Cores.free().onServer(List.of("x"))).containsExactly("x");
+        assertThat(cores.onServer(List.of("x"))).endsWith("taskset", "-c", "0,1", "x");
+        assertThat(cores.onClient(List.of("x"))).endsWith("taskset", "-c", "2,3", "x");
+        assertThat(Cores.free().onServer(List.of("x"))).endsWith("x").doesNotContain("taskset");
     }
 
     private static int head(ResponseHead head, String text) throws IOException {
@@ -162,8 +162,8 @@ class BenchPartsTest {
 
         assertThat(head(head, nginx.substring(0, nginx.length() - 1))).isEqualTo(-1);
 
-        String ours = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-amz-rdma-reply: 200\r\n"
-                + "x-amz-rdma-bytes-transferred: 123456789012\r\n\r\n";
+        String ours = String.join("\r\n", "HTTP/1.1 200 OK", "content-length: 0",
+                "x-amz-rdma-reply: 200", "x-amz-rdma-bytes-transferred: 123456789012", "", "");
         assertThat(head(head, ours)).isEqualTo(ours.length());
         assertThat(head.contentLength()).isZero();
         assertThat(head.delivered()).isEqualTo(123_456_789_012L);
