@@ -10,13 +10,28 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The whole bench, as short as can be: every way to be asked, and nginx where it is installed. */
 class PeersIT {
+    private static final String HOME = "railhead.home";
+
     @TempDir
     Path folder;
+
+    /** As the launcher does. */
+    @BeforeEach
+    void nameTheCheckout() {
+        System.setProperty(HOME, Path.of("..").toAbsolutePath().normalize().toString());
+    }
+
+    @AfterEach
+    void forgetIt() {
+        System.clearProperty(HOME);
+    }
 
     @Test
     void everyContenderIsMeasured() throws IOException {
