@@ -60,7 +60,7 @@ public final class DcFabric implements Fabric {
      * @param devices as they are now: reads sysfs
      * @throws IOException where the device is none of mlx5's, or the library failed
      */
-    public DcFabric(DcConfig config, VerbsExtensions verbs, Mlx5 mlx5,
+    public DcFabric(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5,
             Supplier<List<RdmaDevice>> devices, Sessions sessions) throws IOException {
         Undo undo = new Undo();
         try {
@@ -91,7 +91,7 @@ public final class DcFabric implements Fabric {
     }
 
     /** The machine's own devices, and its libraries. */
-    public static DcFabric open(DcConfig config, VerbsExtensions verbs, Sessions sessions)
+    public static DcFabric open(DcFabricConfig config, VerbsExtensions verbs, Sessions sessions)
             throws IOException {
         return new DcFabric(config, verbs, Mlx5.load(verbs), RdmaDevices::read, sessions);
     }

@@ -17,13 +17,13 @@ final class DcPort {
     private static final int ETHERNET = 2;
 
     private final Adapter adapter;
-    private final DcConfig config;
+    private final DcFabricConfig config;
     private final boolean isEthernet;
     private volatile Health health;
     private volatile int activeMtu;
     private boolean isDeviceLost;
 
-    DcPort(Adapter adapter, DcConfig config) throws IOException {
+    DcPort(Adapter adapter, DcFabricConfig config) throws IOException {
         this.adapter = adapter;
         this.config = config;
         PortAttributes now = adapter.verbs().port(adapter.context(), config.port());

@@ -48,7 +48,7 @@ final class DcRail implements Completions, AutoCloseable {
      * @param control runs what waits for the adapter
      * @param resolvers run what waits for the network
      */
-    DcRail(Adapter adapter, Mlx5 mlx5, DcConfig config, DcPort port, SourceGids gids,
+    DcRail(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, DcPort port, SourceGids gids,
             Executor control, Executor resolvers, Sessions sessions, FabricCounts counts)
             throws IOException {
         this.adapter = adapter;
@@ -67,7 +67,8 @@ final class DcRail implements Completions, AutoCloseable {
         // Whoever gives back is on the poller, which looks again at once.
         budgets = new PortBudgets(config.outstanding().perPrincipal(),
                 config.outstanding().perPort(), _ -> {});
-        poster = new Poster(adapter.slabKeys(), initiators.entriesPerRequest(), config.key());
+        poster = new Poster(adapter.slabKeys(), initiators.entriesPerRequest(),
+                config.key().value());
         undo.add(poster::close);
     }
 

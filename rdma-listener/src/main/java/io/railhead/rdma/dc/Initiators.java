@@ -9,7 +9,7 @@ import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.SendQueue;
-import io.railhead.rdma.dc.DcConfig.Sending;
+import io.railhead.rdma.dc.DcFabricConfig.Sending;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +33,7 @@ final class Initiators {
 
     private final Adapter adapter;
     private final Mlx5 mlx5;
-    private final DcConfig config;
+    private final DcFabricConfig config;
     private final DcPort port;
     private final SourceGids gids;
     private final IbvCQ queue;
@@ -54,7 +54,7 @@ final class Initiators {
      * @param completions that the queue holds
      * @param control runs what blocks, one thing after another
      */
-    Initiators(Adapter adapter, Mlx5 mlx5, DcConfig config, DcPort port, SourceGids gids,
+    Initiators(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, DcPort port, SourceGids gids,
             IbvCQ queue, int completions, Executor poller, Executor control, FabricCounts counts) {
         this.adapter = adapter;
         this.mlx5 = mlx5;

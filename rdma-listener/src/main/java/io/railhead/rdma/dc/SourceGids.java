@@ -15,11 +15,11 @@ import java.util.function.Supplier;
  * speak to each other. Of several, the one on the peer's own network is taken, then the first.
  */
 final class SourceGids {
-    private final DcConfig config;
+    private final DcFabricConfig config;
     private final Supplier<List<RdmaDevice>> devices;
 
     /** @param devices as they are now: reads sysfs */
-    SourceGids(DcConfig config, Supplier<List<RdmaDevice>> devices) {
+    SourceGids(DcFabricConfig config, Supplier<List<RdmaDevice>> devices) {
         this.config = config;
         this.devices = devices;
     }

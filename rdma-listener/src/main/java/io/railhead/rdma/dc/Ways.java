@@ -9,11 +9,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** How packets get to a port, as configured; any thread, and slow. */
-record Ways(Adapter adapter, Mlx5 mlx5, DcConfig config, SourceGids gids) {
+record Ways(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, SourceGids gids) {
 
     AddressHandle make(AddressHandles.Place place) throws IOException {
         ByteBuffer gid = ByteBuffer.wrap(GidBytes.of(place.gid()));
-        DcConfig.Sending sending = config.sending();
+        DcFabricConfig.Sending sending = config.sending();
         return mlx5.createAddressHandle(adapter.domain(),
                 new AddressVector(config.port(), gids.require(place.gid()), gid.getLong(),
                         gid.getLong(), place.lid(), true, sending.hopLimit(),

@@ -16,30 +16,32 @@ import java.util.OptionalInt;
  *            where they differ requests complete whose bytes never arrive. Empty: the port's
  * @param spin how long the poller looks on, at most, before it sleeps
  */
-public record DcConfig(String device, int port, GidRequest gids, long key, OptionalInt mtu,
+public record DcFabricConfig(String device, int port, GidRequest gids, DcKey key, OptionalInt mtu,
         Pool pool, Sending sending, OutstandingBytes outstanding, Duration spin) {
-    /** What NVIDIA's client library uses unless it is told another: known to everybody. */
-    public static final long WELL_KNOWN_KEY = 0xffee_ddccL;
-
-    public static DcConfig on(String device, int port, GidRequest gids) {
-        return new DcConfig(device, port, gids, WELL_KNOWN_KEY, OptionalInt.empty(), Pool.DEFAULT,
+    public static DcFabricConfig on(String device, int port, GidRequest gids) {
+        return new DcFabricConfig(device, port, gids, DcKey.WELL_KNOWN, OptionalInt.empty(),
+                Pool.DEFAULT,
                 Sending.DEFAULT, OutstandingBytes.DEFAULT, Duration.ofNanos(20_000));
     }
 
-    public DcConfig with(Pool other) {
-        return new DcConfig(device, port, gids, key, mtu, other, sending, outstanding, spin);
+    public DcFabricConfig with(Pool other) {
+        return new DcFabricConfig(device, port, gids, key, mtu, other, sending, outstanding, spin);
     }
 
-    public DcConfig with(OutstandingBytes other) {
-        return new DcConfig(device, port, gids, key, mtu, pool, sending, other, spin);
+    public DcFabricConfig with(Sending other) {
+        return new DcFabricConfig(device, port, gids, key, mtu, pool, other, outstanding, spin);
     }
 
-    public DcConfig withKey(long other) {
-        return new DcConfig(device, port, gids, other, mtu, pool, sending, outstanding, spin);
+    public DcFabricConfig with(OutstandingBytes other) {
+        return new DcFabricConfig(device, port, gids, key, mtu, pool, sending, other, spin);
     }
 
-    public DcConfig withMtu(int bytes) {
-        return new DcConfig(device, port, gids, key, OptionalInt.of(bytes), pool, sending,
+    public DcFabricConfig with(DcKey other) {
+        return new DcFabricConfig(device, port, gids, other, mtu, pool, sending, outstanding, spin);
+    }
+
+    public DcFabricConfig withMtu(int bytes) {
+        return new DcFabricConfig(device, port, gids, key, OptionalInt.of(bytes), pool, sending,
                 outstanding, spin);
     }
 
@@ -97,7 +99,7 @@ public record DcConfig(String device, int port, GidRequest gids, long key, Optio
      */
     public record Sending(int ackTimeout, int retryCount, int rnrRetry, int hopLimit,
             int trafficClass, int serviceLevel) {
-        public static final Sending DEFAULT = new Sending(16, 6, 3, 64, 96, 0);
+        public static final Sending DEFAULT = new Sending(16, 7, 3, 64, 96, 0);
 
         public Sending {
             require("ackTimeout", ackTimeout, 1, 31);

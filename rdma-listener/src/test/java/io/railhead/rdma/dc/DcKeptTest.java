@@ -1,0 +1,60 @@
+package io.railhead.rdma.dc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.os.verbs.FakeMlx5;
+import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.QueuePairState;
+import io.railhead.rdma.TestBuffer;
+import io.railhead.rdma.TestPages;
+import io.railhead.rdma.TestPeer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What cannot be stopped, and what cannot be opened. */
+@Timeout(120)
+class DcKeptTest {
+
+    /** Leaves the adapter and the pages behind, as a process would that goes on. */
+    @Test
+    void whatAnInitiatorThatCannotBeDestroyedMayTouchIsNeverGivenBack() throws IOException {
+        DcRig rig = DcRig.start();
+        TestPages pages = new TestPages(rig.fabric());
+        TestPeer peer = rig.connect("ann");
+        TestBuffer buffer = peer.register(100);
+        rig.adapter.hold();
+        Transfer transfer = rig.fabric()
+                .begin(rig.resolve("ann", peer.sessionNumber(), buffer.address(), 100,
+                        buffer.key()));
+        CompletionStage<Void> write = transfer.write(pages.of(new byte[100]), 0);
+        Awaiting.until("it is posted", () -> rig.adapter.posted().size() == 1);
+        rig.adapter.fail("ibv_modify_qp to RESET", 5);
+        rig.adapter.fail("ibv_destroy_qp", 16);
+        CompletionStage<Void> fenced = transfer.fence();
+        Awaiting.until("it is kept",
+                () -> rig.stats().queuePairs().getOrDefault(QueuePairState.KEPT, 0L) == 1);
+        rig.fabric().close();
+        assertThat(fenced.toCompletableFuture()).isNotDone();
+        assertThat(write.toCompletableFuture()).isNotDone();
+        assertThat(pages.leases()).isEqualTo(1);
+        assertThat(rig.adapter.registrations()).isPositive();
+    }
+
+    @Test
+    void aDeviceOfAnotherMakerIsRefusedAndGivenBack() throws IOException {
+        try (FakeMlx5 adapter = DcRig.openAdapter()) {
+            assertThatThrownBy(() -> new DcFabric(DcRig.config(), adapter.verbs(),
+                    new NotMlx5(adapter), DcRig::devices,
+                    new Sessions(Duration.ofSeconds(1), 1, 1)))
+                    .hasMessage("mlx5_0 is no mlx5 device: DC is a transport of NVIDIA's ConnectX"
+                            + " adapters");
+            assertThat(adapter.objects()).isZero();
+        }
+    }
+}
