@@ -1,0 +1,180 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.config.DcConfig;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.DcKeyFile;
+import io.railhead.os.devices.GidRequest;
+import io.railhead.os.devices.RdmaDevice;
+import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.ReopeningFabric;
+import io.railhead.rdma.UnavailableFabric;
+import io.railhead.rdma.dc.DcFabric;
+import io.railhead.rdma.dc.DcFabricConfig;
+import io.railhead.rdma.dc.DcFabricConfig.OutstandingBytes;
+import io.railhead.rdma.dc.DcFabricConfig.Pool;
+import io.railhead.rdma.dc.DcFabricConfig.Sending;
+import io.railhead.rdma.dc.DcKey;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the fabric that tokens with an adapter's GID go to, on one mlx5 adapter: not having one
+ * stops no gateway, and one that comes later is found.
+ */
+final class DcOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(DcOpening.class);
+    private static final Duration LOOK_AT_ADAPTERS = Duration.ofSeconds(5);
+
+    private final GatewayConfig config;
+    private final DcConfig dc;
+    private final DcKey key;
+    private final Machine machine;
+    private final Fabric fabric;
+    private volatile Judged judged = new Judged(List.of(), null);
+
+    /** Where the adapters are. */
+    interface Machine {
+
+        List<RdmaDevice> devices();
+
+        Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+                throws IOException;
+    }
+
+    /** The one that this runs on. */
+    static final Machine THIS_ONE = new Machine() {
+        @Override
+        public List<RdmaDevice> devices() {
+            return RdmaDevices.read();
+        }
+
+        @Override
+        public Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+                throws IOException {
+            return DcFabric.open(config, provider.install(), sessions);
+        }
+    };
+
+    private record Place(String device, int port) {}
+
+    private record Judged(List<Principal> principals, @Nullable String reason) {}
+
+    /** Throws in one line where the key cannot be used among these principals, or not be read. */
+    DcOpening(GatewayConfig config, Machine machine, Sessions sessions,
+            List<Principal> principals) {
+        this.config = config;
+        this.dc = config.rdma().dc();
+        this.machine = machine;
+        if (!dc.enabled()) {
+            key = DcKey.WELL_KNOWN;
+            fabric = new UnavailableFabric(DcFabric.NAME, "switched off by rdma.dc.enabled");
+            return;
+        }
+        key = DcKeyFile.read(dc);
+        DcKeyFile.require(dc, key, principals);
+        if (key.isWellKnown()) {
+            LOG.warn("dc: the well-known DC key is used, which everybody knows;"
+                    + " rdma.dc.key_file names a file with one of the site's own");
+        }
+        fabric = new ReopeningFabric<>(this::places, places -> open(places, sessions),
+                LOOK_AT_ADAPTERS);
+    }
+
+    /** The caller's to close. */
+    Fabric fabric() {
+        return fabric;
+    }
+
+    /** Ports that are wanted and there, whether they are active or not: the fabric sees that. */
+    private List<Place> places() {
+        List<Place> places = new ArrayList<>();
+        for (RdmaDevice device : machine.devices()) {
+            if (device.name().equals(dc.pin().device())) {
+                return List.of(new Place(device.name(), dc.pin().port()));
+            }
+            if (dc.pin().device() == null && !device.isIwarp()) {
+                device.ports()
+                        .stream()
+                        .filter(port -> port.gids()
+                                .stream()
+                                .anyMatch(gid -> gids()
+                                        .accepts(device.name(), port.number(), gid)))
+                        .forEach(port -> places.add(new Place(device.name(), port.number())));
+            }
+        }
+        return places;
+    }
+
+    private GidRequest gids() {
+        GidRequest request = GidRequest.of(config.rdma().gidType());
+        String device = dc.pin().device();
+        Integer index = dc.pin().gidIndex();
+        return device == null || index == null
+                ? request
+                : request.pinned(new GidRequest.Pin(device, dc.pin().port(), index));
+    }
+
+    private Fabric open(List<Place> places, Sessions sessions) {
+        List<String> reasons = new ArrayList<>();
+        for (Place place : places) {
+            try {
+                return machine.open(fabricConfig(place), config.rdma().provider(), sessions);
+            } catch (IOException | LinkageError | UnsupportedOperationException e) {
+                reasons.add(String.valueOf(e.getMessage()));
+            }
+        }
+        String reason = reasons.isEmpty()
+                ? "no RDMA adapter can be used; railhead doctor says why"
+                : String.join("; ", reasons);
+        LOG.warn("dc: {}", reason);
+        return new UnavailableFabric(DcFabric.NAME, reason);
+    }
+
+    private DcFabricConfig fabricConfig(Place place) {
+        DcConfig.Sending sending = dc.sending();
+        DcFabricConfig built = DcFabricConfig.on(place.device(), place.port(), gids())
+                .with(key)
+                .with(Pool.DEFAULT.withInitiators(dc.initiators()))
+                .with(new Sending(sending.ackTimeout(), sending.retryCount(), sending.rnrRetry(),
+                        sending.hopLimit(), sending.trafficClass(), sending.serviceLevel()))
+                .with(new OutstandingBytes(dc.outstanding().principal().bytes(),
+                        dc.outstanding().port().bytes()));
+        Integer mtu = dc.mtu();
+        return mtu == null ? built : built.withMtu(mtu);
+    }
+
+    /**
+     * Why no such token is served now, as the reason of a decline; null if they are. Any thread.
+     *
+     * @param principals as they are now: the same list until they change
+     */
+    Supplier<@Nullable String> reasonAgainst(Supplier<List<Principal>> principals) {
+        return () -> {
+            List<Principal> now = principals.get();
+            Judged known = judged;
+            if (!known.principals().equals(now)) {
+                known = new Judged(now, reasonAgainst(now));
+                judged = known;
+            }
+            return known.reason();
+        };
+    }
+
+    private @Nullable String reasonAgainst(List<Principal> principals) {
+        if (Cleartext.reasonAgainst(config, principals) != null) {
+            return "cleartext";
+        }
+        return DcKeyFile.reasonAgainst(dc, key, principals) != null ? "dc_key" : null;
+    }
+}
