@@ -1,11 +1,11 @@
 package io.railhead.gateway;
 
 import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.config.DcAdapters;
 import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.DcKeyFile;
-import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsProvider;
@@ -14,9 +14,6 @@ import io.railhead.rdma.ReopeningFabric;
 import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.dc.DcFabric;
 import io.railhead.rdma.dc.DcFabricConfig;
-import io.railhead.rdma.dc.DcFabricConfig.OutstandingBytes;
-import io.railhead.rdma.dc.DcFabricConfig.Pool;
-import io.railhead.rdma.dc.DcFabricConfig.Sending;
 import io.railhead.rdma.dc.DcKey;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
@@ -66,8 +63,6 @@ final class DcOpening {
         }
     };
 
-    private record Place(String device, int port) {}
-
     private record Judged(List<Principal> principals, @Nullable String reason) {}
 
     /** Throws in one line where the key cannot be used among these principals, or not be read. */
@@ -87,7 +82,7 @@ final class DcOpening {
             LOG.warn("dc: the well-known DC key is used, which everybody knows;"
                     + " rdma.dc.key_file names a file with one of the site's own");
         }
-        fabric = new ReopeningFabric<>(this::places, places -> open(places, sessions),
+        fabric = new ReopeningFabric<>(this::ports, ports -> open(ports, sessions),
                 LOOK_AT_ADAPTERS);
     }
 
@@ -96,40 +91,15 @@ final class DcOpening {
         return fabric;
     }
 
-    /** Ports that are wanted and there, whether they are active or not: the fabric sees that. */
-    private List<Place> places() {
-        List<Place> places = new ArrayList<>();
-        for (RdmaDevice device : machine.devices()) {
-            if (device.name().equals(dc.pin().device())) {
-                return List.of(new Place(device.name(), dc.pin().port()));
-            }
-            if (dc.pin().device() == null && !device.isIwarp()) {
-                device.ports()
-                        .stream()
-                        .filter(port -> port.gids()
-                                .stream()
-                                .anyMatch(gid -> gids()
-                                        .accepts(device.name(), port.number(), gid)))
-                        .forEach(port -> places.add(new Place(device.name(), port.number())));
-            }
-        }
-        return places;
+    private List<DcFabricConfig> ports() {
+        return DcAdapters.choose(config.rdma(), machine.devices(), key, null);
     }
 
-    private GidRequest gids() {
-        GidRequest request = GidRequest.of(config.rdma().gidType());
-        String device = dc.pin().device();
-        Integer index = dc.pin().gidIndex();
-        return device == null || index == null
-                ? request
-                : request.pinned(new GidRequest.Pin(device, dc.pin().port(), index));
-    }
-
-    private Fabric open(List<Place> places, Sessions sessions) {
+    private Fabric open(List<DcFabricConfig> ports, Sessions sessions) {
         List<String> reasons = new ArrayList<>();
-        for (Place place : places) {
+        for (DcFabricConfig port : ports) {
             try {
-                return machine.open(fabricConfig(place), config.rdma().provider(), sessions);
+                return machine.open(port, config.rdma().provider(), sessions);
             } catch (IOException | LinkageError | UnsupportedOperationException e) {
                 reasons.add(String.valueOf(e.getMessage()));
             }
@@ -139,19 +109,6 @@ final class DcOpening {
                 : String.join("; ", reasons);
         LOG.warn("dc: {}", reason);
         return new UnavailableFabric(DcFabric.NAME, reason);
-    }
-
-    private DcFabricConfig fabricConfig(Place place) {
-        DcConfig.Sending sending = dc.sending();
-        DcFabricConfig built = DcFabricConfig.on(place.device(), place.port(), gids())
-                .with(key)
-                .with(Pool.DEFAULT.withInitiators(dc.initiators()))
-                .with(new Sending(sending.ackTimeout(), sending.retryCount(), sending.rnrRetry(),
-                        sending.hopLimit(), sending.trafficClass(), sending.serviceLevel()))
-                .with(new OutstandingBytes(dc.outstanding().principal().bytes(),
-                        dc.outstanding().port().bytes()));
-        Integer mtu = dc.mtu();
-        return mtu == null ? built : built.withMtu(mtu);
     }
 
     /**

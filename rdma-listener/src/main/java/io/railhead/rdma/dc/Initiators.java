@@ -146,7 +146,7 @@ final class Initiators {
 
     private DcInitiator.Path path(int mtu) throws IOException {
         Sending sending = config.sending();
-        return new DcInitiator.Path(config.port(), gids.requireAny(), port.isEthernet(),
+        return new DcInitiator.Path(config.port(), gids.requireAny().index(), port.isEthernet(),
                 sending.serviceLevel(), 0, mtu, sending.ackTimeout(), sending.retryCount(),
                 sending.rnrRetry(), readDepth);
     }

@@ -37,11 +37,8 @@ final class SourceGids {
     }
 
     /** One that packets may leave from, whoever they are for. */
-    int requireAny() throws IOException {
-        return accepted((_, _) -> true).stream()
-                .findFirst()
-                .map(Gid::index)
-                .orElseThrow(() -> missing(""));
+    Gid requireAny() throws IOException {
+        return accepted((_, _) -> true).stream().findFirst().orElseThrow(() -> missing(""));
     }
 
     private List<Gid> accepted(BiPredicate<RdmaPort, Gid> fitting) {
