@@ -77,14 +77,13 @@ class DcClientsIT {
 
     /** @param dc what of {@code rdma.dc} differs from the tests' */
     private TestGateway start(String dc, String principals) {
-        return start("decide_timeout: 30s, fence_timeout: 60s", dc, principals);
+        return start("30s", "60s", dc, principals);
     }
 
-    private TestGateway start(String deadlines, String dc, String principals) {
-        String[] each = deadlines.split(", ");
+    private TestGateway start(String decide, String fence, String dc, String principals) {
         return new TestGateway("  allow_cleartext: true\n", """
-                  %s
-                  %s
+                  decide_timeout: %s
+                  fence_timeout: %s
                   dc: {enabled: true, initiators: 1, %s}
                 cache:
                   memory: 64MiB
@@ -94,7 +93,8 @@ class DcClientsIT {
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(each[0], each[1], dc, store.endpoint()), principals, System::nanoTime, machine);
+                """.formatted(decide, fence, dc, store.endpoint()), principals, System::nanoTime,
+                machine);
     }
 
     @AfterEach
@@ -148,7 +148,8 @@ class DcClientsIT {
             assertThat(memory.asSlice(object.length).toArray(JAVA_BYTE)).containsOnly(MARK);
         }
         assertThat(gateway.metric("railhead_fabric_transfers_total{fabric=\"dc\",}")).isEqualTo(2);
-        assertThat(gateway.metric("railhead_fabric_bytes_total{fabric=\"dc\",direction=\"write\",}"))
+        assertThat(
+                gateway.metric("railhead_fabric_bytes_total{fabric=\"dc\",direction=\"write\",}"))
                 .isEqualTo(2 * object.length);
         assertThat(gateway.metric("railhead_fabric_usable{fabric=\"dc\",}")).isEqualTo(1);
     }
@@ -198,7 +199,7 @@ class DcClientsIT {
     @Test
     void aClientThatDoesNotAnswerIsFencedInTimeAndNothingIsWrittenAfterwards() throws Exception {
         gateway.close();
-        gateway = start("decide_timeout: 500ms, fence_timeout: 1500ms", keyFile, PRINCIPALS);
+        gateway = start("500ms", "1500ms", keyFile, PRINCIPALS);
         client = gateway.client("AK", "SK");
         peer.stall();
         HttpResponse<byte[]> fenced = client
@@ -280,23 +281,15 @@ class DcClientsIT {
 
     @Test
     void withoutAnAdapterOfTheMakerTokensAreDeclined() {
-        DcMachine full = machine;
-        try {
-            machine = null;
-            try (TestGateway none = new TestGateway("", """
-                      dc: {enabled: true, device: %s}
-                    cache:
-                      memory: 64MiB
-                    backends:
-                      store:
-                        endpoints: [%s]
-                    """.formatted(FakeMlx5.DEVICE, store.endpoint()), PRINCIPALS,
-                    System::nanoTime)) {
-                assertDeclined(none.client("AK", "SK").get("/held/object", token()),
-                        "fabric");
-            }
-        } finally {
-            machine = full;
+        try (TestGateway none = new TestGateway("", """
+                  dc: {enabled: true, device: %s}
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                """.formatted(FakeMlx5.DEVICE, store.endpoint()), PRINCIPALS)) {
+            assertDeclined(none.client("AK", "SK").get("/held/object", token()), "fabric");
         }
     }
 }

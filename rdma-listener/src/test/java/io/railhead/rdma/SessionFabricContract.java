@@ -1,7 +1,6 @@
 package io.railhead.rdma;
 
 import static io.railhead.rdma.Awaiting.failure;
-import static io.railhead.rdma.Awaiting.result;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 

@@ -75,8 +75,9 @@ public final class NicCollector extends Collector {
             for (RdmaDevice device : RdmaDevices.read(sysfs)) {
                 device.ports()
                         .stream()
-                        .filter(port -> pin.device() == null || pin.device().equals(device.name())
-                                && pin.port() == port.number())
+                        .filter(port -> pin.device() == null
+                                || (pin.device().equals(device.name())
+                                        && pin.port() == port.number()))
                         .forEach(port -> used.add(new Place(device.name(), port.number())));
             }
         }

@@ -62,15 +62,18 @@ public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5
             if (!fabric.health().usable()) {
                 throw new IOException(fabric.health().reason());
             }
-            MemorySegment memory = arena.allocate(BYTES, 4096);
-            try (PageMemory pages = PageMemory.open(
-                    new MemoryConfig(MEMORY_BYTES, BYTES, 0, false), fabric::register)) {
-                try {
-                    return run(fabric, pages, memory);
-                } finally {
-                    // Before the memory that it may touch.
-                    fabric.close();
-                }
+            return run(fabric, arena.allocate(BYTES, 4096));
+        }
+    }
+
+    /** Closes the fabric before the memory that it may touch. */
+    private Outcome run(DcFabric fabric, MemorySegment memory) throws IOException {
+        try (PageMemory pages = PageMemory.open(
+                new MemoryConfig(MEMORY_BYTES, BYTES, 0, false), fabric::register)) {
+            try {
+                return run(fabric, pages, memory);
+            } finally {
+                fabric.close();
             }
         }
     }
@@ -157,7 +160,8 @@ public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5
         try {
             return stage.toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            throw new IOException("the " + what + " failed: " + e.getCause().getMessage(), e);
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IOException("the " + what + " failed: " + cause.getMessage(), e);
         } catch (TimeoutException e) {
             throw new IOException("the " + what + " did not end within " + PATIENCE_SECONDS + " s",
                     e);

@@ -58,7 +58,7 @@ final class Initiator {
 
     /** What a completion of the request at this position says. */
     long requestId(long position) {
-        return (long) id << Integer.SIZE | position & 0xffff_ffffL;
+        return ((long) id << Integer.SIZE) | (position & 0xffff_ffffL);
     }
 
     static int initiatorOf(long requestId) {

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,7 +38,15 @@ class DcRequestsTest {
     private DcRig rig;
     private TestPages pages;
 
+    @BeforeEach
+    void start() throws IOException {
+        rig = DcRig.start();
+        pages = new TestPages(rig.fabric());
+    }
+
+    /** Another one, in place of that with the tests' defaults. */
     private void start(DcFabricConfig config) throws IOException {
+        nothingIsLeft();
         rig = DcRig.start(config);
         pages = new TestPages(rig.fabric());
     }
@@ -137,7 +146,6 @@ class DcRequestsTest {
 
     @Test
     void aFenceStopsItsOwnRequestAndNoOther() throws IOException {
-        start(DcRig.config());
         rig.adapter.hold();
         Window one = new Window("ann");
         Window other = new Window("ann");
@@ -194,7 +202,6 @@ class DcRequestsTest {
 
     @Test
     void tenantsNeverShareAnInitiator() throws IOException {
-        start(DcRig.config());
         List<Set<Integer>> used = new ArrayList<>();
         for (String principal : List.of("ann", "bob", "carl")) {
             int before = rig.adapter.posted().size();
@@ -232,7 +239,6 @@ class DcRequestsTest {
 
     @Test
     void aKeyThatTheClientNeverGaveIsCountedAndSuspends() throws IOException {
-        start(DcRig.config());
         Window window = new Window("ann");
         RemoteBuffer good = window.window();
         for (int i = 0; i < 5; i++) {
@@ -250,7 +256,6 @@ class DcRequestsTest {
 
     @Test
     void whatWasPostedBeforeAFailureArrivedAndWhatCameBehindDidNot() throws IOException {
-        start(DcRig.config());
         Window window = new Window("ann");
         rig.adapter.hold();
         Transfer transfer = window.begin();
@@ -279,7 +284,6 @@ class DcRequestsTest {
 
     @Test
     void aWayIsKeptForTheNextRequestAndLookedForAgainWhenItLedNowhere() throws IOException {
-        start(DcRig.config());
         Window window = new Window("ann");
         result(write(window.begin(), 1));
         result(write(window.begin(), 2));
@@ -300,7 +304,6 @@ class DcRequestsTest {
 
     @Test
     void whereThereIsNoWayNothingIsPostedAndTheNextRequestLooksAgain() throws IOException {
-        start(DcRig.config());
         Window window = new Window("ann");
         rig.adapter.fail("ibv_create_ah", 110);
         assertThat(failure(write(window.begin(), 1))).isEqualTo(Reason.PEER_GONE);
@@ -325,7 +328,6 @@ class DcRequestsTest {
 
     @Test
     void whereNoInitiatorCanBeMadeTheRequestFailsAndALaterOneIsServed() throws IOException {
-        start(DcRig.config());
         rig.adapter.fail("mlx5dv_create_qp", 12);
         assertThat(failure(write(new Window("ann").begin(), 1))).isEqualTo(Reason.UNAVAILABLE);
         rig.adapter.fail("mlx5dv_create_qp", 0);
@@ -338,7 +340,6 @@ class DcRequestsTest {
 
     @Test
     void anInitiatorThatCannotBeResetIsDestroyedBeforeItsSlicesEnd() throws IOException {
-        start(DcRig.config());
         rig.adapter.hold();
         Window window = new Window("ann");
         Transfer transfer = window.begin();
@@ -385,7 +386,6 @@ class DcRequestsTest {
 
     @Test
     void aPortThatIsDownTurnsRequestsAwayUntilItIsUp() throws IOException {
-        start(DcRig.config());
         Window window = new Window("ann");
         rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(1, 5, 4, 0, 2));
         Awaiting.until("it is seen", () -> !rig.fabric().health().usable());
@@ -398,7 +398,6 @@ class DcRequestsTest {
 
     @Test
     void openInitiatorsAreCountedByState() throws IOException {
-        start(DcRig.config());
         Window window = new Window("ann");
         assertThat(rig.stats().queuePairs()).containsEntry(QueuePairState.OPEN, 0L);
         result(write(window.begin(), 1));

@@ -22,8 +22,7 @@ class PosterTest {
 
     private void append(int... bytes) {
         keys.add(LOCAL, 8L << 30, 77);
-        TenantPool nobodys = null;
-        Initiator initiator = new Initiator(nobodys, queuePair, new SendQueue(64, 16));
+        Initiator initiator = nobodys();
         long[] from = new long[bytes.length];
         long at = LOCAL;
         for (int i = 0; i < bytes.length; i++) {
@@ -34,6 +33,12 @@ class PosterTest {
             poster.append(new Poster.Route(initiator, () -> {}, 5, 6),
                     DcWork.Direction.TO_PEER, from, bytes, bytes.length, REMOTE);
         }
+    }
+
+    /** A poster does not ask whose it is. */
+    @SuppressWarnings("NullAway")
+    private Initiator nobodys() {
+        return new Initiator(null, queuePair, new SendQueue(64, 16));
     }
 
     @Test
