@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.QueuePairState;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 class DcRequestsTest {
     private static final int BYTES = 1 << 20;
     private static final byte UNTOUCHED = 0x5a;
+    private static final MemoryConfig FEW = new MemoryConfig(32L << 20, BYTES, 0, false);
 
     private DcRig rig;
     private TestPages pages;
@@ -41,14 +43,14 @@ class DcRequestsTest {
     @BeforeEach
     void start() throws IOException {
         rig = DcRig.start();
-        pages = new TestPages(rig.fabric());
+        pages = new TestPages(rig.fabric(), FEW);
     }
 
     /** Another one, in place of that with the tests' defaults. */
     private void start(DcFabricConfig config) throws IOException {
         nothingIsLeft();
         rig = DcRig.start(config);
-        pages = new TestPages(rig.fabric());
+        pages = new TestPages(rig.fabric(), FEW);
     }
 
     private void start(Pool pool) throws IOException {
