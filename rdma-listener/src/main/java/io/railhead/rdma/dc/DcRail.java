@@ -19,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,7 +135,13 @@ final class DcRail implements Completions, AutoCloseable {
         if (!isGood && !initiator.isBroken()) {
             failed(initiator, status);
         }
-        initiator.sends().completed(Initiator.positionOf(request), isGood);
+        try {
+            initiator.sends().completed(Initiator.positionOf(request), isGood);
+        } catch (RuntimeException e) {
+            log.error("dc: a completion", e);
+            initiators.fail(initiator, new TransferException(Reason.UNAVAILABLE,
+                    "an error of this side: " + e));
+        }
     }
 
     private void failed(Initiator initiator, int status) {
@@ -186,19 +193,25 @@ final class DcRail implements Completions, AutoCloseable {
         }
         SendQueue sends = route.sends();
         int room = sends.room();
-        DcWork work = transfer.findNext();
-        while (work != null && fits(route, transfer, work)) {
-            if (sends.room() == room) {
-                route.queuePair().start();
+        DcWork appending = null;
+        try {
+            DcWork work = transfer.findNext();
+            while (work != null && fits(route, transfer, work)) {
+                if (sends.room() == room) {
+                    route.queuePair().start();
+                }
+                transfer.taken();
+                appending = work;
+                poster.append(route, work);
+                appending = null;
+                work = transfer.findNext();
             }
-            transfer.taken();
-            if (!tryAppend(route, transfer, work, room)) {
-                return true;
+            if (work != null) {
+                ready(transfer);
             }
-            work = transfer.findNext();
-        }
-        if (work != null) {
-            ready(transfer);
+        } catch (RuntimeException e) {
+            forget(route, transfer, room, appending, e);
+            return true;
         }
         int added = room - sends.room();
         if (added > 0) {
@@ -212,18 +225,22 @@ final class DcRail implements Completions, AutoCloseable {
                 && transfer.budget().tryTake(work.slice().length(), POLLER);
     }
 
-    /** On a failure of this side nothing of the chain is posted. */
-    private boolean tryAppend(Poster.Route route, DcTransfer transfer, DcWork work, int room) {
-        try {
-            poster.append(route, work);
-            return true;
-        } catch (RuntimeException e) {
-            log.error("dc: a request cannot be posted", e);
+    /**
+     * A failure of this side: nothing of the chain is posted.
+     *
+     * @param room that there was before it
+     * @param appending the slice whose requests may be there in part; null if none is
+     */
+    private static void forget(Poster.Route route, DcTransfer transfer, int room,
+            @Nullable DcWork appending, RuntimeException e) {
+        log.error("dc: a request cannot be posted", e);
+        if (appending != null || route.sends().room() < room) {
             route.queuePair().abort();
-            transfer.stop(new TransferException(Reason.UNAVAILABLE, "an error of this side: " + e));
-            route.sends().refused(room - route.sends().room());
-            work.ended(false);
-            return false;
+        }
+        transfer.stop(new TransferException(Reason.UNAVAILABLE, "an error of this side: " + e));
+        route.sends().refused(room - route.sends().room());
+        if (appending != null) {
+            appending.ended(false);
         }
     }
 

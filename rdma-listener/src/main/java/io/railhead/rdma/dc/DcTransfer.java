@@ -161,7 +161,8 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
     @Override
     public void found(AddressHandles.Way found) {
         way = found;
-        if (waiting.isEmpty()) {
+        // The search may have taken long, and nobody could stop what waited for it alone.
+        if (findNext() == null) {
             isAsking = false;
             releaseWay();
         } else {

@@ -3,17 +3,26 @@ package io.railhead.rdma.dc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.os.verbs.FakeMlx5;
+import io.railhead.os.verbs.FakePeer;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.QueuePairState;
+import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.pairing.GidBytes;
 import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -50,11 +59,37 @@ class DcKeptTest {
     void aDeviceOfAnotherMakerIsRefusedAndGivenBack() throws IOException {
         try (FakeMlx5 adapter = DcRig.openAdapter()) {
             assertThatThrownBy(() -> new DcFabric(DcRig.config(), adapter.verbs(),
-                    new NotMlx5(adapter), DcRig::devices,
+                    new OtherMlx5(adapter, false, new CountDownLatch(0)), DcRig::devices,
                     new Sessions(Duration.ofSeconds(1), 1, 1)))
                     .hasMessage("mlx5_0 is no mlx5 device: DC is a transport of NVIDIA's ConnectX"
                             + " adapters");
             assertThat(adapter.objects()).isZero();
+        }
+    }
+
+    @Test
+    void whoseWayIsStillLookedForWhenTheFabricClosesHearsOfIt() throws Exception {
+        try (FakeMlx5 adapter = DcRig.openAdapter(); Arena arena = Arena.ofShared()) {
+            CountDownLatch mayLookUp = new CountDownLatch(1);
+            DcFabric fabric = new DcFabric(DcRig.config(), adapter.verbs(),
+                    new OtherMlx5(adapter, true, mayLookUp), DcRig::devices,
+                    new Sessions(Duration.ofSeconds(1), 1, 1));
+            TestPages pages = new TestPages(fabric, new MemoryConfig(16L << 20, 1 << 20, 0, false));
+            FakePeer peer = adapter.peer(DcRig.KEY.value());
+            MemorySegment memory = arena.allocate(100);
+            DcPeer target = new DcPeer("ann", "ann",
+                    GidBytes.read(HexFormat.of().parseHex(peer.gid())), 0, peer.number());
+            CompletionStage<Void> write = fabric
+                    .begin(new RemoteBuffer(target, memory.address(), 100, peer.register(memory)))
+                    .write(pages.of(new byte[100]), 0);
+            Thread closing = Thread.ofVirtual().start(fabric::close);
+            Awaiting.until("it closes", () -> !fabric.health().usable());
+            mayLookUp.countDown();
+            closing.join();
+            assertThat(Awaiting.failure(write)).isIn(null, Reason.UNAVAILABLE);
+            assertThat(adapter.addressHandles()).isZero();
+            assertThat(adapter.objects()).isZero();
+            pages.close();
         }
     }
 }

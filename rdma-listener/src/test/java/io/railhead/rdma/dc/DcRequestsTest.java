@@ -380,6 +380,7 @@ class DcRequestsTest {
         rig.fake(window.peer).setMtu(1024);
         Awaiting.until("packets have the new length", () -> {
             result(write(window.begin(), 2));
+            pages.recycle();
             return window.bytes()[0] == 2;
         });
         assertThat(window.bytes()).containsOnly(2);

@@ -9,13 +9,19 @@ import io.railhead.os.verbs.DcInitiator;
 import io.railhead.os.verbs.DcTarget;
 import io.railhead.os.verbs.Mlx5;
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
 
-/** A library that supports no device. */
-record NotMlx5(Mlx5 otherwise) implements Mlx5 {
+/**
+ * A library of which something is otherwise.
+ *
+ * @param isSupported whether it has this transport on any device
+ * @param mayLookUp what a way waits for
+ */
+record OtherMlx5(Mlx5 otherwise, boolean isSupported, CountDownLatch mayLookUp) implements Mlx5 {
 
     @Override
     public boolean supports(IbvContext context) {
-        return false;
+        return isSupported;
     }
 
     @Override
@@ -26,6 +32,11 @@ record NotMlx5(Mlx5 otherwise) implements Mlx5 {
 
     @Override
     public AddressHandle createAddressHandle(IbvPd domain, AddressVector to) throws IOException {
+        try {
+            mayLookUp.await();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
         return otherwise.createAddressHandle(domain, to);
     }
 
