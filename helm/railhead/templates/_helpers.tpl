@@ -63,8 +63,10 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- dig "authentication" "verify" (.Values.config.gateway | default dict) -}}
 {{- end -}}
 
-{{- define "railhead.verbs" -}}
-{{- if dig "verbs" "enabled" false (.Values.config.rdma | default dict) -}}true{{- end -}}
+{{/* The fabric that needs an adapter; "" if none does. */}}
+{{- define "railhead.adapter" -}}
+{{- $rdma := .Values.config.rdma | default dict -}}
+{{- if dig "verbs" "enabled" false $rdma -}}verbs{{- else if dig "dc" "enabled" false $rdma -}}dc{{- end -}}
 {{- end -}}
 
 {{- define "railhead.url" -}}
@@ -117,10 +119,14 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- with .Values.hugePages -}}
 {{- $_ := set $cache "huge_pages" (printf "%sB" .) -}}
 {{- end -}}
+{{- $rdma := dict "loopback" (dict "socket" "/run/railhead/loopback.sock") -}}
+{{- if .Values.dc.existingSecret -}}
+{{- $_ := set $rdma "dc" (dict "key_file" "/etc/railhead-dc/dc.key") -}}
+{{- end -}}
 {{- $own := dict
       "gateway" $gateway
       "cache" $cache
-      "rdma" (dict "loopback" (dict "socket" "/run/railhead/loopback.sock")) -}}
+      "rdma" $rdma -}}
 {{- mustMergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
 {{- end -}}
 
@@ -145,8 +151,8 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if .Values.policy -}}
 {{- fail "policy: cannot be held under config.gateway.authentication: pass_through" -}}
 {{- end -}}
-{{- if include "railhead.verbs" . -}}
-{{- fail "config.rdma.verbs.enabled: there is no RDMA under config.gateway.authentication: pass_through" -}}
+{{- if include "railhead.adapter" . -}}
+{{- fail (printf "config.rdma.%s.enabled: there is no RDMA under config.gateway.authentication: pass_through" (include "railhead.adapter" .)) -}}
 {{- end -}}
 {{- else if not (or $credentials.existingSecret $credentials.principals) -}}
 {{- fail "credentials: give existingSecret, a Secret with the key credentials.yaml, or principals" -}}
@@ -175,8 +181,8 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if ne 0 (mod (int .Values.memoryMiB.cache) $pageMiB) -}}
 {{- fail (printf "memoryMiB.cache: %d is no multiple of hugePages: %s" (int .Values.memoryMiB.cache) .Values.hugePages) -}}
 {{- end -}}
-{{- if and (include "railhead.verbs" .) (not .Values.network.rdmaResource) -}}
-{{- fail "network.rdmaResource: config.rdma.verbs.enabled needs an adapter; name the resource of the RDMA device plugin, such as rdma/hca_shared_devices_a" -}}
+{{- if and (include "railhead.adapter" .) (not .Values.network.rdmaResource) -}}
+{{- fail (printf "network.rdmaResource: config.rdma.%s.enabled needs an adapter; name the resource of the RDMA device plugin, such as rdma/hca_shared_devices_a" (include "railhead.adapter" .)) -}}
 {{- end -}}
 {{- if and .Values.network.hostNetwork .Values.network.multus -}}
 {{- fail "network: a pod with hostNetwork has no networks of Multus; choose one" -}}
@@ -198,8 +204,11 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if eq $authentication "trusted_network" -}}
 {{- fail "credentials.principals: several tenants cannot be told apart under config.gateway.authentication: trusted_network" -}}
 {{- end -}}
-{{- if and (include "railhead.verbs" .) (not (include "railhead.tlsSecret" .)) (not (dig "allow_cleartext" false $gateway)) -}}
+{{- if and (include "railhead.adapter" .) (not (include "railhead.tlsSecret" .)) (not (dig "allow_cleartext" false $gateway)) -}}
 {{- fail "tls: principals of several tenants may not use RDMA without TLS, since a token that is overheard names memory; set tls.existingSecret, tls.certManager or config.gateway.allow_cleartext" -}}
+{{- end -}}
+{{- if and (dig "dc" "enabled" false ($config.rdma | default dict)) (not .Values.dc.existingSecret) -}}
+{{- fail "dc.existingSecret: principals of several tenants may not use config.rdma.dc with the well-known DC key; name a Secret with the key dc.key" -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.rack.label (not .Values.rack.value) -}}

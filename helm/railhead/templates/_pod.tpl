@@ -141,6 +141,11 @@ spec:
           mountPath: /etc/railhead-tls
           readOnly: true
         {{- end }}
+        {{- if .Values.dc.existingSecret }}
+        - name: dc
+          mountPath: /etc/railhead-dc
+          readOnly: true
+        {{- end }}
         - name: run
           mountPath: /run/railhead
         - name: tmp
@@ -181,6 +186,15 @@ spec:
                 - key: ca.crt
                   path: client-ca.crt
           {{- end }}
+    {{- end }}
+    {{- with .Values.dc.existingSecret }}
+    - name: dc
+      secret:
+        secretName: {{ . }}
+        defaultMode: 0440
+        items:
+          - key: dc.key
+            path: dc.key
     {{- end }}
     - name: run
       {{- if eq .Values.kind "DaemonSet" }}

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Endpoint;
 import io.railhead.gateway.frontdoor.Endpoints;
@@ -21,14 +22,23 @@ final class FabricOpening {
     private final GatewayConfig config;
     private final Fabric loopback;
     private final VerbsOpening verbs;
+    private final DcOpening dc;
 
     /** The fabrics are the caller's to close; where one cannot be opened none is left open. */
-    FabricOpening(GatewayConfig config, Sessions sessions, RequestHandler requests) {
+    FabricOpening(GatewayConfig config, Sessions sessions, RequestHandler requests,
+            DcOpening.Machine machine, List<Principal> principals) {
         this.config = config;
         loopback = openLoopback(sessions, requests);
         try {
             verbs = new VerbsOpening(config.rdma(), sessions, requests);
         } catch (RuntimeException e) {
+            loopback.close();
+            throw e;
+        }
+        try {
+            dc = new DcOpening(config, machine, sessions, principals);
+        } catch (RuntimeException e) {
+            verbs.fabric().close();
             loopback.close();
             throw e;
         }
@@ -60,10 +70,14 @@ final class FabricOpening {
     }
 
     Fabrics fabrics() {
-        return new Fabrics(List.of(loopback, verbs.fabric()));
+        return new Fabrics(List.of(loopback, verbs.fabric(), dc.fabric()));
     }
 
-    /** The one over RDMA adapters. */
+    DcOpening dc() {
+        return dc;
+    }
+
+    /** The one that peers make connections to over RDMA adapters. */
     Fabric verbs() {
         return verbs.fabric();
     }

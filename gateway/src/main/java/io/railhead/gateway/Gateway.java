@@ -53,6 +53,7 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
 import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.operation.DcTokens;
 import io.railhead.gateway.operation.FormUpload;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
@@ -116,7 +117,8 @@ public final class Gateway implements AutoCloseable {
     private final @Nullable HttpServer admin;
     private volatile boolean serving;
 
-    private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock) {
+    private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock,
+            DcOpening.Machine machine) {
         this.config = config;
         try {
             Cleartext.require(config, credentials.principals());
@@ -130,7 +132,8 @@ public final class Gateway implements AutoCloseable {
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics, accessLog);
-            FabricOpening opening = new FabricOpening(config, sessions, requests);
+            FabricOpening opening = new FabricOpening(config, sessions, requests, machine,
+                    credentials.principals());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
@@ -150,8 +153,8 @@ public final class Gateway implements AutoCloseable {
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
                     credentials, callers, access, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, opening.endpoints(), reads, routes,
-                            callers, access, opening.verbs()),
+                    frontDoor(credentials, sessions, opening, reads, routes,
+                            callers, access),
                     metrics, (int) config.gateway().maxHeader().bytes(),
                     config.gateway().headerTimeout(),
                     config.gateway().idleTimeout()).leavingWhile(drain::isOn);
@@ -182,7 +185,13 @@ public final class Gateway implements AutoCloseable {
     /** With another clock for what is held and what is allowed. */
     static Gateway start(GatewayConfig config, CredentialStore credentials,
             LongSupplier nanoClock) {
-        return new Gateway(config, credentials, nanoClock);
+        return start(config, credentials, nanoClock, DcOpening.THIS_ONE);
+    }
+
+    /** And with adapters of another kind. */
+    static Gateway start(GatewayConfig config, CredentialStore credentials,
+            LongSupplier nanoClock, DcOpening.Machine machine) {
+        return new Gateway(config, credentials, nanoClock, machine);
     }
 
     private <T extends AutoCloseable> T opened(T part) {
@@ -275,14 +284,18 @@ public final class Gateway implements AutoCloseable {
                 config.cache().run().bytes());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions, Endpoints endpoints,
-            ReadServices reads, Routes routes, SessionCallers callers, AccessControl access,
-            Fabric verbs) {
+    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions,
+            FabricOpening opening, ReadServices reads, Routes routes, SessionCallers callers,
+            AccessControl access) {
+        Endpoints endpoints = opening.endpoints();
+        Fabric verbs = opening.verbs();
+        DcTokens targets = new DcTokens(opening.dc().fabric(),
+                opening.dc().reasonAgainst(credentials::principals));
         return new FrontDoor(authenticator(credentials), access, routes,
                 config.gateway().access().mode() == AuthMode.PASS_THROUGH
                         ? Operations.passingThrough(reads, access)
                         : Operations.router(reads, sessions, config.rdma(),
-                                new PairedWindows(verbs), access,
+                                new PairedWindows(verbs), targets, access,
                                 forms(credentials, routes, access)),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,

@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import io.railhead.gateway.config.Adapters;
+import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.VerbsConfig;
 import io.railhead.os.devices.Gid;
@@ -17,10 +18,18 @@ record RdmaOutlook(GatewayConfig.Rdma rdma) {
         lines.add("rdma over loopback: " + (rdma.loopback().enabled()
                 ? rdma.loopback().socket()
                 : "switched off by rdma.loopback.enabled"));
-        if (!rdma.verbs().enabled()) {
-            lines.add("rdma over verbs: switched off by rdma.verbs.enabled");
-            return lines;
+        lines.addAll(verbs(devices));
+        if (rdma.dc().enabled()) {
+            lines.add(dc(rdma.dc()));
         }
+        return lines;
+    }
+
+    private List<String> verbs(List<RdmaDevice> devices) {
+        if (!rdma.verbs().enabled()) {
+            return List.of("rdma over verbs: switched off by rdma.verbs.enabled");
+        }
+        List<String> lines = new ArrayList<>();
         for (GidChoice choice : Adapters.choose(rdma, devices)) {
             lines.add("rdma over verbs: " + switch (choice) {
                 case GidChoice.Chosen chosen -> describe(chosen);
@@ -33,6 +42,16 @@ record RdmaOutlook(GatewayConfig.Rdma rdma) {
                     + ", port " + port(advertise));
         }
         return lines;
+    }
+
+    private static String dc(DcConfig dc) {
+        return "rdma over dc: "
+                + (dc.pin().device() == null
+                        ? "the first mlx5 adapter"
+                        : dc.pin().device() + " port " + dc.pin().port())
+                + ", MTU " + (dc.mtu() == null ? "of the port" : dc.mtu().toString())
+                + ", traffic class " + dc.sending().trafficClass()
+                + (dc.keyFile() == null ? ", the well-known DC key" : ", DC key of the site's own");
     }
 
     private int port(GatewayConfig.Advertise advertise) {

@@ -6,8 +6,10 @@ import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
@@ -40,6 +42,7 @@ public final class Serve {
             FabricOpening.requireSocketFolder(checked.rdma().loopback());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 Cleartext.require(checked, credentials.principals());
+                requireDcKey(checked.rdma().dc(), credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());
                 warnings(checked, credentials)
                         .forEach(warning -> out.println("warning: " + warning));
@@ -51,6 +54,12 @@ public final class Serve {
         } catch (ConfigException | IllegalArgumentException e) {
             err.println("railhead: " + e.getMessage());
             return 1;
+        }
+    }
+
+    private static void requireDcKey(DcConfig dc, List<Principal> principals) {
+        if (dc.enabled()) {
+            DcKeyFile.require(dc, DcKeyFile.read(dc), principals);
         }
     }
 

@@ -98,4 +98,15 @@ class RdmaOutlookTest {
                 DEVICES).getLast())
                 .isEqualTo("rdma over verbs: peers are told rack7-ib, port 9");
     }
+
+    @Test
+    void dcSaysWhatClientsMustHaveToo() throws Exception {
+        assertThat(lines("dc: {enabled: true}", DEVICES)).last()
+                .isEqualTo("rdma over dc: the"
+                        + " first mlx5 adapter, MTU of the port, traffic class 96, the well-known DC key");
+        assertThat(lines("dc: {enabled: true, device: mlx5_1, mtu: 1024, key_file: k}", DEVICES))
+                .last()
+                .isEqualTo("rdma over dc: mlx5_1 port 1, MTU 1024, traffic class 96,"
+                        + " DC key of the site's own");
+    }
 }

@@ -42,6 +42,11 @@ final class TestGateway implements AutoCloseable {
     }
 
     TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock) {
+        this(settings, yaml, principals, nanoClock, DcOpening.THIS_ONE);
+    }
+
+    TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock,
+            DcOpening.Machine machine) {
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
@@ -49,7 +54,7 @@ final class TestGateway implements AutoCloseable {
                     DEFAULTS.replace("  SETTINGS\n", settings)
                             .replace("SOCKET", socket().toString()) + yaml);
             credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
-            gateway = Gateway.start(ConfigLoader.load(config), credentials, nanoClock);
+            gateway = Gateway.start(ConfigLoader.load(config), credentials, nanoClock, machine);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {

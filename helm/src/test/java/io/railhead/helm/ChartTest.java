@@ -284,6 +284,26 @@ class ChartTest {
     }
 
     @Test
+    void theDcKeyIsMountedFromItsSecretAndNoneServesOneTenantAlone() throws IOException {
+        String dc = """
+                network: {rdmaResource: rdma/a}
+                config:
+                  gateway: {allow_cleartext: true}
+                  backends: {s: {endpoints: ["http://s"]}}
+                  rdma: {dc: {enabled: true, device: mlx5_0, traffic_class: 104}}
+                """;
+        Chart chart = with("multi-tenant", dc + "dc: {existingSecret: rack-dc}\n");
+        assertThat(chart.document("ConfigMap").at("/data/railhead.yaml").asText())
+                .contains("key_file: /etc/railhead-dc/dc.key");
+        assertThat(chart.document("StatefulSet").at("/spec/template/spec/volumes").toString())
+                .contains("\"secretName\":\"rack-dc\"");
+        assertThatThrownBy(with("multi-tenant", dc)::render)
+                .hasMessageContaining("dc.existingSecret: principals of several tenants");
+        assertThatThrownBy(with("laptop", dc.replace("rdma/a", "''"))::render)
+                .hasMessageContaining("config.rdma.dc.enabled needs an adapter");
+    }
+
+    @Test
     void rulesAndDashboardAreTheFilesOfTheChart() throws IOException {
         Chart chart = Chart.of("rack-roce");
         assertThat(chart.document("PrometheusRule").path("spec"))

@@ -59,7 +59,7 @@ public final class Fabrics implements Fabric {
         Fabric fabric = find(session.fabric());
         return fabric == null
                 ? Health.down("there is no fabric " + session.fabric())
-                : fabric.health();
+                : fabric.health(session);
     }
 
     /** The sum of theirs. */

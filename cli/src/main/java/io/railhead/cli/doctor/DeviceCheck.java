@@ -25,7 +25,7 @@ final class DeviceCheck implements Check {
     @Override
     public List<Finding> run(Host host, MachineNeeds needs) {
         List<RdmaDevice> devices = host.devices();
-        boolean asked = needs.rdma().verbs().enabled();
+        boolean asked = needs.rdma().usesAdapters();
         if (devices.isEmpty()) {
             return List.of(none(host, asked));
         }

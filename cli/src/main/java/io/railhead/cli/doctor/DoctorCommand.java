@@ -34,6 +34,12 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--bucket", paramLabel = "BACKEND=BUCKET", description = "A bucket to look at, beside probe_bucket; may be given again.")
     private List<String> buckets = new ArrayList<>();
 
+    @Option(names = "--dc-selftest", description = "Only move bytes over the dc fabric, from a port of an mlx5 adapter to itself, and compare them.")
+    private boolean dcSelfTest;
+
+    @Option(names = "--device", paramLabel = "NAME", description = "The adapter of --dc-selftest, such as mlx5_0; default: rdma.dc.device, or the first that works.")
+    private @Nullable String device;
+
     @Option(names = "--json", description = "One JSON document for programs, and nothing else.")
     private boolean json;
 
@@ -43,6 +49,12 @@ public final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Map<String, List<String>> named = buckets();
+        if (device != null && !dcSelfTest) {
+            throw new ParameterException(spec.commandLine(), "--device belongs to --dc-selftest");
+        }
+        if (dcSelfTest) {
+            return report(new DoctorReport(DcTrial.on(Host.below(root)).run(config, device)));
+        }
         PrintWriter err = spec.commandLine().getErr();
         Doctor doctor = new Doctor(Host.below(root), new Parts(err, ProgressLine.isTerminal()));
         DoctorReport report;
@@ -51,6 +63,10 @@ public final class DoctorCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "--bucket: " + e.getMessage(), e);
         }
+        return report(report);
+    }
+
+    private int report(DoctorReport report) {
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(report.toJson());

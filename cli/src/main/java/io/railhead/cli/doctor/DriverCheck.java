@@ -26,7 +26,7 @@ final class DriverCheck implements Check {
 
     @Override
     public List<Finding> run(Host host, MachineNeeds needs) {
-        boolean asked = needs.rdma().verbs().enabled();
+        boolean asked = needs.rdma().usesAdapters();
         List<RdmaDevice> devices = host.devices();
         if (!asked && devices.isEmpty()) {
             return List.of();

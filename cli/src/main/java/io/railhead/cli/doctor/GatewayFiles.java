@@ -8,10 +8,13 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.gateway.frontdoor.TlsFiles;
+import io.railhead.rdma.dc.DcKey;
 import io.vertx.core.Vertx;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -67,12 +70,37 @@ final class GatewayFiles {
         if (events != null) {
             findings.add(secret("gateway.events.token_file", events.tokenFile()));
         }
+        findings.addAll(dcKey(site));
         String cleartext = Cleartext.reasonAgainst(site.config(), site.principals());
         if (cleartext != null) {
             findings.add(fail("gateway.tls", cleartext, "who hears one tenant's requests could"
                     + " name its memory", "set gateway.tls.certificate and gateway.tls.key"));
         }
         return findings;
+    }
+
+    private static List<Finding> dcKey(Site site) {
+        DcConfig dc = site.config().rdma().dc();
+        if (!dc.enabled()) {
+            return List.of();
+        }
+        String why = "it opens every client's memory to who reaches the fabric and guesses the rest";
+        String mend = "write 16 random hex digits there, as openssl rand -hex 8 prints them, and"
+                + " into each client's configuration";
+        try {
+            DcKey key = DcKeyFile.read(dc);
+            String reason = DcKeyFile.reasonAgainst(dc, key, site.principals());
+            Path file = dc.keyFile();
+            if (reason != null) {
+                return List.of(fail("rdma.dc.key_file", reason, why, mend));
+            }
+            return List.of(file == null || key.isWellKnown()
+                    ? warn("rdma.dc.key_file", "the well-known DC key is used", why, mend)
+                    : secret("rdma.dc.key_file", file));
+        } catch (IllegalArgumentException e) {
+            return List.of(
+                    fail("rdma.dc.key_file", String.valueOf(e.getMessage()), why, mend));
+        }
     }
 
     private static Finding policy(Path path, List<Principal> principals) {

@@ -42,7 +42,7 @@ final class MemoryCheck implements Check {
     private static Finding memlock(Host host, MachineNeeds needs, long limit) {
         int registrations = registrations(host, needs);
         long cache = needs.cache().memory().bytes();
-        long needed = needs.rdma().verbs().enabled()
+        long needed = needs.rdma().usesAdapters()
                 ? cache * registrations
                 : needs.cache().lock() ? cache : 0;
         String found = Sizes.of(limit) + " may be pinned, "
@@ -59,8 +59,14 @@ final class MemoryCheck implements Check {
                 : ok("memlock", found, why);
     }
 
-    /** Once for each device that would be used. */
+    /** Once for each device that would be used, and by each of the fabrics. */
     private static int registrations(Host host, MachineNeeds needs) {
+        int byDc = needs.rdma().dc().enabled() ? 1 : 0;
+        int byVerbs = needs.rdma().verbs().enabled() || byDc == 0 ? devices(host, needs) : 0;
+        return byVerbs + byDc;
+    }
+
+    private static int devices(Host host, MachineNeeds needs) {
         return Math.max(1, (int) Adapters.choose(needs.rdma(), host.devices())
                 .stream()
                 .filter(GidChoice.Chosen.class::isInstance)

@@ -4,8 +4,10 @@ import io.prometheus.client.Collector;
 import io.prometheus.client.CounterMetricFamily;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
+import io.railhead.gateway.config.VerbsConfig;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.PortCounters;
+import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -14,8 +16,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What the ports count that verbs use or have used, read from sysfs when asked; nothing while verbs
- * are switched off. Collecting blocks.
+ * What the ports count that adapters' fabrics use or have used, read from sysfs when asked; nothing
+ * while these are switched off. Collecting blocks.
  */
 public final class NicCollector extends Collector {
     private final Rdma rdma;
@@ -39,10 +41,10 @@ public final class NicCollector extends Collector {
     @Override
     public List<MetricFamilySamples> collect() {
         CounterMetricFamily events = new CounterMetricFamily("railhead_nic_events",
-                "Errors and congestion of the ports that verbs use, by the kernel's names.",
+                "Errors and congestion of the ports that RDMA uses, by the kernel's names.",
                 List.of("device", "port", "counter"));
         CounterMetricFamily bytes = new CounterMetricFamily("railhead_nic_bytes",
-                "Bytes over the ports that verbs use, whoever they were for.",
+                "Bytes over the ports that RDMA uses, whoever they were for.",
                 List.of("device", "port", "direction"));
         for (Place place : places()) {
             String port = String.valueOf(place.port());
@@ -66,6 +68,17 @@ public final class NicCollector extends Collector {
                 if (choice instanceof GidChoice.Chosen(var device, var port, var _)) {
                     used.add(new Place(device.name(), port.number()));
                 }
+            }
+        }
+        if (rdma.dc().enabled()) {
+            VerbsConfig.Pin pin = rdma.dc().pin();
+            for (RdmaDevice device : RdmaDevices.read(sysfs)) {
+                device.ports()
+                        .stream()
+                        .filter(port -> pin.device() == null
+                                || (pin.device().equals(device.name())
+                                        && pin.port() == port.number()))
+                        .forEach(port -> used.add(new Place(device.name(), port.number())));
             }
         }
         return List.copyOf(used);

@@ -1,6 +1,7 @@
 package io.railhead.gateway.authorization;
 
 import io.railhead.gateway.auth.Principal;
+import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,20 @@ public final class PeerAddresses {
     public static boolean allow(Principal principal, byte[] gid, @Nullable InetAddress peer) {
         InetAddress named = address(gid);
         return named.equals(peer) || principal.gids().contains(named);
+    }
+
+    /** Of a TCP connection; null for what is no address. */
+    public static @Nullable InetAddress of(@Nullable SocketAddress socket) {
+        String host = socket == null ? null : socket.hostAddress();
+        if (host == null) {
+            return null;
+        }
+        try {
+            int scope = host.indexOf('%');
+            return InetAddress.ofLiteral(scope < 0 ? host : host.substring(0, scope));
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
     }
 
     private static InetAddress address(byte[] gid) {

@@ -30,8 +30,8 @@ import org.slf4j.event.Level;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader},
- * {@link RuleLoader}, {@link RdmaLoader} and {@link VerbsLoader}; relative paths start at the
- * file's folder.
+ * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader} and {@link DcLoader}; relative paths
+ * start at the file's folder.
  */
 public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;

@@ -106,10 +106,17 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param gidType of the adapters' addresses
      * @param dialects served beside the one that every client can speak
      */
-    public record Rdma(Loopback loopback, VerbsConfig verbs, VerbsProvider provider,
-            GidType gidType, Advertise advertise, Channel channel, Duration decideTimeout,
+    public record Rdma(Loopback loopback, VerbsConfig verbs, DcConfig dc,
+            VerbsProvider provider, GidType gidType, Advertise advertise, Channel channel,
+            Duration decideTimeout,
             Duration fenceTimeout, PutDecline putDecline, Dialects.Served dialects,
-            int maxSessionsPerPrincipal, Duration tokenAge, Pairs pairs) {}
+            int maxSessionsPerPrincipal, Duration tokenAge, Pairs pairs) {
+
+        /** Whether bytes go over RDMA adapters. */
+        public boolean usesAdapters() {
+            return verbs.enabled() || dc.enabled();
+        }
+    }
 
     /**
      * Queue pairs that are paired over HTTP.

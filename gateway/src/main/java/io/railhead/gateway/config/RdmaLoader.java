@@ -44,6 +44,7 @@ final class RdmaLoader {
         Rdma rdma = new Rdma(
                 loopback(section.section("loopback")),
                 VerbsLoader.load(section.section("verbs"), slice),
+                new DcLoader(folder).load(section.section("dc"), slice),
                 section.choice("provider", "foreign", PROVIDERS),
                 section.choice("gid_type", "rocev2", GID_TYPES),
                 advertise(section.section("advertise")),

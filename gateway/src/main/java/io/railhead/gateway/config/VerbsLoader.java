@@ -24,7 +24,7 @@ final class VerbsLoader {
         VerbsConfig verbs = new VerbsConfig(
                 section.flag("enabled", false),
                 new Listening(addresses(section), section.count("port", 7471, 0, 65_535)),
-                pin(section),
+                pin(section, "rdma.verbs.device"),
                 connection(section),
                 new Queues(section.count("send_queue_depth", 256, 64, 32_768),
                         section.count("read_depth", 16, 1, 255)),
@@ -61,12 +61,13 @@ final class VerbsLoader {
         }
     }
 
-    private static Pin pin(Section section) throws ConfigException {
+    /** @param device the full name of the key beside it */
+    static Pin pin(Section section, String device) throws ConfigException {
         Pin pin = new Pin(section.text("device"),
                 section.count("device_port", 1, 1, 255),
                 section.value("gid_index", AUTO, VerbsLoader::gidIndex));
         if (pin.gidIndex() != null && pin.device() == null) {
-            throw section.problem("gid_index", "is one device's; name it under rdma.verbs.device");
+            throw section.problem("gid_index", "is one device's; name it under " + device);
         }
         return pin;
     }
@@ -82,7 +83,7 @@ final class VerbsLoader {
     }
 
     private static Connection connection(Section section) throws ConfigException {
-        return new Connection(section.value("mtu", AUTO, VerbsLoader::mtu),
+        return new Connection(mtu(section),
                 section.count("traffic_class", 0, 0, 255),
                 section.value("service_level", AUTO, VerbsLoader::serviceLevel),
                 bounded(section, "ack_timeout", 14, 31, 0,
@@ -95,7 +96,7 @@ final class VerbsLoader {
     }
 
     /** A count up to {@code max}; the value next to its range has a reason of its own not to be. */
-    private static int bounded(Section section, String key, int otherwise, int max, int trap,
+    static int bounded(Section section, String key, int otherwise, int max, int trap,
             String reason) throws ConfigException {
         int value = section.count(key, otherwise, 0, 255);
         if (value == trap) {
@@ -106,6 +107,11 @@ final class VerbsLoader {
                     "must be " + (trap == 0 ? 1 : 0) + " to " + max + ": " + value);
         }
         return value;
+    }
+
+    /** In bytes; null: the path's own. */
+    static @Nullable Integer mtu(Section section) throws ConfigException {
+        return section.value("mtu", AUTO, VerbsLoader::mtu);
     }
 
     private static @Nullable Integer mtu(String text) {

@@ -5,7 +5,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether RDMA sessions may be opened over HTTP without TLS. */
+/** Whether RDMA sessions may be opened, and tokens sent, over HTTP without TLS. */
 public final class Cleartext {
 
     private Cleartext() {}
@@ -17,7 +17,8 @@ public final class Cleartext {
      */
     public static @Nullable String reasonAgainst(GatewayConfig config, List<Principal> principals) {
         GatewayConfig.Gateway gateway = config.gateway();
-        boolean hasSessions = config.rdma().loopback().enabled() || config.rdma().verbs().enabled();
+        boolean hasSessions = config.rdma().loopback().enabled()
+                || config.rdma().usesAdapters();
         boolean isHeard = gateway.tls() == null && !isOfThisHost(gateway.listen().host());
         boolean severalTenants = principals.stream().map(Principal::tenant).distinct().count() > 1;
         return hasSessions && isHeard && severalTenants && !gateway.allowCleartext()

@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
@@ -22,7 +23,8 @@ final class GetObject implements Operation {
     @Override
     public void handle(Exchange exchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
-        switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET)) {
+        switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET,
+                PeerAddresses.of(exchange.request().remoteAddress()))) {
             case TokenAdmission.NoToken _ ->
                 read(request, new HttpBody(services, exchange, request, ""));
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->

@@ -33,18 +33,20 @@ public final class Operations {
 
     /**
      * @param paired what tokens of paired queue pairs name
+     * @param targets what tokens of targets name
      * @param forms how uploads by HTML forms are verified and sent on
      */
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
-            PairedWindows paired, AccessControl access, FormUpload.Site forms) {
+            PairedWindows paired, DcTokens targets, AccessControl access,
+            FormUpload.Site forms) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
         };
         // A signature is acceptable for the token's age before and after its date.
         Replays replays = new Replays(rdma.tokenAge().multipliedBy(3));
-        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), paired, replays,
-                rdma.tokenAge(), new Dialects(putDecline, rdma.dialects()),
+        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), paired, targets,
+                replays, rdma.tokenAge(), new Dialects(putDecline, rdma.dialects()),
                 Clock.systemUTC(), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());

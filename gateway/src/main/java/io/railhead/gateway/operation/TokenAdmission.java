@@ -2,6 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -16,10 +17,13 @@ import io.railhead.rdma.dialect.Recognition;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a token may be used: it names somebody's memory, so whoever sends it must have signed it
@@ -29,18 +33,20 @@ final class TokenAdmission {
     private final Sessions sessions;
     private final Fabric fabric;
     private final PairedWindows paired;
+    private final DcTokens targets;
     private final Replays replays;
     private final Duration tokenAge;
     private final Dialects dialects;
     private final InstantSource clock;
     private final Metrics metrics;
 
-    TokenAdmission(Sessions sessions, Fabric fabric, PairedWindows paired, Replays replays,
-            Duration tokenAge,
+    TokenAdmission(Sessions sessions, Fabric fabric, PairedWindows paired, DcTokens targets,
+            Replays replays, Duration tokenAge,
             Dialects dialects, InstantSource clock, Metrics metrics) {
         this.sessions = sessions;
         this.fabric = fabric;
         this.paired = paired;
+        this.targets = targets;
         this.replays = replays;
         this.tokenAge = tokenAge;
         this.dialects = dialects;
@@ -63,7 +69,9 @@ final class TokenAdmission {
     /** Declined or refused with an error. */
     record Refused(S3Exception error) implements Admission {}
 
-    Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation) {
+    /** @param peer whose TCP connection it came by; null where it is not known */
+    Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
+            @Nullable InetAddress peer) {
         return switch (dialects.recognise(operation, request::header)) {
             case Recognition.None _ -> new NoToken();
             case Recognition.Malformed(var _, var message) -> refuse("malformed",
@@ -71,9 +79,9 @@ final class TokenAdmission {
             case Recognition.Declined(var dialect, var reason) -> decline(
                     dialect.decline(operation), reason);
             case Recognition.Accepted(var dialect, var headers, var token) -> admit(request,
-                    operation, new Offer(dialect, headers, () -> registered(request, token)));
+                    operation, offer(request, dialect, headers, token, peer));
             case Recognition.Paired(var dialect, var headers, var token) -> admit(request,
-                    operation, new Offer(dialect, headers,
+                    operation, Offer.ofSession(dialect, headers,
                             () -> paired.resolve(request.principal(), token)));
         };
     }
@@ -81,15 +89,32 @@ final class TokenAdmission {
     /**
      * A token as its dialect has it.
      *
-     * @param window what it names, looked up once it is known who asks; or a TransferException
+     * @param obstacle why no token of its kind is served now, or null; asked last
+     * @param window what it names, looked up once it is known who asks; or a TransferException, or
+     *            an S3Exception
+     * @param ifDown the reason to give where what it names cannot be reached now
      */
-    private record Offer(Dialect dialect, List<String> headers, Supplier<RemoteBuffer> window) {}
+    private record Offer(Dialect dialect, List<String> headers,
+            Supplier<@Nullable String> obstacle, Function<Principal, RemoteBuffer> window,
+            String ifDown) {
+
+        /** Of memory that was registered, or a queue pair that was paired. */
+        static Offer ofSession(Dialect dialect, List<String> headers,
+                Supplier<RemoteBuffer> window) {
+            return new Offer(dialect, headers, () -> null, _ -> window.get(), "fabric");
+        }
+    }
+
+    private Offer offer(S3Request request, Dialect dialect, List<String> headers, Token token,
+            @Nullable InetAddress peer) {
+        return token.isLoopback()
+                ? Offer.ofSession(dialect, headers, () -> registered(request, token))
+                // Its obstacle is that there is no fabric: then it can only be too busy.
+                : new Offer(dialect, headers, targets::findObstacle,
+                        principal -> targets.resolve(principal, token, peer), "busy");
+    }
 
     private RemoteBuffer registered(S3Request request, Token token) {
-        if (!token.isLoopback()) {
-            throw new TransferException(TransferException.Reason.UNAVAILABLE,
-                    "no fabric reaches this token's queue pair");
-        }
         return sessions.resolve(request.principal(), token.session(), token.address(),
                 token.length(), token.key());
     }
@@ -103,24 +128,32 @@ final class TokenAdmission {
         if (unsigned != null) {
             return refuse(unsigned.error().code(), unsigned);
         }
-        String unusable = unusable(request, operation);
+        if (!(request.authentication() instanceof Authentication.Signed signed)) {
+            return decline(offer.dialect().decline(operation), "anonymous");
+        }
+        String unusable = unusable(request, signed.principal(), operation);
+        if (unusable == null) {
+            unusable = offer.obstacle().get();
+        }
         if (unusable != null) {
             return decline(offer.dialect().decline(operation), unusable);
         }
         try {
-            RemoteBuffer buffer = offer.window().get();
+            RemoteBuffer buffer = offer.window().apply(signed.principal());
             return fabric.health(buffer.session()).usable()
                     ? new Admitted(buffer, offer.dialect())
-                    : decline(offer.dialect().decline(operation), "fabric");
+                    : decline(offer.dialect().decline(operation), offer.ifDown());
         } catch (TransferException e) {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
                 return decline(offer.dialect().decline(operation), "fabric");
             }
             return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
+        } catch (S3Exception e) {
+            return refuse("foreign_address", e);
         }
     }
 
-    private @org.jspecify.annotations.Nullable S3Exception checkSignature(S3Request request,
+    private @Nullable S3Exception checkSignature(S3Request request,
             Offer offer) {
         if (!(request.authentication() instanceof Authentication.Signed signed)
                 || signed.presigned()
@@ -143,14 +176,11 @@ final class TokenAdmission {
     }
 
     /** Why this principal's request is not served by RDMA now; null if it is. */
-    private @org.jspecify.annotations.Nullable String unusable(S3Request request,
+    private @Nullable String unusable(S3Request request, Principal principal,
             io.railhead.rdma.dialect.Operation operation) {
-        if (!(request.authentication() instanceof Authentication.Signed signed)) {
-            return "anonymous";
-        }
         boolean allowed = operation == io.railhead.rdma.dialect.Operation.GET
-                ? signed.principal().rdmaGet()
-                : signed.principal().rdmaPut();
+                ? principal.rdmaGet()
+                : principal.rdmaPut();
         if (!allowed) {
             return "permission";
         }

@@ -3,6 +3,7 @@ package io.railhead.gateway.pairing;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.S3Error;
@@ -73,7 +74,7 @@ public final class ConnectPaths {
         try {
             return new PairRequest(caller.principal().name(),
                     RcDescriptor.parse(token).end(Hex.psn(psn)),
-                    PairingAdmission.address(exchange.request().localAddress()), null);
+                    PeerAddresses.of(exchange.request().localAddress()), null);
         } catch (IllegalArgumentException e) {
             throw admission.malformed(TOKEN + " or " + PSN + ": " + e.getMessage() + ".");
         }

@@ -2,6 +2,7 @@ package io.railhead.gateway.pairing;
 
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.ObjectRead;
@@ -75,7 +76,7 @@ public final class HipobjPaths {
         admission.requireAddress(caller.principal(), target.asked().descriptor().gid(), exchange);
         PairRequest asked = new PairRequest(caller.principal().name(),
                 target.asked().descriptor().end(target.asked().psn()),
-                PairingAdmission.address(exchange.request().localAddress()), staging(target));
+                PeerAddresses.of(exchange.request().localAddress()), staging(target));
         if (target.asked().isPut()) {
             pair(exchange, pairing, asked, target);
             return;

@@ -17,7 +17,6 @@ import io.railhead.rdma.pairing.GidBytes;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.session.Sessions;
-import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -117,22 +116,8 @@ public final class PairingAdmission {
 
     void requireAddress(Principal caller, InetAddress gid, Exchange exchange) {
         if (!PeerAddresses.allow(caller, GidBytes.of(gid),
-                address(exchange.request().remoteAddress()))) {
+                PeerAddresses.of(exchange.request().remoteAddress()))) {
             throw refuse("foreign_address", new S3Exception(S3Error.RDMA_FOREIGN_ADDRESS));
-        }
-    }
-
-    /** Null for what is no address. */
-    static @Nullable InetAddress address(@Nullable SocketAddress socket) {
-        String host = socket == null ? null : socket.hostAddress();
-        if (host == null) {
-            return null;
-        }
-        try {
-            int scope = host.indexOf('%');
-            return InetAddress.ofLiteral(scope < 0 ? host : host.substring(0, scope));
-        } catch (IllegalArgumentException e) {
-            return null;
         }
     }
 

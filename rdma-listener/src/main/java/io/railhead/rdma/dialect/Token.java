@@ -59,6 +59,11 @@ public record Token(long address, long length, int key, int lid, int session, St
         return gid.equals(LOOPBACK_GID);
     }
 
+    /** Whether it says by which port its target is reached. */
+    public boolean hasGid() {
+        return !gid.equals(NO_GID);
+    }
+
     /** The part of this window that starts at this address; null if it does not lie inside. */
     @Nullable
     Token narrowedTo(long from, long bytes) {

@@ -1,5 +1,6 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.rdma.adapter.SharedBudget;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,6 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.session.EndReason;
 import java.time.Duration;
 import java.util.Iterator;

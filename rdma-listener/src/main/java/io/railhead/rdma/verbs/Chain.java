@@ -5,6 +5,10 @@ import static java.util.Objects.requireNonNull;
 import com.ibm.disni.verbs.IbvSendWR;
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.os.verbs.PreparedSends;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.SendQueue;
+import io.railhead.rdma.adapter.SlabKeys;
+import io.railhead.rdma.adapter.Work;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,6 +5,8 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.MessageMemory;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

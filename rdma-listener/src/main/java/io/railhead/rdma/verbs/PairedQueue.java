@@ -4,6 +4,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.pairing.QueuePairEnd;
 import io.railhead.rdma.pairing.StagingArea;

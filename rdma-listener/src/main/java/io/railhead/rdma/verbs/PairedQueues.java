@@ -13,6 +13,7 @@ import com.ibm.disni.verbs.IbvQP;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.pairing.PairRequest;
 import io.railhead.rdma.pairing.Pairing;

@@ -3,6 +3,8 @@ package io.railhead.rdma.verbs;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.rdma.Health;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.PortBudgets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -4,10 +4,8 @@ import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.RdmaDevice;
+import io.railhead.rdma.adapter.LocalNetwork;
 import java.net.InetAddress;
-import java.net.InterfaceAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -41,7 +39,7 @@ final class PortGids {
             Optional<Gid> gid = sameFamily(own, peer) && port.health().usable()
                     ? gid(now, port, own)
                     : Optional.empty();
-            int points = onOneNetwork(own, peer) ? 2 : own.equals(arrivedAt) ? 1 : 0;
+            int points = LocalNetwork.holds(own, peer) ? 2 : own.equals(arrivedAt) ? 1 : 0;
             if (gid.isPresent() && points > most) {
                 best = new Found(port, gid.get());
                 most = points;
@@ -63,30 +61,5 @@ final class PortGids {
         return GidChoice.of(device, wanted.at(own)) instanceof GidChoice.Chosen chosen
                 ? Optional.of(chosen.gid())
                 : Optional.empty();
-    }
-
-    private static boolean onOneNetwork(InetAddress own, InetAddress peer) {
-        try {
-            NetworkInterface network = NetworkInterface.getByInetAddress(own);
-            return network != null && network.getInterfaceAddresses()
-                    .stream()
-                    .filter(address -> address.getAddress().equals(own))
-                    .anyMatch(address -> holds(address, peer));
-        } catch (SocketException e) {
-            return false;
-        }
-    }
-
-    private static boolean holds(InterfaceAddress network, InetAddress peer) {
-        byte[] own = network.getAddress().getAddress();
-        byte[] other = peer.getAddress();
-        int bits = network.getNetworkPrefixLength();
-        for (int i = 0; i < own.length && bits > 0; i++, bits -= Byte.SIZE) {
-            int mask = bits >= Byte.SIZE ? 0xff : 0xff << (Byte.SIZE - bits);
-            if ((own[i] & mask) != (other[i] & mask)) {
-                return false;
-            }
-        }
-        return own.length == other.length;
     }
 }

@@ -1,11 +1,13 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvCQ;
-import com.ibm.disni.verbs.IbvCompChannel;
-import com.ibm.disni.verbs.SVCReqNotify;
-import io.railhead.os.EventDescriptor;
-import io.railhead.os.PollSet;
 import io.railhead.os.verbs.PreparedReceives;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.CompletionQueue;
+import io.railhead.rdma.adapter.Completions;
+import io.railhead.rdma.adapter.Poller;
+import io.railhead.rdma.adapter.SharedBudget;
+import io.railhead.rdma.adapter.Undo;
 import io.railhead.rdma.channel.AdaptiveSpin;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
@@ -14,7 +16,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -30,26 +31,18 @@ import org.slf4j.LoggerFactory;
  */
 final class Rail implements Completions, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Rail.class);
-    private static final int BATCH = 32;
     private static final int SLOT_BITS = 14;
     private static final int SLOTS = 1 << SLOT_BITS;
     private static final int GENERATIONS = 1 << 16;
-    private static final int EVENTS_A_BATCH = 64;
-    private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final int number;
     private final Adapter adapter;
     private final QueuePairConfig config;
     private final OutstandingBytes outstanding;
     private final Poller poller;
-    private final IbvCompChannel channel;
-    private final IbvCQ queue;
-    private final SVCReqNotify notification;
-    private final io.railhead.os.verbs.Completions batch;
+    private final CompletionQueue queue;
     private final PreparedReceives receives;
     private final Chain chain;
-    private final EventDescriptor wake = new EventDescriptor();
-    private final PollSet sleepers;
     private final Undo undo = new Undo();
     private final AtomicReferenceArray<@Nullable Link> links = new AtomicReferenceArray<>(SLOTS);
     /** Links with something that waits, each once; some may be blocked. */
@@ -58,7 +51,6 @@ final class Rail implements Completions, AutoCloseable {
     private int linkCount;
     private int nextSlot;
     private int generation;
-    private int unacknowledged;
 
     /**
      * @param number among its device's, from 0
@@ -70,22 +62,13 @@ final class Rail implements Completions, AutoCloseable {
         this.config = config;
         this.outstanding = outstanding;
         completionsFree = Math.min(polling.completions(), adapter.limits().completions());
-        undo.add(wake::close);
         try {
-            channel = adapter.context().createCompChannel();
-            undo.add(channel::destroyCompChannel);
-            queue = adapter.context().createCQ(channel, completionsFree, 0);
-            undo.add(this::destroyQueue);
-            notification = queue.reqNotification(false);
-            undo.add(notification::free);
-            batch = adapter.verbs().completions(BATCH);
-            undo.add(batch::close);
+            queue = new CompletionQueue(adapter, completionsFree);
+            undo.add(queue::close);
             receives = adapter.verbs().prepareReceives(1, 1);
             undo.add(receives::close);
             chain = new Chain(adapter, config);
             undo.add(chain::close);
-            sleepers = new PollSet(channel.getFd(), wake.descriptor());
-            undo.add(sleepers::close);
         } catch (IOException | RuntimeException e) {
             undo.run(e);
             throw e;
@@ -133,7 +116,7 @@ final class Rail implements Completions, AutoCloseable {
     }
 
     IbvCQ queue() {
-        return queue;
+        return queue.queue();
     }
 
     PreparedReceives receives() {
@@ -187,7 +170,7 @@ final class Rail implements Completions, AutoCloseable {
 
     @Override
     public int poll() {
-        int polled = batch.poll(queue);
+        int polled = queue.poll();
         for (int i = 0; i < polled; i++) {
             dispatch(i);
         }
@@ -195,7 +178,7 @@ final class Rail implements Completions, AutoCloseable {
     }
 
     private void dispatch(int index) {
-        int id = Link.linkOf(batch.workRequestId(index));
+        int id = Link.linkOf(queue.batch().workRequestId(index));
         Link link = links.get(id % SLOTS);
         if (link == null || link.id() != id) {
             // Of a queue pair that was destroyed before it was drained.
@@ -203,7 +186,7 @@ final class Rail implements Completions, AutoCloseable {
             return;
         }
         try {
-            link.completed(batch, index);
+            link.completed(queue.batch(), index);
         } catch (RuntimeException e) {
             broken(link, e);
         }
@@ -232,54 +215,17 @@ final class Rail implements Completions, AutoCloseable {
 
     @Override
     public void arm() {
-        try {
-            notification.execute();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        queue.arm();
     }
 
     @Override
     public void sleep(long nanos) {
-        long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, LONGEST_SLEEP_NANOS)) + 1;
-        if (sleepers.await((int) millis) == 0) {
-            return;
-        }
-        if (sleepers.isReady(1)) {
-            wake.clear();
-        }
-        if (sleepers.isReady(0)) {
-            takeEvents();
-        }
-    }
-
-    private void takeEvents() {
-        try {
-            while (channel.getCqEvent(queue, 0)) {
-                unacknowledged++;
-            }
-            if (unacknowledged >= EVENTS_A_BATCH) {
-                acknowledge();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private void acknowledge() throws IOException {
-        int events = unacknowledged;
-        unacknowledged = 0;
-        queue.ackEvents(events);
+        queue.sleep(nanos);
     }
 
     @Override
     public void wake() {
-        wake.signal();
-    }
-
-    private void destroyQueue() throws IOException {
-        acknowledge();
-        queue.destroyCQ();
+        queue.wake();
     }
 
     /** After its last link has left. */

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Ended;
 import io.railhead.rdma.channel.OutstandingRequests;

@@ -13,6 +13,10 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.Poller;
+import io.railhead.rdma.adapter.PortBudgets;
+import io.railhead.rdma.adapter.Undo;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.PeerSession;
@@ -113,7 +117,8 @@ public final class VerbsFabric implements Fabric {
         id.listen(BACKLOG);
         List<Rail> serving = rails.getOrDefault(device, List.of());
         PortBudgets outstanding = budgets.computeIfAbsent(device + " " + id.getPort_num(),
-                _ -> new PortBudgets(config.outstanding(), rail -> serving.get(rail).tryAgain()));
+                _ -> new PortBudgets(config.outstanding().perPrincipal(),
+                        config.outstanding().perPort(), rail -> serving.get(rail).tryAgain()));
         return new Port((InetSocketAddress) id.getSource(), id, adapter, serving, outstanding);
     }
 

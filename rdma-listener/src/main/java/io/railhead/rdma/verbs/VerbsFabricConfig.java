@@ -3,6 +3,7 @@ package io.railhead.rdma.verbs;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.adapter.SharedBudget;
 import io.railhead.rdma.session.SessionLimits;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -7,6 +7,7 @@ import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.session.EndedSessions;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;

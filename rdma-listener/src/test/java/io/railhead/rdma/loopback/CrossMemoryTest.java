@@ -5,8 +5,8 @@ import static io.railhead.rdma.loopback.LoopbackRig.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.rdma.FabricContract;
 import io.railhead.rdma.FabricRig;
+import io.railhead.rdma.SessionFabricContract;
 import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract over memory that peers do not share, and who may have it attached to. */
-class CrossMemoryTest extends FabricContract {
+class CrossMemoryTest extends SessionFabricContract {
     @TempDir
     Path folder;
 

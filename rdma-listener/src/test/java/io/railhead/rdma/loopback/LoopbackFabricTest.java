@@ -1,11 +1,11 @@
 package io.railhead.rdma.loopback;
 
-import io.railhead.rdma.FabricContract;
 import io.railhead.rdma.FabricRig;
+import io.railhead.rdma.SessionFabricContract;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-class LoopbackFabricTest extends FabricContract {
+class LoopbackFabricTest extends SessionFabricContract {
     @TempDir
     Path folder;
 

@@ -7,8 +7,8 @@ import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.HugePages;
 import io.railhead.rdma.Fabric;
-import io.railhead.rdma.FabricContract;
 import io.railhead.rdma.FabricRig;
+import io.railhead.rdma.SessionFabricContract;
 import io.railhead.rdma.TestPages;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The contract over slabs of huge pages. Reserves what is missing of them and gives it back, which
  * is root's; skips itself where that cannot be done.
  */
-class LoopbackOnHugePagesTest extends FabricContract {
+class LoopbackOnHugePagesTest extends SessionFabricContract {
     private static final HugePageSize SIZE = HugePageSize.MIB_2;
     private static final long MEMORY_BYTES = 128L << 20;
     private static final long NEEDED = MEMORY_BYTES / SIZE.bytes();

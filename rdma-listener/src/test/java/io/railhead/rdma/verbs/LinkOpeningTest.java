@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.VerbsUnavailableException;
 import io.railhead.rdma.OpenDescriptors;
+import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;

@@ -17,6 +17,7 @@ import io.railhead.os.verbs.PreparedReceives;
 import io.railhead.os.verbs.PreparedSends;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.pairing.QueuePairEnd;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

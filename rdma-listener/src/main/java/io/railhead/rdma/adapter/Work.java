@@ -1,7 +1,7 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 /** Something posted to a send queue, of one or more work requests. */
-interface Work {
+public interface Work {
 
     /**
      * Heard once, on the poller: the adapter touches none of this work's memory any more.

@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import static java.util.Objects.requireNonNull;
 
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Registered buffers for the messages of one connection, each as long as the longest message. It
  * owns memory and registration.
  */
-final class MessageMemory implements AutoCloseable {
+public final class MessageMemory implements AutoCloseable {
     private static final int BUFFER_BYTES = MessageHeader.MAX_MESSAGE_BYTES;
 
     private final Arena arena;
@@ -51,15 +51,15 @@ final class MessageMemory implements AutoCloseable {
     }
 
     /** For messages without bodies: nothing is registered, and there is nothing to close. */
-    static MessageMemory bodiless(int count) {
+    public static MessageMemory bodiless(int count) {
         return new MessageMemory(count);
     }
 
-    boolean hasBodies() {
+    public boolean hasBodies() {
         return registration != null;
     }
 
-    static MessageMemory register(Adapter adapter, int count) throws IOException {
+    public static MessageMemory register(Adapter adapter, int count) throws IOException {
         Arena arena = Arena.ofShared();
         try {
             return new MessageMemory(adapter, arena, count);
@@ -69,25 +69,25 @@ final class MessageMemory implements AutoCloseable {
         }
     }
 
-    int count() {
+    public int count() {
         return buffers.length;
     }
 
-    long address(int buffer) {
+    public long address(int buffer) {
         return address + (long) buffer * BUFFER_BYTES;
     }
 
-    int localKey() {
+    public int localKey() {
         return requireNonNull(registration).memory().getLkey();
     }
 
     /** The buffer, all of it, little-endian. The same object each time. */
-    ByteBuffer buffer(int buffer) {
+    public ByteBuffer buffer(int buffer) {
         return buffers[buffer].clear();
     }
 
     /** The buffer as whoever used it last left it. */
-    ByteBuffer used(int buffer) {
+    public ByteBuffer used(int buffer) {
         return buffers[buffer];
     }
 

@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -8,21 +8,21 @@ import java.util.Deque;
  * end. What was made later may use what was made before: if a step fails, all earlier ones are left
  * undone, for good.
  */
-final class Undo {
+public final class Undo {
 
     /** Takes one thing back. */
-    interface Step {
+    public interface Step {
         void run() throws Exception;
     }
 
     private final Deque<Step> steps = new ArrayDeque<>();
 
-    void add(Step step) {
+    public void add(Step step) {
         steps.push(step);
     }
 
     /** What fails is suppressed in the cause. */
-    void run(Exception cause) {
+    public void run(Exception cause) {
         try {
             while (!steps.isEmpty()) {
                 steps.pop().run();

@@ -1,7 +1,7 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 /** What a {@link Poller} looks after. All but {@link #wake} on its thread. */
-interface Completions {
+public interface Completions {
 
     /** Handles what has completed, up to a batch; how many. */
     int poll();

@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import io.railhead.rdma.channel.AdaptiveSpin;
 import java.lang.management.ManagementFactory;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * so that neither a completion nor a message can fall between looking and sleeping: who puts one
  * into the inbox looks for "asleep" afterwards, and wakes.
  */
-final class Poller implements Executor, AutoCloseable {
+public final class Poller implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Poller.class);
     private static final int INBOX_CHUNK = 256;
     private static final int MESSAGES_A_TURN = 64;
@@ -53,7 +53,7 @@ final class Poller implements Executor, AutoCloseable {
     /**
      * @param spun hears of time spent looking for work rather than asleep
      */
-    Poller(String name, Completions completions, AdaptiveSpin spin, LongSupplier nanoClock,
+    public Poller(String name, Completions completions, AdaptiveSpin spin, LongSupplier nanoClock,
             LongConsumer spun) {
         this.completions = completions;
         this.spin = spin;
@@ -62,21 +62,21 @@ final class Poller implements Executor, AutoCloseable {
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::work);
     }
 
-    void start() {
+    public void start() {
         thread.start();
     }
 
     /** Its thread's. */
-    String name() {
+    public String name() {
         return thread.getName();
     }
 
     /** Processor time of its thread so far; once that has ended, in all. Any thread. */
-    long cpuNanos() {
+    public long cpuNanos() {
         return Math.max(THREADS.getThreadCpuTime(thread.threadId()), cpuNanosAtEnd);
     }
 
-    boolean isCurrentThread() {
+    public boolean isCurrentThread() {
         return Thread.currentThread().equals(thread);
     }
 
@@ -96,7 +96,7 @@ final class Poller implements Executor, AutoCloseable {
     }
 
     /** Runs the task when the time has come, unless the poller ends before. Poller only. */
-    void schedule(long delayNanos, Runnable task) {
+    public void schedule(long delayNanos, Runnable task) {
         deadlines.add(new Deadline(nanoClock.getAsLong() + delayNanos, task));
     }
 

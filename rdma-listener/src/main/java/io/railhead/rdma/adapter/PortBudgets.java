@@ -1,7 +1,6 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
-import io.railhead.rdma.verbs.SharedBudget.Waker;
-import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.adapter.SharedBudget.Waker;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -9,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * The bytes that may be outstanding on one port of a device, and there for each principal that has
  * a session, whichever pollers these are on. Any thread.
  */
-final class PortBudgets {
-    private final OutstandingBytes limits;
+public final class PortBudgets {
+    private final long perPrincipal;
     private final Waker waker;
     private final SharedBudget port;
     private final Map<String, Principal> principals = new ConcurrentHashMap<>();
@@ -21,21 +20,24 @@ final class PortBudgets {
         }
     }
 
-    PortBudgets(OutstandingBytes limits, Waker waker) {
-        this.limits = limits;
+    /**
+     * @param perPrincipal bytes at a time, within the port's
+     */
+    public PortBudgets(long perPrincipal, long perPort, Waker waker) {
+        this.perPrincipal = perPrincipal;
         this.waker = waker;
-        this.port = new SharedBudget(limits.perPort(), null, waker);
+        this.port = new SharedBudget(perPort, null, waker);
     }
 
     /** One link more of the principal, and what bounds its bytes. */
-    SharedBudget enter(String principal) {
+    public SharedBudget enter(String principal) {
         return principals.merge(principal,
-                new Principal(new SharedBudget(limits.perPrincipal(), port, waker), 1),
+                new Principal(new SharedBudget(perPrincipal, port, waker), 1),
                 (known, _) -> known.plus(1)).budget();
     }
 
     /** One link fewer of the principal. */
-    void exit(String principal) {
+    public void exit(String principal) {
         principals.computeIfPresent(principal,
                 (_, known) -> known.links() == 1 ? null : known.plus(-1));
     }

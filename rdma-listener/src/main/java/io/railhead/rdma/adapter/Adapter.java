@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvMr;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * One opened device and its protection domain: what is registered there, and memory for messages.
  * Any thread. It owns the registrations; slabs are registered without any remote right.
  */
-final class Adapter implements AutoCloseable {
+public final class Adapter implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Adapter.class);
 
     private final VerbsExtensions verbs;
@@ -45,7 +45,7 @@ final class Adapter implements AutoCloseable {
     }
 
     /** Opens the device; iWARP is refused. */
-    static Adapter open(VerbsExtensions verbs, String device) throws IOException {
+    public static Adapter open(VerbsExtensions verbs, String device) throws IOException {
         IbvContext context = verbs.open(device);
         try {
             return new Adapter(verbs, device, context);
@@ -55,32 +55,32 @@ final class Adapter implements AutoCloseable {
         }
     }
 
-    VerbsExtensions verbs() {
+    public VerbsExtensions verbs() {
         return verbs;
     }
 
-    String device() {
+    public String device() {
         return device;
     }
 
-    IbvContext context() {
+    public IbvContext context() {
         return context;
     }
 
-    IbvPd domain() {
+    public IbvPd domain() {
         return domain;
     }
 
-    DeviceLimits limits() {
+    public DeviceLimits limits() {
         return limits;
     }
 
-    SlabKeys slabKeys() {
+    public SlabKeys slabKeys() {
         return slabKeys;
     }
 
     /** Whether the port passes packets now. */
-    boolean isActive(int port) {
+    public boolean isActive(int port) {
         try {
             return verbs.port(context, port).isActive();
         } catch (IOException e) {
@@ -89,7 +89,7 @@ final class Adapter implements AutoCloseable {
     }
 
     /** The adapter may read and write the memory from now on, for this process's requests only. */
-    void registerSlab(MemorySegment slab) throws IOException {
+    public void registerSlab(MemorySegment slab) throws IOException {
         IbvMr registration = register(slab, IbvMr.IBV_ACCESS_LOCAL_WRITE);
         synchronized (slabs) {
             slabs.add(registration);
@@ -97,11 +97,11 @@ final class Adapter implements AutoCloseable {
         slabKeys.add(slab.address(), slab.byteSize(), registration.getLkey());
     }
 
-    IbvMr register(MemorySegment memory, int access) throws IOException {
+    public IbvMr register(MemorySegment memory, int access) throws IOException {
         return verbs.register(domain, memory.address(), memory.byteSize(), access);
     }
 
-    IbvQP create(IbvQPInitAttr attributes) throws IOException {
+    public IbvQP create(IbvQPInitAttr attributes) throws IOException {
         return verbs.createQueuePair(domain, attributes);
     }
 
@@ -110,9 +110,14 @@ final class Adapter implements AutoCloseable {
      * destroyed, that memory may never be freed, nor what the queue pair itself needs, which
      * {@link #close} therefore keeps.
      */
-    boolean tryDestroy(IbvQP queuePair) {
+    public boolean tryDestroy(IbvQP queuePair) {
+        return tryDestroy(() -> verbs.destroyQueuePair(queuePair));
+    }
+
+    /** The same for a queue pair of another kind, which the step destroys. */
+    public boolean tryDestroy(Step destruction) {
         try {
-            verbs.destroyQueuePair(queuePair);
+            destruction.run();
             return true;
         } catch (IOException | RuntimeException e) {
             keptForGood = true;
@@ -123,11 +128,11 @@ final class Adapter implements AutoCloseable {
     }
 
     /** Whether a queue pair is left, so that nothing which one needs may be destroyed. */
-    boolean isKeptForGood() {
+    public boolean isKeptForGood() {
         return keptForGood;
     }
 
-    MessageMemory takeMessages(int buffers) throws IOException {
+    public MessageMemory takeMessages(int buffers) throws IOException {
         MessageMemory kept;
         synchronized (spare) {
             kept = spare.poll();
@@ -137,7 +142,7 @@ final class Adapter implements AutoCloseable {
                 : MessageMemory.register(this, buffers);
     }
 
-    void giveBack(MessageMemory memory) {
+    public void giveBack(MessageMemory memory) {
         if (memory.hasBodies()) {
             synchronized (spare) {
                 spare.add(memory);
@@ -179,7 +184,7 @@ final class Adapter implements AutoCloseable {
     }
 
     /** Frees a protection domain; what fails is suppressed in the cause. */
-    static void tryFree(IbvPd domain, Exception cause) {
+    public static void tryFree(IbvPd domain, Exception cause) {
         try {
             free(domain);
         } catch (IOException | RuntimeException e) {
@@ -188,12 +193,12 @@ final class Adapter implements AutoCloseable {
     }
 
     /** Something of the library that may fail. */
-    interface Step {
+    public interface Step {
         void run() throws IOException;
     }
 
     /** The first failure of several steps, the later ones suppressed in it. */
-    static @Nullable IOException tryRun(@Nullable IOException before, Step step) {
+    public static @Nullable IOException tryRun(@Nullable IOException before, Step step) {
         try {
             step.run();
             return before;

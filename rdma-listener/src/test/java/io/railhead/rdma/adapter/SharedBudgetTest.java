@@ -1,9 +1,8 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -60,7 +59,7 @@ final class SharedBudgetTest {
 
     @Test
     void allLinksOfAPrincipalShareOneBudgetWhileThereAreAny() {
-        PortBudgets budgets = new PortBudgets(new OutstandingBytes(1, PRINCIPAL, PORT), woken::add);
+        PortBudgets budgets = new PortBudgets(PRINCIPAL, PORT, woken::add);
         SharedBudget ann = budgets.enter("ann");
         assertThat(budgets.enter("ann")).isSameAs(ann);
         assertThat(budgets.enter("bob")).isNotSameAs(ann);

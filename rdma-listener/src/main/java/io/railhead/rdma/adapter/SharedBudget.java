@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * one. The mark comes before the second look, and the bytes before the look at the marks: so nobody
  * sleeps beside room that is there. Who is first after a wake is not said.
  */
-final class SharedBudget {
+public final class SharedBudget {
     /** One bit of the marks each. */
-    static final int MAX_POLLERS = Long.SIZE;
+    public static final int MAX_POLLERS = Long.SIZE;
 
     private final long limitBytes;
     private final @Nullable SharedBudget within;
@@ -23,11 +23,11 @@ final class SharedBudget {
     private final AtomicLong marks = new AtomicLong();
 
     /** Brings a poller back to work that waits, wherever it sleeps. Any thread. */
-    interface Waker {
+    public interface Waker {
         void wake(int poller);
     }
 
-    SharedBudget(long limitBytes, @Nullable SharedBudget within, Waker waker) {
+    public SharedBudget(long limitBytes, @Nullable SharedBudget within, Waker waker) {
         if (limitBytes < 1) {
             throw new IllegalArgumentException("limitBytes must be > 0: " + limitBytes);
         }
@@ -41,7 +41,7 @@ final class SharedBudget {
      *
      * @param poller whose they are; it is woken when it is worth trying again
      */
-    boolean tryTake(long bytes, int poller) {
+    public boolean tryTake(long bytes, int poller) {
         // Looked at first: taking from the outer one in vain would wake others for nothing.
         if (!fits(bytes) && !fitsAfterMark(bytes, poller)) {
             return false;
@@ -82,7 +82,7 @@ final class SharedBudget {
         return false;
     }
 
-    void giveBack(long bytes) {
+    public void giveBack(long bytes) {
         if (taken.addAndGet(-bytes) < 0) {
             throw new IllegalStateException("more bytes given back than taken");
         }
@@ -100,7 +100,7 @@ final class SharedBudget {
         }
     }
 
-    long taken() {
+    public long taken() {
         return taken.get();
     }
 }

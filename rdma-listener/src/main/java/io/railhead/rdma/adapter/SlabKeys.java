@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,14 +8,14 @@ import java.util.List;
  * The local keys of one device's registered slabs, found by address. Looked up by pollers without a
  * lock, allocating nothing; a slab is added before any of its pages is handed out.
  */
-final class SlabKeys {
+public final class SlabKeys {
 
     private record Registered(long start, long end, int localKey) {}
 
     /** Immutable; sorted by start. */
     private volatile List<Registered> slabs = List.of();
 
-    synchronized void add(long start, long bytes, int localKey) {
+    public synchronized void add(long start, long bytes, int localKey) {
         List<Registered> more = new ArrayList<>(slabs);
         more.add(new Registered(start, start + bytes, localKey));
         more.sort(Comparator.comparingLong(Registered::start));
@@ -23,7 +23,7 @@ final class SlabKeys {
     }
 
     /** Throws where the stretch is not within one slab. */
-    int require(long address, long bytes) {
+    public int require(long address, long bytes) {
         List<Registered> now = slabs;
         int low = 0;
         int high = now.size() - 1;

@@ -1,4 +1,4 @@
-package io.railhead.rdma.verbs;
+package io.railhead.rdma.adapter;
 
 import static java.util.Objects.requireNonNull;
 
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * and every k-th: a completion stands for all earlier requests of the queue, for a reliable
  * connection completes them in order. So a failure tells that what came before it has arrived.
  */
-final class SendQueue {
+public final class SendQueue {
     private final int depth;
     private final int signalEvery;
     private final @Nullable Work[] works;
@@ -32,7 +32,7 @@ final class SendQueue {
      * @param depth work requests that the queue pair holds
      * @param signalEvery how many may follow one another unsignalled, at most {@code depth / 2}
      */
-    SendQueue(int depth, int signalEvery) {
+    public SendQueue(int depth, int signalEvery) {
         if (signalEvery < 1 || signalEvery > depth / 2) {
             throw new IllegalArgumentException(
                     "signalEvery must be 1 to half of " + depth + ": " + signalEvery);
@@ -44,16 +44,16 @@ final class SendQueue {
     }
 
     /** How many more work requests may be posted now. */
-    int room() {
+    public int room() {
         return depth - (int) (posted - retired);
     }
 
-    boolean isDrained() {
+    public boolean isDrained() {
         return posted == retired;
     }
 
     /** The position of the next request, which the caller posts. */
-    long take() {
+    public long take() {
         if (room() == 0) {
             throw new IllegalStateException("the send queue is full");
         }
@@ -62,17 +62,17 @@ final class SendQueue {
     }
 
     /** Whether the request taken last must be signalled, though its chain goes on. */
-    boolean isSignalDue() {
+    public boolean isSignalDue() {
         return unsignalled >= signalEvery;
     }
 
     /** The request taken last is signalled. */
-    void signalled() {
+    public void signalled() {
         unsignalled = 0;
     }
 
     /** The work's last request is the one taken last. */
-    void add(Work work) {
+    public void add(Work work) {
         int at = (firstWork + workCount) % depth;
         works[at] = work;
         lastPositions[at] = posted - 1;
@@ -80,7 +80,7 @@ final class SendQueue {
     }
 
     /** The adapter did not take the last requests in: they are let go. */
-    void refused(int requests) {
+    public void refused(int requests) {
         posted -= requests;
         while (workCount > 0
                 && lastPositions[(firstWork + workCount - 1) % depth] >= posted) {
@@ -95,7 +95,7 @@ final class SendQueue {
      *
      * @param id low 32 bits of the request's position
      */
-    void completed(int id, boolean success) {
+    public void completed(int id, boolean success) {
         long position = retired + Integer.toUnsignedLong(id - (int) retired);
         if (position >= posted) {
             throw new IllegalStateException("completion of a request that was not posted");
@@ -107,7 +107,7 @@ final class SendQueue {
     }
 
     /** The queue pair is gone: nothing that was posted can be touched any more. */
-    void abandon() {
+    public void abandon() {
         retire(posted - 1, false);
     }
 

@@ -1,0 +1,137 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.config.DcAdapters;
+import io.railhead.gateway.config.DcConfig;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.DcKeyFile;
+import io.railhead.os.devices.RdmaDevice;
+import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.ReopeningFabric;
+import io.railhead.rdma.UnavailableFabric;
+import io.railhead.rdma.dc.DcFabric;
+import io.railhead.rdma.dc.DcFabricConfig;
+import io.railhead.rdma.dc.DcKey;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the fabric that tokens with an adapter's GID go to, on one mlx5 adapter: not having one
+ * stops no gateway, and one that comes later is found.
+ */
+final class DcOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(DcOpening.class);
+    private static final Duration LOOK_AT_ADAPTERS = Duration.ofSeconds(5);
+
+    private final GatewayConfig config;
+    private final DcConfig dc;
+    private final DcKey key;
+    private final Machine machine;
+    private final Fabric fabric;
+    private volatile Judged judged = new Judged(List.of(), null);
+
+    /** Where the adapters are. */
+    interface Machine {
+
+        List<RdmaDevice> devices();
+
+        Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+                throws IOException;
+    }
+
+    /** The one that this runs on. */
+    static final Machine THIS_ONE = new Machine() {
+        @Override
+        public List<RdmaDevice> devices() {
+            return RdmaDevices.read();
+        }
+
+        @Override
+        public Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+                throws IOException {
+            return DcFabric.open(config, provider.install(), sessions);
+        }
+    };
+
+    private record Judged(List<Principal> principals, @Nullable String reason) {}
+
+    /** Throws in one line where the key cannot be used among these principals, or not be read. */
+    DcOpening(GatewayConfig config, Machine machine, Sessions sessions,
+            List<Principal> principals) {
+        this.config = config;
+        this.dc = config.rdma().dc();
+        this.machine = machine;
+        if (!dc.enabled()) {
+            key = DcKey.WELL_KNOWN;
+            fabric = new UnavailableFabric(DcFabric.NAME, "switched off by rdma.dc.enabled");
+            return;
+        }
+        key = DcKeyFile.read(dc);
+        DcKeyFile.require(dc, key, principals);
+        if (key.isWellKnown()) {
+            LOG.warn("dc: the well-known DC key is used, which everybody knows;"
+                    + " rdma.dc.key_file names a file with one of the site's own");
+        }
+        fabric = new ReopeningFabric<>(this::ports, ports -> open(ports, sessions),
+                LOOK_AT_ADAPTERS);
+    }
+
+    /** The caller's to close. */
+    Fabric fabric() {
+        return fabric;
+    }
+
+    private List<DcFabricConfig> ports() {
+        return DcAdapters.choose(config.rdma(), machine.devices(), key, null);
+    }
+
+    private Fabric open(List<DcFabricConfig> ports, Sessions sessions) {
+        List<String> reasons = new ArrayList<>();
+        for (DcFabricConfig port : ports) {
+            try {
+                return machine.open(port, config.rdma().provider(), sessions);
+            } catch (IOException | LinkageError | UnsupportedOperationException e) {
+                reasons.add(String.valueOf(e.getMessage()));
+            }
+        }
+        String reason = reasons.isEmpty()
+                ? "no RDMA adapter can be used; railhead doctor says why"
+                : String.join("; ", reasons);
+        LOG.warn("dc: {}", reason);
+        return new UnavailableFabric(DcFabric.NAME, reason);
+    }
+
+    /**
+     * Why no such token is served now, as the reason of a decline; null if they are. Any thread.
+     *
+     * @param principals as they are now: the same list until they change
+     */
+    Supplier<@Nullable String> reasonAgainst(Supplier<List<Principal>> principals) {
+        return () -> {
+            List<Principal> now = principals.get();
+            Judged known = judged;
+            if (!known.principals().equals(now)) {
+                known = new Judged(now, reasonAgainst(now));
+                judged = known;
+            }
+            return known.reason();
+        };
+    }
+
+    private @Nullable String reasonAgainst(List<Principal> principals) {
+        if (Cleartext.reasonAgainst(config, principals) != null) {
+            return "cleartext";
+        }
+        return DcKeyFile.reasonAgainst(dc, key, principals) != null ? "dc_key" : null;
+    }
+}

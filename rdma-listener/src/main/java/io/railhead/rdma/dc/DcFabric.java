@@ -1,0 +1,188 @@
+package io.railhead.rdma.dc;
+
+import io.railhead.cache.memory.Slab;
+import io.railhead.os.devices.RdmaDevice;
+import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.Mlx5;
+import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.FabricStats;
+import io.railhead.rdma.Health;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.Undo;
+import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.Sessions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One-sided delivery over dynamically connected queue pairs of an mlx5 adapter: nobody connects,
+ * and a token alone says where bytes go. Each tenant has initiators of its own, and each of these
+ * carries one request at a time, so that resetting it stops that request and no other.
+ *
+ * <p> Threads: {@code dc-control} looks at the port, and makes, resets and destroys initiators;
+ * {@code dc-resolver-…} find ways to peers; the poller ({@code dc-poller-…}) alone posts.
+ */
+public final class DcFabric implements Fabric {
+    /** What tokens with an adapter's GID lead to. */
+    public static final String NAME = "dc";
+    private static final Logger log = LoggerFactory.getLogger(DcFabric.class);
+    private static final int LOOK_MILLIS = 250;
+    private static final int RESOLVERS = 4;
+
+    private final FabricCounts counts = new FabricCounts();
+    private final Adapter adapter;
+    private final DcPort port;
+    private final ScheduledExecutorService control;
+    private final ExecutorService resolvers;
+    private final DcRail rail;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /**
+     * Opens the device.
+     *
+     * @param sessions hear of principals that name memory which is not theirs
+     * @param devices as they are now: reads sysfs
+     * @throws IOException where the device is none of mlx5's, or the library failed
+     */
+    public DcFabric(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5,
+            Supplier<List<RdmaDevice>> devices, Sessions sessions) throws IOException {
+        Undo undo = new Undo();
+        try {
+            adapter = Adapter.open(verbs, config.device());
+            undo.add(adapter::close);
+            if (!mlx5.supports(adapter.context())) {
+                throw new IOException(config.device()
+                        + " is no mlx5 device: DC is a transport of NVIDIA's ConnectX adapters");
+            }
+            port = new DcPort(adapter, config);
+            control = Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().name("dc-control").daemon().factory());
+            undo.add(control::shutdown);
+            resolvers = Executors.newFixedThreadPool(RESOLVERS,
+                    Thread.ofPlatform().name("dc-resolver-", 0).daemon().factory());
+            undo.add(resolvers::shutdown);
+            rail = new DcRail(adapter, mlx5, config, port, new SourceGids(config, devices), control,
+                    resolvers, sessions, counts);
+        } catch (IOException | RuntimeException e) {
+            undo.run(e);
+            throw e;
+        }
+        rail.start();
+        var _ = control.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS,
+                TimeUnit.MILLISECONDS);
+        log.info("dc: on {} port {}, MTU {}, traffic class {}", config.device(), config.port(),
+                port.mtu(), config.sending().trafficClass());
+    }
+
+    /** The machine's own devices, and its libraries. */
+    public static DcFabric open(DcFabricConfig config, VerbsExtensions verbs, Sessions sessions)
+            throws IOException {
+        return new DcFabric(config, verbs, Mlx5.load(verbs), RdmaDevices::read, sessions);
+    }
+
+    private void look() {
+        try {
+            port.look();
+        } catch (RuntimeException e) {
+            // Else it would not be called again.
+            log.error("dc-control", e);
+        }
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Health health() {
+        return closed.get() ? Health.down("closed") : port.health();
+    }
+
+    /** Down also while so many of the tenant's requests wait that one more would not be served. */
+    @Override
+    public Health health(Session session) {
+        Health health = health();
+        if (!health.usable() || !(session instanceof DcPeer peer)) {
+            return health;
+        }
+        TenantPool pool = rail.initiators().findPool(peer.tenant());
+        return pool != null && pool.isCrowded()
+                ? Health.down("all initiators of tenant " + peer.tenant() + " are in use")
+                : health;
+    }
+
+    /** Pins the slab: slow. */
+    @Override
+    public void register(Slab slab) {
+        try {
+            adapter.registerSlab(slab.segment());
+        } catch (IOException e) {
+            throw new UncheckedIOException("slab " + slab.id() + " on " + adapter.device(), e);
+        }
+    }
+
+    @Override
+    public Transfer begin(RemoteBuffer buffer) {
+        try {
+            Transfer transfer = open(buffer);
+            counts.began();
+            return transfer;
+        } catch (TransferException e) {
+            counts.refused(e.reason());
+            throw e;
+        }
+    }
+
+    private Transfer open(RemoteBuffer buffer) {
+        if (!(buffer.session() instanceof DcPeer peer)) {
+            throw new TransferException(Reason.UNKNOWN_SESSION,
+                    "session " + buffer.session().number() + " is no target's");
+        }
+        if (buffer.length() < 1 || Long.compareUnsigned(
+                buffer.address() + buffer.length() - 1, buffer.address()) < 0) {
+            throw new TransferException(Reason.OUT_OF_BOUNDS, "a window of "
+                    + Long.toUnsignedString(buffer.length()) + " bytes at "
+                    + Long.toHexString(buffer.address()) + " cannot be");
+        }
+        Health health = health();
+        if (!health.usable()) {
+            throw new TransferException(Reason.UNAVAILABLE, health.reason());
+        }
+        return new DcTransfer(rail, peer, buffer);
+    }
+
+    @Override
+    public FabricStats stats() {
+        return counts.snapshot(Map.of(rail.poller().name(), rail.poller().cpuNanos()));
+    }
+
+    /** Blocks until no byte moves and all threads have ended; not from a fabric thread. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        rail.end().join();
+        resolvers.close();
+        control.close();
+        rail.close();
+        adapter.close();
+    }
+}

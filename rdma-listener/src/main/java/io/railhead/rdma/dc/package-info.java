@@ -1,0 +1,8 @@
+/**
+ * The fabric over dynamically connected queue pairs of mlx5 adapters, for clients whose tokens name
+ * a target of theirs and nothing else.
+ */
+@NullMarked
+package io.railhead.rdma.dc;
+
+import org.jspecify.annotations.NullMarked;
