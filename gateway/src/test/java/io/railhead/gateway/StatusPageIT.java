@@ -168,7 +168,7 @@ class StatusPageIT {
 
     private void throughputIsDrawn() {
         Chromium.await(() -> browser.isTrue("document.querySelector('.line.store') !== null"
-                + " && document.querySelectorAll('#throughput .area').length === 5"));
+                + " && document.querySelectorAll('#throughput .area').length === 6"));
         assertThat(browser.text("#paths tr[data-path=loopback]")).contains("loopback", "/s");
     }
 

@@ -6,7 +6,7 @@ const EVERY_MS = 2000;
 const PATIENCE_MS = 5000;
 const SVG = 'http://www.w3.org/2000/svg';
 const PATHS = {
-  loopback: 'Shared memory (loopback)', verbs: 'RDMA (verbs)', http_hit: 'Hits over HTTP',
+  loopback: 'Shared memory (loopback)', verbs: 'RDMA (verbs)', dc: 'RDMA (DC)', http_hit: 'Hits over HTTP',
   http_miss: 'Misses over HTTP', relayed: 'Relayed uncached', store: 'Fetched from the stores',
 };
 const USES = ['free', 'filling', 'held', 'leased', 'condemned', 'reserve'];
@@ -19,6 +19,7 @@ const REASONS = {
   rule: 'a rule says rdma: off', uncacheable: 'the object cannot be cached', fabric: 'its fabric is down or not served',
   slow: 'no byte was there by rdma.decide_timeout', memory: 'no memory was free', session: 'its session is not known',
   suspended: 'too many faulty tokens of this principal', draining: 'the gateway was starting or draining', store: 'the store did not answer',
+  busy: 'no way to its target was free', cleartext: 'several tenants need TLS', dc_key: 'several tenants need a DC key of their own',
   changed: 'the object changed meanwhile', empty: 'there was nothing to send', ofi1: 'tokens of libfabric clients are not served',
   cuobj: 'tokens of cuObject clients are not served', hipobj: 'tokens of hipObject clients are not served',
   'rdma-info': 'tokens of this kind are not served', meta: 'tokens of this kind are not served', scality: 'tokens of this kind are not served',
