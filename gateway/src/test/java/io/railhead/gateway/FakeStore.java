@@ -84,7 +84,13 @@ final class FakeStore implements AutoCloseable {
 
     /** Every request so far, as "METHOD /path range-or-dash". */
     List<String> requests() {
-        return requests;
+        return List.copyOf(requests);
+    }
+
+    /** Those after so many. */
+    List<String> requestsAfter(int count) {
+        List<String> all = requests();
+        return all.subList(count, all.size());
     }
 
     /** The raw query of every request for this path so far, "" where there was none. */

@@ -111,9 +111,8 @@ abstract class Refusals {
             assertThat(answer.headers()).containsKey("x-amz-request-id")
                     .containsEntry("content-type", "application/xml");
             // Only uploads of a declared length are begun before their end is seen.
-            assertThat(store.requests()
-                    .subList(forwarded, store.requests().size())).allMatch(
-                            request -> request.equals("PUT " + NOT_TO_BE + " -"));
+            assertThat(store.requestsAfter(forwarded)).allMatch(
+                    request -> request.equals("PUT " + NOT_TO_BE + " -"));
             then.accept(raw);
         }
         assertThat(counted(refusal.code())).isEqualTo(errors + 1);
