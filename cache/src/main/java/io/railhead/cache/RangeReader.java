@@ -13,6 +13,7 @@ import io.railhead.cache.memory.PageSlice;
  */
 public interface RangeReader {
 
+    /** Hands over at once what is held; the rest as it comes. */
     void start();
 
     /**

@@ -26,9 +26,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * </pre>
  *
  * Everything but {@link #wake} and {@link #closed} is confined to the executor: whoever has news
- * counts it in {@code news}, and the one that counted from zero schedules the drain, which goes on
- * until no news is left. So nothing recurses, however often a receiver closes in mid-call. A loss
- * is looked at only when it is next in line; then the plan is dropped and made again.
+ * counts it in {@code news}, and the one that counted from zero schedules the drain, or on the
+ * executor begins it, which goes on until no news is left. So nothing recurses, however often a
+ * receiver closes in mid-call. A loss is looked at only when it is next in line; then the plan is
+ * dropped and made again.
  *
  * <p> While it waits for memory it holds no claim and nothing ahead: whoever has memory can finish.
  */
@@ -47,7 +48,7 @@ final class WindowReader implements RangeReader {
     private final AtomicInteger news = new AtomicInteger();
     private final AtomicLong outstandingBytes = new AtomicLong();
     private volatile boolean cancelled;
-    private boolean done;
+    private volatile boolean done;
     private long position;
     private long plannedPage;
     private long aheadBytes;
@@ -69,7 +70,9 @@ final class WindowReader implements RangeReader {
 
     @Override
     public void start() {
-        wake();
+        if (news.getAndIncrement() == 0) {
+            drain();
+        }
     }
 
     @Override
@@ -80,7 +83,9 @@ final class WindowReader implements RangeReader {
 
     void closed(int bytes) {
         outstandingBytes.addAndGet(-bytes);
-        wake();
+        if (!done) {
+            wake();
+        }
     }
 
     void wake() {

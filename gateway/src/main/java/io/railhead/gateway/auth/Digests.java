@@ -5,10 +5,17 @@ import java.security.NoSuchAlgorithmException;
 
 /** Digests every JDK has. */
 public final class Digests {
+    /** Never fed: copied, which costs less than asking for a provider each time. */
+    private static final MessageDigest SHA256 = of("SHA-256");
+
     private Digests() {}
 
     static MessageDigest sha256() {
-        return of("SHA-256");
+        try {
+            return (MessageDigest) SHA256.clone();
+        } catch (CloneNotSupportedException e) {
+            return of("SHA-256");
+        }
     }
 
     public static MessageDigest of(String algorithm) {

@@ -12,9 +12,12 @@ public final class SigningKey {
     private static final String HMAC = "HmacSHA256";
 
     private final SecretKeySpec key;
+    /** Never fed: copied for each text, which costs less than asking for a provider. */
+    private final Mac begun;
 
     private SigningKey(byte[] key) {
         this.key = new SecretKeySpec(key, HMAC);
+        this.begun = mac(this.key);
     }
 
     static SigningKey derive(Secret secret, SignatureScope scope) {
@@ -27,7 +30,15 @@ public final class SigningKey {
 
     /** HMAC-SHA256 of the text. */
     public byte[] sign(String text) {
-        return mac(key).doFinal(text.getBytes(UTF_8));
+        return copy().doFinal(text.getBytes(UTF_8));
+    }
+
+    private Mac copy() {
+        try {
+            return (Mac) begun.clone();
+        } catch (CloneNotSupportedException e) {
+            return mac(key);
+        }
     }
 
     /** A copy of the key itself, for deriving others from it; never for a log or a message. */

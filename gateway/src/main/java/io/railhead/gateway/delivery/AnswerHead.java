@@ -5,6 +5,7 @@ import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,9 @@ public final class AnswerHead {
             "response-content-encoding",
             "content-encoding");
 
+    private static final CharSequence X_CACHE = HttpHeaders.createOptimized("x-cache");
+    private static final CharSequence BYTES = HttpHeaders.createOptimized("bytes");
+
     private AnswerHead() {}
 
     public static boolean isOverride(String queryParameter) {
@@ -28,6 +32,9 @@ public final class AnswerHead {
 
     /** Throws {@code S3Exception} where a replacement could not be sent as a header's value. */
     public static void requireSendableOverrides(S3Request request) {
+        if (request.query().isEmpty()) {
+            return;
+        }
         OVERRIDES.forEach((parameter, header) -> {
             String value = request.query().get(parameter);
             if (value != null && value.chars().anyMatch(AnswerHead::isControl)) {
@@ -45,7 +52,7 @@ public final class AnswerHead {
     public static HttpServerResponse write(Exchange exchange, S3Request request, ReadPlan plan,
             CacheResult result) {
         HttpServerResponse response = writeObject(exchange, request, plan, result);
-        response.putHeader("content-length", Long.toString(plan.length()));
+        response.putHeader(HttpHeaders.CONTENT_LENGTH, Long.toString(plan.length()));
         return response;
     }
 
@@ -55,14 +62,16 @@ public final class AnswerHead {
             CacheResult result) {
         HttpServerResponse response = exchange.answer(plan.status());
         ObjectHeaders.forEach(plan.metadata(), checksums(request, plan), response::putHeader);
-        response.putHeader("accept-ranges", "bytes");
-        response.putHeader("x-cache", result.name());
+        response.putHeader(HttpHeaders.ACCEPT_RANGES, BYTES);
+        response.putHeader(X_CACHE, result.name());
         if (plan.status() == 206) {
             response.putHeader("content-range",
                     "bytes " + plan.from() + "-" + (plan.to() - 1) + "/" + plan.sizeBytes());
         }
-        OVERRIDES.forEach(
-                (parameter, header) -> override(response, header, request.query().get(parameter)));
+        if (!request.query().isEmpty()) {
+            OVERRIDES.forEach((parameter, header) -> override(response, header,
+                    request.query().get(parameter)));
+        }
         return response;
     }
 

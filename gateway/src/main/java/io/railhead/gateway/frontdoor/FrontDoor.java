@@ -166,8 +166,13 @@ public final class FrontDoor {
 
     /** Stores differ in their rules; these are names that they could read as something else. */
     private static boolean isBucketName(String name) {
-        return !name.isEmpty() && !name.equals(".") && !name.equals("..")
-                && name.chars().noneMatch(c -> c <= ' ' || c == '/' || c == '\\' || c == 0x7F);
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (c <= ' ' || c == '/' || c == '\\' || c == 0x7F) {
+                return false;
+            }
+        }
+        return !name.isEmpty() && !name.equals(".") && !name.equals("..");
     }
 
     private static Query query(@Nullable String raw) {

@@ -17,6 +17,7 @@ import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -37,6 +38,10 @@ import org.slf4j.LoggerFactory;
 public final class Exchange implements Requester {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
+    private static final CharSequence AMZ_REQUEST_ID = HttpHeaders
+            .createOptimized("x-amz-request-id");
+    private static final CharSequence REQUEST_ID = HttpHeaders
+            .createOptimized("x-railhead-request-id");
     private static final AttributeKey<Boolean> ENDING = AttributeKey.valueOf("railhead-ending");
     private static final String HOST_ID = "railhead";
     private static final long MAX_DRAINED_BYTES = 16 << 20;
@@ -169,9 +174,9 @@ public final class Exchange implements Requester {
         answered = true;
         firstByteNanos = System.nanoTime() - arrivedAtNanos;
         response.setStatusCode(status);
-        response.putHeader("x-amz-request-id", requestId);
-        response.putHeader("x-railhead-request-id", requestId);
-        response.putHeader("date", date.now());
+        response.putHeader(AMZ_REQUEST_ID, requestId);
+        response.putHeader(REQUEST_ID, requestId);
+        response.putHeader(HttpHeaders.DATE, date.now());
         return response;
     }
 

@@ -1,5 +1,6 @@
 package io.railhead.gateway.http;
 
+import io.vertx.core.http.HttpHeaders;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
@@ -18,17 +19,18 @@ public final class HttpDate {
     private final InstantSource clock;
     private volatile Formatted last = new Formatted(Long.MIN_VALUE, "");
 
-    private record Formatted(long second, String text) {}
+    private record Formatted(long second, CharSequence text) {}
 
     public HttpDate(InstantSource clock) {
         this.clock = clock;
     }
 
-    String now() {
+    CharSequence now() {
         long second = Math.floorDiv(clock.millis(), 1000L);
         Formatted formatted = last;
         if (formatted.second != second) {
-            formatted = new Formatted(second, FORMAT.format(Instant.ofEpochSecond(second)));
+            formatted = new Formatted(second,
+                    HttpHeaders.createOptimized(FORMAT.format(Instant.ofEpochSecond(second))));
             last = formatted;
         }
         return formatted.text;

@@ -63,6 +63,10 @@ public final class Query {
                 PercentCodec.decodeName(part.substring(equals + 1)));
     }
 
+    public boolean isEmpty() {
+        return parameters.isEmpty();
+    }
+
     public boolean has(String name) {
         return get(name) != null;
     }
