@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,15 +66,19 @@ final class FillTable {
     private final PageMemory memory;
     private final PageIndex index;
     private final Generations generations;
+    private final UnaryOperator<ObjectVersion> heldAs;
     private final int pagesPerRun;
     private final Object[] locks = new Object[LOCKS];
     private final ConcurrentMap<PageKey, Claim> inFlight = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes) {
+    /** @param heldAs the instance of a version that the keys of its pages share */
+    FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes,
+            UnaryOperator<ObjectVersion> heldAs) {
         this.memory = memory;
         this.index = index;
         this.generations = generations;
+        this.heldAs = heldAs;
         this.pagesPerRun = (int) Math.max(1, runBytes / memory.pageBytes());
         Arrays.setAll(locks, i -> new Object());
     }
@@ -106,10 +111,11 @@ final class FillTable {
         if (missing.isEmpty()) {
             return List.of();
         }
+        ObjectVersion version = heldAs.apply(missing.getFirst().key().version());
         List<Claim> claimed = new ArrayList<>();
         synchronized (lockOf(missing.getFirst().key())) {
             for (Seeker seeker : missing) {
-                Claim mine = find(seeker);
+                Claim mine = find(seeker, version);
                 if (mine != null) {
                     claimed.add(mine);
                 }
@@ -128,8 +134,8 @@ final class FillTable {
         return true;
     }
 
-    private @Nullable Claim find(Seeker seeker) {
-        PageKey key = seeker.key();
+    private @Nullable Claim find(Seeker seeker, ObjectVersion version) {
+        PageKey key = new PageKey(version, seeker.key().index());
         Claim flying = inFlight.get(key);
         if (flying != null) {
             joins.increment();

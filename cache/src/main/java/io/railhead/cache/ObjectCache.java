@@ -8,6 +8,7 @@ import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,12 +37,13 @@ public final class ObjectCache implements AutoCloseable {
     private final CacheConfig config;
     private final Generations generations = new Generations();
     private final BucketWrites bucketWrites;
+    private final SharedTexts texts = new SharedTexts();
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
     private final Duration doubt;
     private final Pins pins;
     private final PageIndex index;
-    private final FillTable table;
+    final FillTable table;
     private final Cache<ObjectId, ObjectMetadata> objects;
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
@@ -65,11 +67,12 @@ public final class ObjectCache implements AutoCloseable {
         this.bucketWrites = new BucketWrites(nanoClock);
         this.pins = new Pins(memory, config.pinRatio());
         this.index = new PageIndex(memory, config.runBytes(), pins);
-        this.table = new FillTable(memory, index, generations, config.runBytes());
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
+        this.table = new FillTable(memory, index, generations, config.runBytes(),
+                this::heldAs);
         this.timer = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform()
                 .daemon()
                 .name("railhead-cache-timer")
@@ -91,6 +94,11 @@ public final class ObjectCache implements AutoCloseable {
         return control;
     }
 
+    /** The pages' keys, as the index keeps them. */
+    List<PageKey> keys(Selection selection) {
+        return index.covered(selection);
+    }
+
     /** The objects that are known, or being learnt. */
     void forEachKnown(Consumer<ObjectId> visitor) {
         objects.asMap().keySet().forEach(visitor);
@@ -99,6 +107,12 @@ public final class ObjectCache implements AutoCloseable {
 
     public @Nullable ObjectMetadata find(ObjectId id) {
         return objects.getIfPresent(id);
+    }
+
+    /** The instance that is held already, so that pages share it. */
+    private ObjectVersion heldAs(ObjectVersion version) {
+        ObjectMetadata held = objects.policy().getIfPresentQuietly(version.object());
+        return held != null && held.version().equals(version) ? held.version() : version;
     }
 
     /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
@@ -143,12 +157,14 @@ public final class ObjectCache implements AutoCloseable {
         if (!generations.holds(id, metadata.generation())) {
             return false;
         }
+        ObjectMetadata kept = texts.share(metadata,
+                objects.policy().getIfPresentQuietly(id));
         boolean[] overtaken = {false};
         ObjectMetadata[] replaced = new ObjectMetadata[1];
-        objects.asMap().compute(id, (key, held) -> {
+        objects.asMap().compute(kept.version().object(), (key, held) -> {
             overtaken[0] = held != null && held.learntAtNanos() - metadata.learntAtNanos() > 0;
             replaced[0] = held;
-            return overtaken[0] ? held : metadata;
+            return overtaken[0] ? held : kept;
         });
         if (overtaken[0]) {
             return false;

@@ -14,7 +14,8 @@ final class InFlight {
             new MemoryConfig(64L << 20, PAGE_BYTES, 0, false), slab -> {});
 
     static final FillTable TABLE = new FillTable(MEMORY,
-            new PageIndex(MEMORY, PAGE_BYTES, new Pins(MEMORY, 0)), new Generations(), PAGE_BYTES);
+            new PageIndex(MEMORY, PAGE_BYTES, new Pins(MEMORY, 0)), new Generations(), PAGE_BYTES,
+            version -> version);
 
     private InFlight() {}
 
