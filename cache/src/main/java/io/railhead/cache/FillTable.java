@@ -30,6 +30,11 @@ final class FillTable {
     interface Seeker {
         PageKey key();
 
+        /** How far into the page it will read first. */
+        default int from() {
+            return 0;
+        }
+
         /** Takes a page of the index; false where it is gone by now. */
         boolean tryHold(Page page);
 
@@ -126,7 +131,7 @@ final class FillTable {
 
     /** What the index holds is good whatever else happens: hits take no lock. */
     private boolean tryHit(Seeker seeker) {
-        Page page = index.get(seeker.key());
+        Page page = index.get(seeker.key(), seeker.from());
         if (page == null || !seeker.tryHold(page)) {
             return false;
         }
@@ -224,6 +229,10 @@ final class FillTable {
         if (pages == null && pool == Pool.CACHE) {
             index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum());
             pages = memory.tryAllocate(lengths, pool);
+        }
+        if (pages == null && pool == Pool.CACHE) {
+            // Small pages went, from large slots that others are in.
+            pages = memory.tryGather(lengths, pool);
         }
         return pages;
     }

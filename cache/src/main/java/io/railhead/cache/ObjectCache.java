@@ -356,7 +356,7 @@ public final class ObjectCache implements AutoCloseable {
     /** Whether all pages of bytes {@code [from, to)} are held now: a hint, nothing is leased. */
     public boolean holds(ObjectVersion version, long from, long to) {
         for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
-            if (index.get(new PageKey(version, page)) == null) {
+            if (!index.holds(new PageKey(version, page))) {
                 return false;
             }
         }
@@ -365,13 +365,14 @@ public final class ObjectCache implements AutoCloseable {
 
     private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
         long pageIndex = from / memory.pageBytes();
-        Page page = index.get(new PageKey(version, pageIndex));
+        int offset = (int) (from - pageIndex * memory.pageBytes());
+        Page page = index.get(new PageKey(version, pageIndex), offset);
         Lease lease = page == null ? null : page.tryRetain();
         if (lease == null) {
             return null;
         }
-        int offset = (int) (from - pageIndex * memory.pageBytes());
         int length = (int) Math.min(lease.page().length() - offset, to - from);
+        lease.page().readTo(offset + length);
         return new PageSlice(lease, from, offset, length);
     }
 

@@ -35,6 +35,7 @@ final class PageIndex {
     private final Pins pins;
     private final LongAdder evicted = new LongAdder();
     private final Cache<PageKey, Page> pages;
+    private final Policy<PageKey, Page> policy;
     private final Policy.Eviction<PageKey, Page> eviction;
     private final ConcurrentMap<PageKey, Page> pinned = new ConcurrentHashMap<>();
     /** Pages that leave Caffeine without being condemned. */
@@ -52,7 +53,8 @@ final class PageIndex {
                 .weigher((PageKey key, Page page) -> page.slotBytes())
                 .removalListener(this::removed)
                 .build();
-        this.eviction = pages.policy().eviction().orElseThrow();
+        this.policy = pages.policy();
+        this.eviction = policy.eviction().orElseThrow();
         memory.onGrowth(this::limit);
         // A slab that joined since the builder asked has not told us.
         limit();
@@ -91,15 +93,31 @@ final class PageIndex {
         }
     }
 
+    /** A look that is no sign of the page's being wanted. */
     @Nullable
-    Page get(PageKey key) {
-        Page page = pages.getIfPresent(key);
+    Page peek(PageKey key) {
+        Page page = policy.getIfPresentQuietly(key);
         return page == null && !pinned.isEmpty() ? pinned.get(key) : page;
+    }
+
+    /**
+     * For a read that begins so far into the page. The first one after it was put, and one that
+     * goes on where the last one ended, are no further sign that the page is wanted: else a backup
+     * that reads bit by bit, or what was fetched ahead of it, would look as popular as what many
+     * read, and evict it.
+     */
+    @Nullable
+    Page get(PageKey key, int from) {
+        Page page = peek(key);
+        if (page != null && !page.wasReadTo(from)) {
+            Page _ = pages.getIfPresent(key);
+        }
+        return page;
     }
 
     /** Whether it is here, which says nothing of how often it is read. */
     boolean holds(PageKey key) {
-        return pages.policy().getIfPresentQuietly(key) != null || pinned.containsKey(key);
+        return peek(key) != null;
     }
 
     void put(PageKey key, Page ownedPage) {
@@ -154,7 +172,7 @@ final class PageIndex {
         pinned.compute(key, (same, page) -> {
             boolean wanted = pins.covers(same.version().object());
             if (page == null) {
-                Page found = wanted ? pages.getIfPresent(same) : null;
+                Page found = wanted ? policy.getIfPresentQuietly(same) : null;
                 refused[0] = found != null && !pins.tryReserve(found.slotBytes());
                 return found == null || refused[0] ? null : tryMove(same, found);
             }

@@ -58,6 +58,10 @@ public final class Page implements SlotUse {
     /** The filler's; null once {@link #checksum} is that of all bytes. */
     private @Nullable Written written = new Written();
     private int checksum;
+    /**
+     * Where the last read ended, 0 before the first; a hint, so it is not ordered with anything.
+     */
+    private int readTo;
     private volatile int count = 1;
     private volatile State state = State.FILLING;
 
@@ -116,6 +120,16 @@ public final class Page implements SlotUse {
             case READY -> isLeased() ? SlotMap.Use.LEASED : SlotMap.Use.HELD;
             case EVICTED, FAILED -> SlotMap.Use.CONDEMNED;
         };
+    }
+
+    /** Bytes up to here have been read, and perhaps the next ones will be. */
+    public void readTo(int end) {
+        readTo = end;
+    }
+
+    /** Whether the last read ended here, as a hint. */
+    public boolean wasReadTo(int end) {
+        return readTo == end;
     }
 
     /** Whether anyone but the owner holds it, as a hint. */

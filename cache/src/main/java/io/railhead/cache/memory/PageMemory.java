@@ -96,7 +96,19 @@ public final class PageMemory implements AutoCloseable {
      */
     public @Nullable List<Page> tryAllocate(int[] lengths, Pool pool) {
         requireOpen();
-        List<Extent> taken = slots.tryTake(lengths, pool);
+        return pages(lengths, slots.tryTake(lengths, pool), pool);
+    }
+
+    /**
+     * As {@link #tryAllocate}, of the gaps between smaller pages alone: the last resort, since what
+     * is sent from there takes longer lists.
+     */
+    public @Nullable List<Page> tryGather(int[] lengths, Pool pool) {
+        requireOpen();
+        return pages(lengths, slots.tryGather(lengths, pool), pool);
+    }
+
+    private @Nullable List<Page> pages(int[] lengths, @Nullable List<Extent> taken, Pool pool) {
         if (taken == null) {
             return null;
         }

@@ -46,10 +46,19 @@ final class SlotAllocator {
 
     /** The slots of each page, all pages or none. */
     synchronized @Nullable List<Extent> tryTake(int[] lengths, Pool pool) {
+        return tryTake(lengths, of(pool)::tryTake, pool);
+    }
+
+    /** As {@link #tryTake}, where no large slot is free but parts of split ones are. */
+    synchronized @Nullable List<Extent> tryGather(int[] lengths, Pool pool) {
+        return tryTake(lengths, of(pool)::tryGather, pool);
+    }
+
+    private @Nullable List<Extent> tryTake(int[] lengths, Taking taking, Pool pool) {
         int[] counts = Arrays.stream(lengths).map(this::smallSlots).toArray();
         List<Extent> pages = new ArrayList<>(lengths.length);
         for (int count : counts) {
-            Extent extents = of(pool).tryTake(count);
+            Extent extents = taking.tryTake(count);
             if (extents == null) {
                 pages.forEach(of(pool)::giveBack);
                 return null;
@@ -57,6 +66,11 @@ final class SlotAllocator {
             pages.add(extents);
         }
         return pages;
+    }
+
+    private interface Taking {
+        @Nullable
+        Extent tryTake(int count);
     }
 
     synchronized void giveBack(Extent extents, Pool pool) {

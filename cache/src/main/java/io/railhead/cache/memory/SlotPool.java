@@ -89,7 +89,9 @@ final class SlotPool {
         return slot == null ? null : account(slot.take(0, count, null));
     }
 
-    private @Nullable Extent tryGather(int count) {
+    /** The same of whatever is free in split slots, however many extents that makes. */
+    @Nullable
+    Extent tryGather(int count) {
         if (budgetOfPartial() < count) {
             return null;
         }
