@@ -105,8 +105,12 @@ final class FillTable {
         return (int) Math.min(pageBytes(), key.version().sizeBytes() - start);
     }
 
-    /** Finds each seeker of one block its page, a claim to wait for, or a claim of its own. */
-    List<Claim> claimMissing(List<? extends Seeker> seekers) {
+    /**
+     * Finds each seeker of one block its page, a claim to wait for, or a claim of its own.
+     *
+     * @param tenant whom those are fetched for
+     */
+    List<Claim> claimMissing(List<? extends Seeker> seekers, String tenant) {
         List<Seeker> missing = new ArrayList<>();
         for (Seeker seeker : seekers) {
             if (!tryHit(seeker)) {
@@ -120,7 +124,7 @@ final class FillTable {
         List<Claim> claimed = new ArrayList<>();
         synchronized (lockOf(missing.getFirst().key())) {
             for (Seeker seeker : missing) {
-                Claim mine = find(seeker, version);
+                Claim mine = find(seeker, version, tenant);
                 if (mine != null) {
                     claimed.add(mine);
                 }
@@ -139,7 +143,8 @@ final class FillTable {
         return true;
     }
 
-    private @Nullable Claim find(Seeker seeker, ObjectVersion version) {
+    private @Nullable Claim find(Seeker seeker, ObjectVersion version,
+            String tenant) {
         PageKey key = new PageKey(version, seeker.key().index());
         Claim flying = inFlight.get(key);
         if (flying != null) {
@@ -151,7 +156,7 @@ final class FillTable {
             return null;
         }
         misses.increment();
-        Claim mine = new Claim(key, generations.of(key.version().object()));
+        Claim mine = new Claim(key, generations.of(key.version().object()), tenant);
         inFlight.put(key, mine);
         seeker.join(mine, Fetcher.SELF);
         return mine;
@@ -173,8 +178,8 @@ final class FillTable {
 
     /** The right to fill a page, or null where it is held or being fetched. */
     @Nullable
-    Claim tryClaim(PageKey key) {
-        List<Claim> mine = claimMissing(List.of(new Missing(key)));
+    Claim tryClaim(PageKey key, String tenant) {
+        List<Claim> mine = claimMissing(List.of(new Missing(key)), tenant);
         return mine.isEmpty() ? null : mine.getFirst();
     }
 
@@ -199,12 +204,15 @@ final class FillTable {
             Pool pool) {
         int[] wanted = new int[lengths.length];
         int count = 0;
+        String tenant = "";
         for (int i = 0; i < lengths.length; i++) {
-            if (claims.get(i) != null) {
+            Claim claim = claims.get(i);
+            if (claim != null) {
                 wanted[count++] = lengths[i];
+                tenant = claim.tenant();
             }
         }
-        List<Page> pages = tryAllocate(Arrays.copyOf(wanted, count), pool);
+        List<Page> pages = tryAllocate(Arrays.copyOf(wanted, count), pool, tenant);
         if (pages == null) {
             return null;
         }
@@ -220,14 +228,14 @@ final class FillTable {
 
     /** Makes room where there is none; null where that did not help. */
     @Nullable
-    List<Page> tryAllocate(int[] lengths, Pool pool) {
+    List<Page> tryAllocate(int[] lengths, Pool pool, String tenant) {
         List<Page> pages = memory.tryAllocate(lengths, pool);
         if (pages == null && pool == Pool.CACHE) {
             index.cleanUp();
             pages = memory.tryAllocate(lengths, pool);
         }
         if (pages == null && pool == Pool.CACHE) {
-            index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum());
+            index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum(), tenant);
             pages = memory.tryAllocate(lengths, pool);
         }
         if (pages == null && pool == Pool.CACHE) {
@@ -260,7 +268,7 @@ final class FillTable {
         claim.settle(new Claim.Filled(ownedPage));
         boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim);
         if (kept) {
-            index.put(claim.key(), ownedPage);
+            index.put(claim.key(), ownedPage, claim.tenant());
         }
         inFlight.remove(claim.key(), claim);
         if (!kept) {

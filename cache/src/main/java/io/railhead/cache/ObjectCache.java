@@ -66,7 +66,7 @@ public final class ObjectCache implements AutoCloseable {
         this.doubt = doubt;
         this.bucketWrites = new BucketWrites(nanoClock);
         this.pins = new Pins(memory, config.pinRatio());
-        this.index = new PageIndex(memory, config.runBytes(), pins);
+        this.index = new PageIndex(memory, config.runBytes(), pins, config.tenants());
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
@@ -271,15 +271,25 @@ public final class ObjectCache implements AutoCloseable {
         long end(WriteOutcome outcome);
     }
 
-    /** Room for an upload's bytes beside the way to the store; null where there is none. */
+    /** As {@link #tryStage(long, String)}, for nobody in particular. */
     public @Nullable StagedUpload tryStage(long sizeBytes) {
+        return tryStage(sizeBytes, "");
+    }
+
+    /**
+     * Room for an upload's bytes beside the way to the store; null where there is none.
+     *
+     * @param tenant whose pages they will be
+     */
+    public @Nullable StagedUpload tryStage(long sizeBytes, String tenant) {
         MemoryStats stats = memory.stats();
         long most = (stats.capacityBytes() - stats.reserveBytes()) / STAGED_PART;
         if (stagedBytes.addAndGet(sizeBytes) > most) {
             stagedBytes.addAndGet(-sizeBytes);
             return null;
         }
-        return new StagedUpload(table, sizeBytes, () -> stagedBytes.addAndGet(-sizeBytes));
+        return new StagedUpload(table, sizeBytes, tenant,
+                () -> stagedBytes.addAndGet(-sizeBytes));
     }
 
     /**
@@ -304,9 +314,20 @@ public final class ObjectCache implements AutoCloseable {
      * the flight knows its metadata or has failed, on the source's thread.
      */
     public CompletionStage<Discovery> discover(ObjectId id, DiscoverySource source) {
+        return discover(id, "", source);
+    }
+
+    /**
+     * As {@link #discover(ObjectId, DiscoverySource)}.
+     *
+     * @param tenant whom pages are fetched for
+     */
+    public CompletionStage<Discovery> discover(ObjectId id, String tenant,
+            DiscoverySource source) {
         // A flight knows how to remove itself: by identity, so a later one stays.
         DiscoveryFlight[] self = new DiscoveryFlight[1];
-        DiscoveryFlight mine = new DiscoveryFlight(table, this, () -> flights.remove(id, self[0]));
+        DiscoveryFlight mine = new DiscoveryFlight(table, this, tenant,
+                () -> flights.remove(id, self[0]));
         self[0] = mine;
         DiscoveryFlight other = flights.putIfAbsent(id, mine);
         if (other != null) {
@@ -412,6 +433,11 @@ public final class ObjectCache implements AutoCloseable {
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
                 index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes(),
                 readAhead.bytes());
+    }
+
+    /** What the tenants that have a rule have now. */
+    public List<TenantShare.Use> tenants() {
+        return index.uses();
     }
 
     /** Condemns every page; memory itself belongs to {@link PageMemory}. */

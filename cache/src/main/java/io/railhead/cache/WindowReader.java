@@ -206,7 +206,7 @@ final class WindowReader implements RangeReader {
             PageKey key = new PageKey(request.version(), plannedPage + i);
             block.add(new Ahead(this, key, offsetIn(key), table.lengthOf(key)));
         }
-        List<Claim> claimed = table.claimMissing(block);
+        List<Claim> claimed = table.claimMissing(block, request.tenant());
         List<Claim> unfetched = fetchRuns(claimed);
         int kept = unfetched.isEmpty()
                 ? count
