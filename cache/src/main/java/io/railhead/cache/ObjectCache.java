@@ -435,6 +435,15 @@ public final class ObjectCache implements AutoCloseable {
                 readAhead.bytes());
     }
 
+    /**
+     * What may hold cached data, of so much memory without the reserve.
+     *
+     * @param runBytes as in {@link CacheConfig}
+     */
+    public static long cacheableBytes(long memoryBytes, long runBytes) {
+        return PageIndex.cacheable(memoryBytes, runBytes);
+    }
+
     /** What the tenants that have a rule have now. */
     public List<TenantShare.Use> tenants() {
         return index.uses();

@@ -63,7 +63,11 @@ final class PageIndex {
 
     private long maximum() {
         MemoryStats stats = memory.stats();
-        long capacity = stats.capacityBytes() - stats.reserveBytes();
+        return cacheable(stats.capacityBytes() - stats.reserveBytes(), runBytes);
+    }
+
+    /** What is left of the capacity once there is room for fills. */
+    static long cacheable(long capacity, long runBytes) {
         long fills = Math.max(2 * runBytes, capacity / 16);
         return capacity - Math.min(fills, capacity / 2);
     }
