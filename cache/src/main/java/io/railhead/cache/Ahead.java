@@ -27,19 +27,26 @@ final class Ahead implements FillTable.Seeker, Claim.Waiter, Runnable {
 
     private final WindowReader reader;
     private final PageKey key;
+    private final int from;
     private final int length;
     private final AtomicReference<State> state = new AtomicReference<>(Without.WAITING);
     private Fetcher fetcher = Fetcher.OTHER;
 
-    Ahead(WindowReader reader, PageKey key, int length) {
+    Ahead(WindowReader reader, PageKey key, int from, int length) {
         this.reader = reader;
         this.key = key;
+        this.from = from;
         this.length = length;
     }
 
     @Override
     public PageKey key() {
         return key;
+    }
+
+    @Override
+    public int from() {
+        return from;
     }
 
     int length() {

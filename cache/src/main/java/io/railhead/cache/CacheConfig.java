@@ -1,6 +1,7 @@
 package io.railhead.cache;
 
 import java.time.Duration;
+import java.util.Map;
 
 /**
  * How objects are read and filled.
@@ -11,15 +12,24 @@ import java.time.Duration;
  * @param metadataEntries how many objects' metadata are kept
  * @param pinRatio the part of what may hold cached data that pinned pages may take at most
  * @param readAhead how far it goes
+ * @param tenants who has a quota or a floor
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
-        long metadataEntries, double pinRatio, ReadAhead.Limits readAhead) {
+        long metadataEntries, double pinRatio, ReadAhead.Limits readAhead,
+        Map<String, TenantShare> tenants) {
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
             Duration.ofMillis(100), 1_000_000, 0.5,
             new ReadAhead.Limits(64L << 20, 256L << 20));
 
+    /** Without tenants' rules. */
+    public CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
+            long metadataEntries, double pinRatio, ReadAhead.Limits readAhead) {
+        this(windowBytes, runBytes, shortageWait, metadataEntries, pinRatio, readAhead, Map.of());
+    }
+
     public CacheConfig {
+        tenants = Map.copyOf(tenants);
         if (windowBytes <= 0) {
             throw new IllegalArgumentException("windowBytes must be > 0: " + windowBytes);
         }

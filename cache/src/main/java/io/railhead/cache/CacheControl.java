@@ -48,7 +48,7 @@ public final class CacheControl {
         List<PageKey> keys = index.covered(selection);
         Set<ObjectId> objects = new HashSet<>();
         keys.forEach(key -> objects.add(key.version().object()));
-        long bytes = keys.stream().mapToLong(key -> bytesOf(index.get(key))).sum();
+        long bytes = keys.stream().mapToLong(key -> bytesOf(index.peek(key))).sum();
         Set<ObjectId> learning = new HashSet<>(objects);
         cache.forEachKnown(id -> addCovered(selection, id, learning));
         learning.stream().filter(id -> cache.find(id) != null).forEach(objects::add);

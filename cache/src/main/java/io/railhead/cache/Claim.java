@@ -32,11 +32,14 @@ final class Claim {
 
     private final PageKey key;
     private final long generation;
+    private final String tenant;
     private final AtomicReference<Stack> stack = new AtomicReference<>(NOBODY);
 
-    Claim(PageKey key, long generation) {
+    /** @param tenant whom it is fetched for */
+    Claim(PageKey key, long generation, String tenant) {
         this.key = key;
         this.generation = generation;
+        this.tenant = tenant;
     }
 
     PageKey key() {
@@ -46,6 +49,10 @@ final class Claim {
     /** The key's generation when it was claimed. */
     long generation() {
         return generation;
+    }
+
+    String tenant() {
+        return tenant;
     }
 
     void whenSettled(Waiter waiter) {

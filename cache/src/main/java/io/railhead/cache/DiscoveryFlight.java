@@ -19,16 +19,19 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
 
     private final FillTable table;
     private final ObjectCache cache;
+    private final String tenant;
     private final Runnable landed;
     private final AtomicBoolean answered = new AtomicBoolean();
     private final CompletableFuture<Discovery> outcome = new CompletableFuture<>();
 
     /**
+     * @param tenant whom pages are fetched for
      * @param landed takes the flight out of the table of flights
      */
-    DiscoveryFlight(FillTable table, ObjectCache cache, Runnable landed) {
+    DiscoveryFlight(FillTable table, ObjectCache cache, String tenant, Runnable landed) {
         this.table = table;
         this.cache = cache;
+        this.tenant = tenant;
         this.landed = landed;
     }
 
@@ -117,7 +120,7 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
             for (long page = at; page < blockEnd; page++) {
                 block.add(new FillTable.Missing(new PageKey(version, page)));
             }
-            for (Claim claim : table.claimMissing(block)) {
+            for (Claim claim : table.claimMissing(block, tenant)) {
                 claims[(int) (claim.key().index() - first)] = claim;
             }
             at = blockEnd;

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,11 @@ final class FillTable {
     /** Someone in need of a page. */
     interface Seeker {
         PageKey key();
+
+        /** How far into the page it will read first. */
+        default int from() {
+            return 0;
+        }
 
         /** Takes a page of the index; false where it is gone by now. */
         boolean tryHold(Page page);
@@ -65,15 +71,19 @@ final class FillTable {
     private final PageMemory memory;
     private final PageIndex index;
     private final Generations generations;
+    private final UnaryOperator<ObjectVersion> heldAs;
     private final int pagesPerRun;
     private final Object[] locks = new Object[LOCKS];
     private final ConcurrentMap<PageKey, Claim> inFlight = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes) {
+    /** @param heldAs the instance of a version that the keys of its pages share */
+    FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes,
+            UnaryOperator<ObjectVersion> heldAs) {
         this.memory = memory;
         this.index = index;
         this.generations = generations;
+        this.heldAs = heldAs;
         this.pagesPerRun = (int) Math.max(1, runBytes / memory.pageBytes());
         Arrays.setAll(locks, i -> new Object());
     }
@@ -95,8 +105,12 @@ final class FillTable {
         return (int) Math.min(pageBytes(), key.version().sizeBytes() - start);
     }
 
-    /** Finds each seeker of one block its page, a claim to wait for, or a claim of its own. */
-    List<Claim> claimMissing(List<? extends Seeker> seekers) {
+    /**
+     * Finds each seeker of one block its page, a claim to wait for, or a claim of its own.
+     *
+     * @param tenant whom those are fetched for
+     */
+    List<Claim> claimMissing(List<? extends Seeker> seekers, String tenant) {
         List<Seeker> missing = new ArrayList<>();
         for (Seeker seeker : seekers) {
             if (!tryHit(seeker)) {
@@ -106,10 +120,11 @@ final class FillTable {
         if (missing.isEmpty()) {
             return List.of();
         }
+        ObjectVersion version = heldAs.apply(missing.getFirst().key().version());
         List<Claim> claimed = new ArrayList<>();
         synchronized (lockOf(missing.getFirst().key())) {
             for (Seeker seeker : missing) {
-                Claim mine = find(seeker);
+                Claim mine = find(seeker, version, tenant);
                 if (mine != null) {
                     claimed.add(mine);
                 }
@@ -120,7 +135,7 @@ final class FillTable {
 
     /** What the index holds is good whatever else happens: hits take no lock. */
     private boolean tryHit(Seeker seeker) {
-        Page page = index.get(seeker.key());
+        Page page = index.get(seeker.key(), seeker.from());
         if (page == null || !seeker.tryHold(page)) {
             return false;
         }
@@ -128,8 +143,9 @@ final class FillTable {
         return true;
     }
 
-    private @Nullable Claim find(Seeker seeker) {
-        PageKey key = seeker.key();
+    private @Nullable Claim find(Seeker seeker, ObjectVersion version,
+            String tenant) {
+        PageKey key = new PageKey(version, seeker.key().index());
         Claim flying = inFlight.get(key);
         if (flying != null) {
             joins.increment();
@@ -140,7 +156,7 @@ final class FillTable {
             return null;
         }
         misses.increment();
-        Claim mine = new Claim(key, generations.of(key.version().object()));
+        Claim mine = new Claim(key, generations.of(key.version().object()), tenant);
         inFlight.put(key, mine);
         seeker.join(mine, Fetcher.SELF);
         return mine;
@@ -162,8 +178,8 @@ final class FillTable {
 
     /** The right to fill a page, or null where it is held or being fetched. */
     @Nullable
-    Claim tryClaim(PageKey key) {
-        List<Claim> mine = claimMissing(List.of(new Missing(key)));
+    Claim tryClaim(PageKey key, String tenant) {
+        List<Claim> mine = claimMissing(List.of(new Missing(key)), tenant);
         return mine.isEmpty() ? null : mine.getFirst();
     }
 
@@ -188,12 +204,15 @@ final class FillTable {
             Pool pool) {
         int[] wanted = new int[lengths.length];
         int count = 0;
+        String tenant = "";
         for (int i = 0; i < lengths.length; i++) {
-            if (claims.get(i) != null) {
+            Claim claim = claims.get(i);
+            if (claim != null) {
                 wanted[count++] = lengths[i];
+                tenant = claim.tenant();
             }
         }
-        List<Page> pages = tryAllocate(Arrays.copyOf(wanted, count), pool);
+        List<Page> pages = tryAllocate(Arrays.copyOf(wanted, count), pool, tenant);
         if (pages == null) {
             return null;
         }
@@ -209,15 +228,19 @@ final class FillTable {
 
     /** Makes room where there is none; null where that did not help. */
     @Nullable
-    List<Page> tryAllocate(int[] lengths, Pool pool) {
+    List<Page> tryAllocate(int[] lengths, Pool pool, String tenant) {
         List<Page> pages = memory.tryAllocate(lengths, pool);
         if (pages == null && pool == Pool.CACHE) {
             index.cleanUp();
             pages = memory.tryAllocate(lengths, pool);
         }
         if (pages == null && pool == Pool.CACHE) {
-            index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum());
+            index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum(), tenant);
             pages = memory.tryAllocate(lengths, pool);
+        }
+        if (pages == null && pool == Pool.CACHE) {
+            // Small pages went, from large slots that others are in.
+            pages = memory.tryGather(lengths, pool);
         }
         return pages;
     }
@@ -245,7 +268,7 @@ final class FillTable {
         claim.settle(new Claim.Filled(ownedPage));
         boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim);
         if (kept) {
-            index.put(claim.key(), ownedPage);
+            index.put(claim.key(), ownedPage, claim.tenant());
         }
         inFlight.remove(claim.key(), claim);
         if (!kept) {

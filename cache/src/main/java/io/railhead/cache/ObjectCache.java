@@ -8,6 +8,7 @@ import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,12 +37,13 @@ public final class ObjectCache implements AutoCloseable {
     private final CacheConfig config;
     private final Generations generations = new Generations();
     private final BucketWrites bucketWrites;
+    private final SharedTexts texts = new SharedTexts();
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
     private final Duration doubt;
     private final Pins pins;
     private final PageIndex index;
-    private final FillTable table;
+    final FillTable table;
     private final Cache<ObjectId, ObjectMetadata> objects;
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
@@ -64,12 +66,13 @@ public final class ObjectCache implements AutoCloseable {
         this.doubt = doubt;
         this.bucketWrites = new BucketWrites(nanoClock);
         this.pins = new Pins(memory, config.pinRatio());
-        this.index = new PageIndex(memory, config.runBytes(), pins);
-        this.table = new FillTable(memory, index, generations, config.runBytes());
+        this.index = new PageIndex(memory, config.runBytes(), pins, config.tenants());
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
+        this.table = new FillTable(memory, index, generations, config.runBytes(),
+                this::heldAs);
         this.timer = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform()
                 .daemon()
                 .name("railhead-cache-timer")
@@ -91,6 +94,11 @@ public final class ObjectCache implements AutoCloseable {
         return control;
     }
 
+    /** The pages' keys, as the index keeps them. */
+    List<PageKey> keys(Selection selection) {
+        return index.covered(selection);
+    }
+
     /** The objects that are known, or being learnt. */
     void forEachKnown(Consumer<ObjectId> visitor) {
         objects.asMap().keySet().forEach(visitor);
@@ -99,6 +107,12 @@ public final class ObjectCache implements AutoCloseable {
 
     public @Nullable ObjectMetadata find(ObjectId id) {
         return objects.getIfPresent(id);
+    }
+
+    /** The instance that is held already, so that pages share it. */
+    private ObjectVersion heldAs(ObjectVersion version) {
+        ObjectMetadata held = objects.policy().getIfPresentQuietly(version.object());
+        return held != null && held.version().equals(version) ? held.version() : version;
     }
 
     /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
@@ -143,12 +157,14 @@ public final class ObjectCache implements AutoCloseable {
         if (!generations.holds(id, metadata.generation())) {
             return false;
         }
+        ObjectMetadata kept = texts.share(metadata,
+                objects.policy().getIfPresentQuietly(id));
         boolean[] overtaken = {false};
         ObjectMetadata[] replaced = new ObjectMetadata[1];
-        objects.asMap().compute(id, (key, held) -> {
+        objects.asMap().compute(kept.version().object(), (key, held) -> {
             overtaken[0] = held != null && held.learntAtNanos() - metadata.learntAtNanos() > 0;
             replaced[0] = held;
-            return overtaken[0] ? held : metadata;
+            return overtaken[0] ? held : kept;
         });
         if (overtaken[0]) {
             return false;
@@ -255,15 +271,25 @@ public final class ObjectCache implements AutoCloseable {
         long end(WriteOutcome outcome);
     }
 
-    /** Room for an upload's bytes beside the way to the store; null where there is none. */
+    /** As {@link #tryStage(long, String)}, for nobody in particular. */
     public @Nullable StagedUpload tryStage(long sizeBytes) {
+        return tryStage(sizeBytes, "");
+    }
+
+    /**
+     * Room for an upload's bytes beside the way to the store; null where there is none.
+     *
+     * @param tenant whose pages they will be
+     */
+    public @Nullable StagedUpload tryStage(long sizeBytes, String tenant) {
         MemoryStats stats = memory.stats();
         long most = (stats.capacityBytes() - stats.reserveBytes()) / STAGED_PART;
         if (stagedBytes.addAndGet(sizeBytes) > most) {
             stagedBytes.addAndGet(-sizeBytes);
             return null;
         }
-        return new StagedUpload(table, sizeBytes, () -> stagedBytes.addAndGet(-sizeBytes));
+        return new StagedUpload(table, sizeBytes, tenant,
+                () -> stagedBytes.addAndGet(-sizeBytes));
     }
 
     /**
@@ -288,9 +314,20 @@ public final class ObjectCache implements AutoCloseable {
      * the flight knows its metadata or has failed, on the source's thread.
      */
     public CompletionStage<Discovery> discover(ObjectId id, DiscoverySource source) {
+        return discover(id, "", source);
+    }
+
+    /**
+     * As {@link #discover(ObjectId, DiscoverySource)}.
+     *
+     * @param tenant whom pages are fetched for
+     */
+    public CompletionStage<Discovery> discover(ObjectId id, String tenant,
+            DiscoverySource source) {
         // A flight knows how to remove itself: by identity, so a later one stays.
         DiscoveryFlight[] self = new DiscoveryFlight[1];
-        DiscoveryFlight mine = new DiscoveryFlight(table, this, () -> flights.remove(id, self[0]));
+        DiscoveryFlight mine = new DiscoveryFlight(table, this, tenant,
+                () -> flights.remove(id, self[0]));
         self[0] = mine;
         DiscoveryFlight other = flights.putIfAbsent(id, mine);
         if (other != null) {
@@ -340,7 +377,7 @@ public final class ObjectCache implements AutoCloseable {
     /** Whether all pages of bytes {@code [from, to)} are held now: a hint, nothing is leased. */
     public boolean holds(ObjectVersion version, long from, long to) {
         for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
-            if (index.get(new PageKey(version, page)) == null) {
+            if (!index.holds(new PageKey(version, page))) {
                 return false;
             }
         }
@@ -349,13 +386,14 @@ public final class ObjectCache implements AutoCloseable {
 
     private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
         long pageIndex = from / memory.pageBytes();
-        Page page = index.get(new PageKey(version, pageIndex));
+        int offset = (int) (from - pageIndex * memory.pageBytes());
+        Page page = index.get(new PageKey(version, pageIndex), offset);
         Lease lease = page == null ? null : page.tryRetain();
         if (lease == null) {
             return null;
         }
-        int offset = (int) (from - pageIndex * memory.pageBytes());
         int length = (int) Math.min(lease.page().length() - offset, to - from);
+        lease.page().readTo(offset + length);
         return new PageSlice(lease, from, offset, length);
     }
 
@@ -395,6 +433,20 @@ public final class ObjectCache implements AutoCloseable {
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
                 index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes(),
                 readAhead.bytes());
+    }
+
+    /**
+     * What may hold cached data, of so much memory without the reserve.
+     *
+     * @param runBytes as in {@link CacheConfig}
+     */
+    public static long cacheableBytes(long memoryBytes, long runBytes) {
+        return PageIndex.cacheable(memoryBytes, runBytes);
+    }
+
+    /** What the tenants that have a rule have now. */
+    public List<TenantShare.Use> tenants() {
+        return index.uses();
     }
 
     /** Condemns every page; memory itself belongs to {@link PageMemory}. */

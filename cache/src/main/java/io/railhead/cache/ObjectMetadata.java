@@ -15,6 +15,6 @@ public record ObjectMetadata(ObjectVersion version, Map<String, String> headers,
         long generation) {
 
     public ObjectMetadata {
-        headers = Map.copyOf(headers);
+        headers = FlatMap.copyOf(headers);
     }
 }

@@ -1,9 +1,5 @@
 package io.railhead.cache;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Policy;
-import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
@@ -19,53 +15,46 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The published pages; owns each from {@link #put} until it is removed, which condemns it. A page
- * found here is a hint: retaining it decides. Caffeine says who goes; its maximum stays below the
- * capacity by a reserve for fills, so that a fill rarely has to wait for an eviction.
+ * found here is a hint: retaining it decides. {@link Shares} say who goes; what they may have stays
+ * below the capacity by a reserve for fills, so that a fill rarely has to wait for an eviction.
  *
- * <p> Pinned pages are kept beside Caffeine, which would look at each of them again and again, and
- * its maximum is that much lower. Whoever puts a page there, takes one away, or removes a key does
- * so under {@code pinned}'s lock of that key, so that no page slips from one side to the other
- * while it is being removed. Within it Caffeine is called, never the other way round: what Caffeine
- * evicts is condemned without a look at the pinned. A selection changes before the pages that it
- * covers do; whoever puts a page looks at the selections again afterwards.
+ * <p> Pinned pages are kept beside the shares, whose policies would look at each of them again and
+ * again, and what those may have is that much lower. Whoever puts a page there, takes one away, or
+ * removes a key does so under {@code pinned}'s lock of that key, so that no page slips from one
+ * side to the other while it is being removed. Within it the shares are called, never the other way
+ * round: what they evict is condemned without a look at the pinned. A selection changes before the
+ * pages that it covers do; whoever puts a page looks at the selections again afterwards.
  */
 final class PageIndex {
     private final PageMemory memory;
     private final long runBytes;
     private final Pins pins;
     private final LongAdder evicted = new LongAdder();
-    private final Cache<PageKey, Page> pages;
-    private final Policy.Eviction<PageKey, Page> eviction;
-    private final ConcurrentMap<PageKey, Page> pinned = new ConcurrentHashMap<>();
-    /** Pages that leave Caffeine without being condemned. */
-    private final Set<Page> moving = ConcurrentHashMap.newKeySet();
+    private final Shares shares;
+    private final ConcurrentMap<PageKey, PinnedPage> pinned = new ConcurrentHashMap<>();
     private final Object maximumLock = new Object();
     private volatile long runsPinned;
 
-    PageIndex(PageMemory memory, long runBytes, Pins pins) {
+    /** @param share where it goes when it is no longer pinned */
+    private record PinnedPage(Page page, Share share) {}
+
+    PageIndex(PageMemory memory, long runBytes, Pins pins, Map<String, TenantShare> tenants) {
         this.memory = memory;
         this.runBytes = runBytes;
         this.pins = pins;
-        this.pages = Caffeine.newBuilder()
-                .executor(Runnable::run)
-                .maximumWeight(maximum())
-                .weigher((PageKey key, Page page) -> page.slotBytes())
-                .removalListener(this::removed)
-                .build();
-        this.eviction = pages.policy().eviction().orElseThrow();
+        this.shares = new Shares(tenants, runBytes, evicted);
         memory.onGrowth(this::limit);
-        // A slab that joined since the builder asked has not told us.
         limit();
     }
 
     private void limit() {
         synchronized (maximumLock) {
             runsPinned = Math.ceilDiv(pins.bytes(), runBytes);
-            eviction.setMaximum(Math.max(0, maximum() - runsPinned * runBytes));
+            shares.limit(Math.max(0, maximum() - runsPinned * runBytes));
         }
     }
 
-    /** By whole runs, since Caffeine goes over its pages each time. */
+    /** By whole runs, since a policy goes over its pages each time. */
     private void follow() {
         if (runsPinned != Math.ceilDiv(pins.bytes(), runBytes)) {
             limit();
@@ -74,15 +63,13 @@ final class PageIndex {
 
     private long maximum() {
         MemoryStats stats = memory.stats();
-        long capacity = stats.capacityBytes() - stats.reserveBytes();
-        long fills = Math.max(2 * runBytes, capacity / 16);
-        return capacity - Math.min(fills, capacity / 2);
+        return cacheable(stats.capacityBytes() - stats.reserveBytes(), runBytes);
     }
 
-    private void removed(@Nullable PageKey key, @Nullable Page page, RemovalCause cause) {
-        if (page != null && !moving.contains(page)) {
-            condemn(page);
-        }
+    /** What is left of the capacity once there is room for fills. */
+    static long cacheable(long capacity, long runBytes) {
+        long fills = Math.max(2 * runBytes, capacity / 16);
+        return capacity - Math.min(fills, capacity / 2);
     }
 
     private void condemn(Page page) {
@@ -91,21 +78,41 @@ final class PageIndex {
         }
     }
 
+    /** A look that is no sign of the page's being wanted. */
     @Nullable
-    Page get(PageKey key) {
-        Page page = pages.getIfPresent(key);
-        return page == null && !pinned.isEmpty() ? pinned.get(key) : page;
+    Page peek(PageKey key) {
+        Page page = shares.peek(key);
+        return page == null ? pinned(key) : page;
+    }
+
+    private @Nullable Page pinned(PageKey key) {
+        PinnedPage found = pinned.isEmpty() ? null : pinned.get(key);
+        return found == null ? null : found.page();
+    }
+
+    /**
+     * For a read that begins so far into the page. The first one after it was put, and one that
+     * goes on where the last one ended, are no further sign that the page is wanted: else a backup
+     * that reads bit by bit, or what was fetched ahead of it, would look as popular as what many
+     * read, and evict it.
+     */
+    @Nullable
+    Page get(PageKey key, int from) {
+        Page page = shares.get(key, from);
+        return page == null ? pinned(key) : page;
     }
 
     /** Whether it is here, which says nothing of how often it is read. */
     boolean holds(PageKey key) {
-        return pages.policy().getIfPresentQuietly(key) != null || pinned.containsKey(key);
+        return peek(key) != null;
     }
 
-    void put(PageKey key, Page ownedPage) {
+    /** @param tenant whom it was fetched for */
+    void put(PageKey key, Page ownedPage, String tenant) {
+        Share share = shares.of(tenant);
         List<Selection> seen = pins.selections();
-        if (seen.isEmpty() || !tryPin(key, ownedPage)) {
-            pages.put(key, ownedPage);
+        if (seen.isEmpty() || !tryPin(key, ownedPage, share)) {
+            shares.put(share, key, ownedPage);
         }
         // A selection may have come, or gone, while the page was on its way.
         if (!seen.equals(pins.selections())) {
@@ -114,7 +121,7 @@ final class PageIndex {
         follow();
     }
 
-    private boolean tryPin(PageKey key, Page ownedPage) {
+    private boolean tryPin(PageKey key, Page ownedPage, Share share) {
         boolean[] taken = {false};
         pinned.compute(key, (same, before) -> {
             taken[0] = pins.covers(same.version().object())
@@ -123,17 +130,19 @@ final class PageIndex {
                 return before;
             }
             discard(same, before);
-            return ownedPage;
+            return new PinnedPage(ownedPage, share);
         });
         return taken[0];
     }
 
     /** Under the key's lock. */
-    private void discard(PageKey key, @Nullable Page pinnedPage) {
-        pages.invalidate(key);
+    private void discard(PageKey key, @Nullable PinnedPage pinnedPage) {
+        for (Share share : shares.all()) {
+            share.invalidate(key);
+        }
         if (pinnedPage != null) {
-            pins.release(pinnedPage.slotBytes());
-            condemn(pinnedPage);
+            pins.release(pinnedPage.page().slotBytes());
+            condemn(pinnedPage.page());
         }
     }
 
@@ -151,32 +160,32 @@ final class PageIndex {
      */
     private boolean settle(PageKey key) {
         boolean[] refused = {false};
-        pinned.compute(key, (same, page) -> {
+        pinned.compute(key, (same, held) -> {
             boolean wanted = pins.covers(same.version().object());
-            if (page == null) {
-                Page found = wanted ? pages.getIfPresent(same) : null;
+            if (held == null) {
+                Share share = wanted ? shares.find(same) : null;
+                Page found = share == null ? null : share.peek(same);
                 refused[0] = found != null && !pins.tryReserve(found.slotBytes());
-                return found == null || refused[0] ? null : tryMove(same, found);
+                return share == null || found == null || refused[0]
+                        ? null
+                        : tryMove(same, found, share);
             }
             if (wanted) {
-                return page;
+                return held;
             }
-            pins.release(page.slotBytes());
-            pages.put(same, page);
+            pins.release(held.page().slotBytes());
+            shares.put(held.share(), same, held.page());
             return null;
         });
         return !refused[0];
     }
 
     /**
-     * Out of Caffeine; null where it was removed before, by whom it may not have been condemned.
+     * Out of its share; null where it was removed before, by whom it may not have been condemned.
      */
-    private @Nullable Page tryMove(PageKey key, Page page) {
-        moving.add(page);
-        boolean moved = pages.asMap().remove(key, page);
-        moving.remove(page);
-        if (moved) {
-            return page;
+    private @Nullable PinnedPage tryMove(PageKey key, Page page, Share share) {
+        if (share.tryTake(key, page)) {
+            return new PinnedPage(page, share);
         }
         pins.release(page.slotBytes());
         condemn(page);
@@ -201,7 +210,9 @@ final class PageIndex {
     List<PageKey> covered(Selection selection) {
         List<PageKey> keys = new ArrayList<>();
         pinned.keySet().forEach(key -> addCovered(selection, key, keys));
-        pages.asMap().keySet().forEach(key -> addCovered(selection, key, keys));
+        for (Share share : shares.all()) {
+            share.keys().forEach(key -> addCovered(selection, key, keys));
+        }
         return keys;
     }
 
@@ -214,14 +225,14 @@ final class PageIndex {
     /** The pinned pages' bytes of each object. */
     Map<ObjectId, Long> pinnedBytes() {
         Map<ObjectId, Long> bytes = new HashMap<>();
-        pinned.forEach((key, page) -> bytes.merge(key.version().object(), (long) page.slotBytes(),
-                Long::sum));
+        pinned.forEach((key, held) -> bytes.merge(key.version().object(),
+                (long) held.page().slotBytes(), Long::sum));
         return bytes;
     }
 
     /** Whether so many bytes more would evict nothing. */
     boolean hasRoomFor(long bytes) {
-        return eviction.weightedSize().orElse(0) + bytes <= eviction.getMaximum();
+        return shares.hasRoomFor(bytes);
     }
 
     /** Removes a version's pages: by name, or by a look at all keys where those are fewer. */
@@ -232,7 +243,9 @@ final class PageIndex {
                 remove(new PageKey(version, index));
             }
         } else {
-            removeAll(pages.asMap().keySet(), version);
+            for (Share share : shares.all()) {
+                removeAll(share.keys(), version);
+            }
             removeAll(pinned.keySet(), version);
         }
     }
@@ -246,38 +259,39 @@ final class PageIndex {
     }
 
     void clear() {
-        pages.invalidateAll();
-        pages.cleanUp();
+        for (Share share : shares.all()) {
+            share.clear();
+        }
         pinned.keySet().forEach(this::remove);
     }
 
-    /** Evicts at once what Caffeine would evict soon. */
+    /** Evicts at once what would be evicted soon. */
     void cleanUp() {
         follow();
-        pages.cleanUp();
+        for (Share share : shares.all()) {
+            share.cleanUp();
+        }
     }
 
-    /** Evicts the coldest pages that nobody leases, of at least {@code bytes} if there are. */
-    void evictColdest(long bytes) {
-        List<PageKey> coldest = eviction.coldest(entries -> {
-            List<PageKey> keys = new ArrayList<>();
-            long[] missing = {bytes};
-            entries.filter(entry -> !entry.getValue().isLeased())
-                    .takeWhile(entry -> missing[0] > 0)
-                    .forEach(entry -> {
-                        keys.add(entry.getKey());
-                        missing[0] -= entry.weight();
-                    });
-            return keys;
-        });
-        pages.invalidateAll(coldest);
+    /** Evicts the coldest pages that nobody leases, for a fill of the tenant's. */
+    void evictColdest(long bytes, String tenant) {
+        shares.evictColdest(bytes, tenant);
     }
 
     long evictedPages() {
         return evicted.sum();
     }
 
+    /** What the tenants that have a rule have. */
+    List<TenantShare.Use> uses() {
+        return shares.uses();
+    }
+
     long size() {
-        return pages.estimatedSize() + pinned.size();
+        long size = pinned.size();
+        for (Share share : shares.all()) {
+            size += share.size();
+        }
+        return size;
     }
 }

@@ -139,7 +139,7 @@ public final class ReadAhead {
 
     /** False where there was no room for all of them. */
     private boolean tryFetch(List<FillTable.Missing> pages, String tenant, PageSource source) {
-        List<List<Claim>> runs = FillTable.runs(table.claimMissing(pages));
+        List<List<Claim>> runs = FillTable.runs(table.claimMissing(pages, tenant));
         for (int i = 0; i < runs.size(); i++) {
             if (!tryFetchRun(runs.get(i), tenant, source)) {
                 runs.subList(i, runs.size()).forEach(table::abandon);

@@ -16,15 +16,20 @@ import org.jspecify.annotations.Nullable;
 public final class StagedUpload implements AutoCloseable {
     private final FillTable table;
     private final long sizeBytes;
+    private final String tenant;
     private final Runnable afterClose;
     private final List<Page> pages = new ArrayList<>();
     private long written;
     private boolean closed;
 
-    /** @param afterClose runs once */
-    StagedUpload(FillTable table, long sizeBytes, Runnable afterClose) {
+    /**
+     * @param tenant whose it is
+     * @param afterClose runs once
+     */
+    StagedUpload(FillTable table, long sizeBytes, String tenant, Runnable afterClose) {
         this.table = table;
         this.sizeBytes = sizeBytes;
+        this.tenant = tenant;
         this.afterClose = afterClose;
     }
 
@@ -49,7 +54,9 @@ public final class StagedUpload implements AutoCloseable {
             return pages.getLast();
         }
         int length = (int) Math.min(table.pageBytes(), sizeBytes - written);
-        List<Page> more = length == 0 ? null : table.tryAllocate(new int[]{length}, Pool.CACHE);
+        List<Page> more = length == 0
+                ? null
+                : table.tryAllocate(new int[]{length}, Pool.CACHE, tenant);
         if (more != null) {
             pages.addAll(more);
         }
@@ -65,7 +72,7 @@ public final class StagedUpload implements AutoCloseable {
     void publish(ObjectVersion version) {
         for (int i = 0; i < pages.size(); i++) {
             Page page = pages.get(i);
-            Claim claim = table.tryClaim(new PageKey(version, i));
+            Claim claim = table.tryClaim(new PageKey(version, i), tenant);
             if (claim == null) {
                 page.condemn();
             } else {

@@ -163,6 +163,7 @@ final class WindowReader implements RangeReader {
         long pageStart = next.key().index() * table.pageBytes();
         long from = position;
         position = Math.min(pageStart + next.length(), request.to());
+        lease.page().readTo((int) (position - pageStart));
         sink.slice(new PageSlice(lease, from, (int) (from - pageStart), (int) (position - from)));
     }
 
@@ -208,9 +209,9 @@ final class WindowReader implements RangeReader {
         List<Ahead> block = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             PageKey key = new PageKey(request.version(), plannedPage + i);
-            block.add(new Ahead(this, key, table.lengthOf(key)));
+            block.add(new Ahead(this, key, offsetIn(key), table.lengthOf(key)));
         }
-        List<Claim> claimed = table.claimMissing(block);
+        List<Claim> claimed = table.claimMissing(block, request.tenant());
         List<Claim> unfetched = fetchRuns(claimed);
         int kept = unfetched.isEmpty()
                 ? count
@@ -231,6 +232,10 @@ final class WindowReader implements RangeReader {
             waitForMemory();
         }
         return false;
+    }
+
+    private int offsetIn(PageKey key) {
+        return (int) Math.max(0, position - key.index() * table.pageBytes());
     }
 
     private int pagesToPlan() {

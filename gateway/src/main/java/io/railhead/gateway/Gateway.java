@@ -234,7 +234,8 @@ public final class Gateway implements AutoCloseable {
                 CacheConfig.DEFAULT.shortageWait(),
                 settings.metadataEntries(), settings.pinLimit().value() / 100.0,
                 new ReadAhead.Limits(settings.readAhead().window().bytes(),
-                        settings.readAhead().perTenant().bytes()));
+                        settings.readAhead().perTenant().bytes()),
+                settings.tenants());
     }
 
     private Vertx openVertx() {

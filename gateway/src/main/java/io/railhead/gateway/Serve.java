@@ -14,7 +14,10 @@ import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,8 +66,18 @@ public final class Serve {
         }
     }
 
-    /** A policy tells principals apart that share one backend credential. */
     private static List<String> warnings(GatewayConfig config, CredentialStore credentials)
+            throws ConfigException {
+        List<String> warnings = new ArrayList<>(ofAccess(config, credentials));
+        Set<String> tenants = new TreeSet<>(config.cache().tenants().keySet());
+        credentials.principals().forEach(principal -> tenants.remove(principal.tenant()));
+        tenants.forEach(tenant -> warnings
+                .add("cache.tenants." + tenant + ": no principal is of that tenant"));
+        return warnings;
+    }
+
+    /** A policy tells principals apart that share one backend credential. */
+    private static List<String> ofAccess(GatewayConfig config, CredentialStore credentials)
             throws ConfigException {
         Path policy = config.gateway().access().policy();
         if (policy == null) {

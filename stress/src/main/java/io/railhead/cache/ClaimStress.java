@@ -26,12 +26,12 @@ public class ClaimStress {
 
     @Actor
     public void first(III_Result result) {
-        result.r1 = InFlight.TABLE.claimMissing(List.of(one)).size();
+        result.r1 = InFlight.TABLE.claimMissing(List.of(one), "").size();
     }
 
     @Actor
     public void second(III_Result result) {
-        result.r2 = InFlight.TABLE.claimMissing(List.of(other)).size();
+        result.r2 = InFlight.TABLE.claimMissing(List.of(other), "").size();
     }
 
     @Arbiter

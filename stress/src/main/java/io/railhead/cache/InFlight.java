@@ -2,6 +2,7 @@ package io.railhead.cache;
 
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The table of pages in flight that all samples share, each with a key of its own. */
@@ -14,7 +15,9 @@ final class InFlight {
             new MemoryConfig(64L << 20, PAGE_BYTES, 0, false), slab -> {});
 
     static final FillTable TABLE = new FillTable(MEMORY,
-            new PageIndex(MEMORY, PAGE_BYTES, new Pins(MEMORY, 0)), new Generations(), PAGE_BYTES);
+            new PageIndex(MEMORY, PAGE_BYTES, new Pins(MEMORY, 0), Map.of()), new Generations(),
+            PAGE_BYTES,
+            version -> version);
 
     private InFlight() {}
 

@@ -21,7 +21,7 @@ public class SettleStress {
     private static final Claim.Outcome FAILED = new Claim.Failed(
             new FillException(Reason.BACKEND_FAILED, "told to fail", null));
 
-    private final Claim claim = new Claim(InFlight.freshKey(), 0);
+    private final Claim claim = new Claim(InFlight.freshKey(), 0, "");
     private final AtomicInteger first = new AtomicInteger();
     private final AtomicInteger second = new AtomicInteger();
 

@@ -7,38 +7,94 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One large slot of a slab: handed out whole, or split into small slots that are handed out in
- * stretches. Guarded by its allocator's lock.
+ * stretches. Guarded by its allocator's lock. Small, since there is one for each page's worth of
+ * memory: one field says all that it is used for.
  */
-final class LargeSlot {
-    private static final @Nullable Page[] NOBODY = new @Nullable Page[0];
+final class LargeSlot implements Extent, SlotUse {
+    /** Taken whole; the page is not shown yet. */
+    private static final Split TAKEN = new Split(0);
 
-    private final MemorySegment segment;
-    private final int smallBytes;
-    private final BitSet free;
-    /** Who has which small slot, for {@link #tally}; one element where one page has them all. */
-    private @Nullable Page[] owners = NOBODY;
+    private final SlabCut cut;
+    private final int number;
+    /** Null while it is free and no other is below it in the stack. */
+    private @Nullable SlotUse use;
 
-    LargeSlot(MemorySegment segment, int smallBytes) {
-        this.segment = segment;
-        this.smallBytes = smallBytes;
-        this.free = new BitSet(smallCount());
-        free.set(0, smallCount());
+    /** Which small slots are free, and who has the others, for {@link #tally}. */
+    static final class Split implements SlotUse {
+        private final BitSet free;
+        private final @Nullable Page[] owners;
+
+        private Split(int smallCount) {
+            free = new BitSet(smallCount);
+            free.set(0, smallCount);
+            owners = new @Nullable Page[smallCount];
+        }
     }
 
-    int smallCount() {
-        return (int) (segment.byteSize() / smallBytes);
+    /** Large slots that nobody has; the last one given back is the first to be taken. */
+    static final class Free {
+        private @Nullable LargeSlot top;
+
+        void push(LargeSlot slot) {
+            slot.use = top;
+            top = slot;
+        }
+
+        @Nullable
+        LargeSlot poll() {
+            LargeSlot slot = top;
+            if (slot != null) {
+                top = slot.use instanceof LargeSlot next ? next : null;
+                slot.use = null;
+            }
+            return slot;
+        }
     }
 
-    int freeCount() {
-        return free.cardinality();
+    LargeSlot(SlabCut cut, int number) {
+        this.cut = cut;
+        this.number = number;
     }
 
-    boolean isWhole() {
-        return freeCount() == smallCount();
+    MemorySegment slab() {
+        return cut.slab();
+    }
+
+    long slabOffset() {
+        return (long) number * cut.slotBytes();
+    }
+
+    @Override
+    public LargeSlot slot() {
+        return this;
+    }
+
+    @Override
+    public int first() {
+        return 0;
+    }
+
+    @Override
+    public int count() {
+        return cut.smallCount();
+    }
+
+    @Override
+    public @Nullable Extent next() {
+        return null;
+    }
+
+    boolean isFree() {
+        return use == null || use instanceof LargeSlot;
+    }
+
+    boolean isFull() {
+        return use instanceof Page || (use instanceof Split split && split.free.isEmpty());
     }
 
     /** The first free small slot of a stretch of at least {@code count}, or -1. */
     int findStretch(int count) {
+        BitSet free = splitUp().free;
         int from = free.nextSetBit(0);
         while (from >= 0) {
             int end = free.nextClearBit(from);
@@ -50,72 +106,86 @@ final class LargeSlot {
         return -1;
     }
 
-    /** Up to {@code most} adjacent free small slots, the first there are. */
-    Extent takeAny(int most) {
-        int from = free.nextSetBit(0);
-        return take(from, Math.min(most, free.nextClearBit(from) - from));
+    Extent takeWhole() {
+        use = TAKEN;
+        return this;
     }
 
-    Extent take(int first, int count) {
-        free.clear(first, first + count);
-        if (owners.length == 0) {
-            owners = new @Nullable Page[count == smallCount() ? 1 : smallCount()];
+    /** Up to {@code most} adjacent free small slots, the first there are. */
+    Extent takeAny(int most, @Nullable Extent next) {
+        BitSet free = splitUp().free;
+        int from = free.nextSetBit(0);
+        return take(from, Math.min(most, free.nextClearBit(from) - from), next);
+    }
+
+    Extent take(int first, int count, @Nullable Extent next) {
+        splitUp().free.clear(first, first + count);
+        return new Stretch(this, first, count, next);
+    }
+
+    private Split splitUp() {
+        if (use instanceof Split split) {
+            return split;
         }
-        return new Extent(this, first, count);
+        Split split = new Split(count());
+        use = split;
+        return split;
     }
 
     void giveBack(Extent extent) {
-        int end = extent.first() + extent.count();
-        int taken = free.nextSetBit(extent.first());
-        if (taken >= 0 && taken < end) {
+        switch (extent) {
+            case LargeSlot _ -> {
+                requireTaken(use instanceof Page || use == TAKEN);
+                use = null;
+            }
+            case Stretch stretch -> giveBack(stretch);
+        }
+    }
+
+    private void giveBack(Stretch stretch) {
+        BitSet free = splitUp().free;
+        int end = stretch.first() + stretch.count();
+        int taken = free.nextSetBit(stretch.first());
+        requireTaken(taken < 0 || taken >= end);
+        free.set(stretch.first(), end);
+        if (free.cardinality() == count()) {
+            use = null;
+        }
+    }
+
+    private static void requireTaken(boolean taken) {
+        if (!taken) {
             throw new IllegalStateException("slot freed twice");
         }
-        free.set(extent.first(), end);
-        if (isWhole()) {
-            owners = NOBODY;
-        }
+    }
+
+    @Override
+    public void ownedBy(Page page) {
+        use = page;
+    }
+
+    void ownedBy(Page page, Stretch stretch) {
+        Arrays.fill(splitUp().owners, stretch.first(), stretch.first() + stretch.count(), page);
     }
 
     /** Adds up what its bytes are used for: as a hint, for people. */
     void tally(SlotMap.Tally tally) {
-        for (int i = 0; i < smallCount(); i++) {
-            if (free.get(i)) {
-                tally.addFree(smallBytes);
-            } else {
-                tally.add(owners[owners.length == 1 ? 0 : i], smallBytes);
-            }
+        switch (use) {
+            case null -> tally.addFree(cut.slotBytes());
+            case LargeSlot _ -> tally.addFree(cut.slotBytes());
+            case Page page -> tally.add(page, cut.slotBytes());
+            case Split split when split == TAKEN -> tally.add(null, cut.slotBytes());
+            case Split split -> tally(split, tally);
         }
     }
 
-    /** Adjacent small slots of one large slot; all of them make the large slot itself. */
-    record Extent(LargeSlot slot, int first, int count) {
-
-        long bytes() {
-            return (long) count * slot.smallBytes;
-        }
-
-        /** Only {@link LargeSlot#tally} reads this, so whoever took the extent needs no lock. */
-        void ownedBy(Page page) {
-            @Nullable
-            Page[] owners = slot.owners;
-            if (owners.length == 1) {
-                owners[0] = page;
+    private static void tally(Split split, SlotMap.Tally tally) {
+        for (int i = 0; i < split.owners.length; i++) {
+            if (split.free.get(i)) {
+                tally.addFree(SlotAllocator.SMALL_BYTES);
             } else {
-                Arrays.fill(owners, first, first + count, page);
+                tally.add(split.owners[i], SlotAllocator.SMALL_BYTES);
             }
-        }
-
-        long address() {
-            return slot.segment.address() + (long) first * slot.smallBytes;
-        }
-
-        MemorySegment segment() {
-            return slot.segment.asSlice((long) first * slot.smallBytes, bytes());
-        }
-
-        void copyTo(long offset, long bytes, MemorySegment target, long at) {
-            MemorySegment.copy(slot.segment, (long) first * slot.smallBytes + offset, target, at,
-                    bytes);
         }
     }
 }

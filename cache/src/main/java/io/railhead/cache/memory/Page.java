@@ -1,6 +1,5 @@
 package io.railhead.cache.memory;
 
-import io.railhead.cache.memory.LargeSlot.Extent;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -29,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * releasing never wait. The release in {@code publish} orders the filler's bytes before any reader
  * that saw READY.
  */
-public final class Page {
+public final class Page implements SlotUse {
 
     private enum State {
         FILLING,
@@ -51,28 +50,39 @@ public final class Page {
         }
     }
 
-    private final PageMemory memory;
-    private final Pool pool;
-    private final List<Extent> extents;
+    private static final Written NOTHING_WRITTEN = new Written();
+
+    private final PageMemory.Origin origin;
+    private final Extent extents;
     private final int length;
-    private final boolean owned;
-    private final CRC32C crc = new CRC32C();
-    private int written;
+    /** The filler's; null once {@link #checksum} is that of all bytes. */
+    private @Nullable Written written = new Written();
+    private int checksum;
+    /**
+     * Where the last read ended, 0 before the first; a hint, so it is not ordered with anything.
+     */
+    private int readTo;
     private volatile int count = 1;
     private volatile State state = State.FILLING;
 
-    Page(PageMemory memory, Pool pool, List<Extent> extents, int length, boolean owned) {
-        this.memory = memory;
-        this.pool = pool;
+    /** What only a page that is being filled needs: many pages are held, few are filled. */
+    private static final class Written {
+        private final CRC32C crc = new CRC32C();
+        private int bytes;
+    }
+
+    Page(PageMemory.Origin origin, Extent extents, int length) {
+        this.origin = origin;
         this.extents = extents;
         this.length = length;
-        this.owned = owned;
     }
 
     /** Whole by now: from here on it is seen where its slots are looked at. */
     Page shown() {
         VarHandle.storeStoreFence();
-        extents.forEach(extent -> extent.ownedBy(this));
+        for (Extent extent = extents; extent != null; extent = extent.next()) {
+            extent.ownedBy(this);
+        }
         return this;
     }
 
@@ -83,11 +93,15 @@ public final class Page {
 
     /** What the page takes from its pool: its length rounded up to slots. */
     public int slotBytes() {
-        return (int) extents.stream().mapToLong(Extent::bytes).sum();
+        long bytes = 0;
+        for (Extent extent = extents; extent != null; extent = extent.next()) {
+            bytes += extent.bytes();
+        }
+        return (int) bytes;
     }
 
     public Pool pool() {
-        return pool;
+        return origin.pool();
     }
 
     /** Whether all bytes are there; stays true when the page is condemned later. */
@@ -98,7 +112,7 @@ public final class Page {
 
     /** What its slots are used for, as a hint. */
     SlotMap.Use use() {
-        if (pool == Pool.RESERVE) {
+        if (origin.pool() == Pool.RESERVE) {
             return SlotMap.Use.RESERVE;
         }
         return switch (state) {
@@ -106,6 +120,16 @@ public final class Page {
             case READY -> isLeased() ? SlotMap.Use.LEASED : SlotMap.Use.HELD;
             case EVICTED, FAILED -> SlotMap.Use.CONDEMNED;
         };
+    }
+
+    /** Bytes up to here have been read, and perhaps the next ones will be. */
+    public void readTo(int end) {
+        readTo = end;
+    }
+
+    /** Whether the last read ended here, as a hint. */
+    public boolean wasReadTo(int end) {
+        return readTo == end;
     }
 
     /** Whether anyone but the owner holds it, as a hint. */
@@ -118,12 +142,12 @@ public final class Page {
         if (!isPublished()) {
             throw new IllegalStateException("page is " + state);
         }
-        return written == length ? OptionalInt.of((int) crc.getValue()) : OptionalInt.empty();
+        return written == null ? OptionalInt.of(checksum) : OptionalInt.empty();
     }
 
     /** Bytes that may still be written. Filler only. */
     public int remaining() {
-        return length - written;
+        return written == null ? 0 : length - written.bytes;
     }
 
     /** Appends what remains of {@code bytes}, which must fit. Filler only. */
@@ -132,15 +156,15 @@ public final class Page {
             throw new IllegalArgumentException(
                     bytes.remaining() + " bytes do not fit the page's " + remaining());
         }
-        requireFilling();
+        Written filled = requireFilling();
         MemorySegment source = MemorySegment.ofBuffer(bytes);
         int from = 0;
-        for (MemorySegment target : cut(written, bytes.remaining())) {
+        for (MemorySegment target : cut(filled.bytes, bytes.remaining())) {
             MemorySegment.copy(source, from, target, 0, target.byteSize());
-            crc.update(target.asByteBuffer());
+            filled.crc.update(target.asByteBuffer());
             from += (int) target.byteSize();
         }
-        written += from;
+        filled.bytes += from;
         bytes.position(bytes.limit());
     }
 
@@ -149,9 +173,15 @@ public final class Page {
      * written here, once a fabric has placed them.
      */
     public void publish() {
-        if (written != length && written != 0) {
-            throw new IllegalStateException("page has " + written + " of " + length + " bytes");
+        Written filled = requireFilling();
+        if (filled.bytes != length && filled.bytes != 0) {
+            throw new IllegalStateException(
+                    "page has " + filled.bytes + " of " + length + " bytes");
         }
+        if (filled.bytes == length) {
+            checksum = (int) filled.crc.getValue();
+        }
+        written = filled.bytes == length ? null : NOTHING_WRITTEN;
         if (!STATE.compareAndSet(this, State.FILLING, State.READY)) {
             throw new IllegalStateException("page is " + state);
         }
@@ -163,14 +193,14 @@ public final class Page {
      * @return false if it was condemned before
      */
     public boolean condemn() {
-        if (!owned) {
+        if (!origin.owned()) {
             throw new IllegalStateException("a landing page has no owner to condemn it");
         }
         State now = state;
         while (now == State.FILLING || now == State.READY) {
             State next = now == State.READY ? State.EVICTED : State.FAILED;
             if (STATE.compareAndSet(this, now, next)) {
-                memory.condemned(slotBytes());
+                origin.memory().condemned(slotBytes());
                 release();
                 return true;
             }
@@ -193,7 +223,7 @@ public final class Page {
         int now = count;
         while (now > 0 && !isCondemned()) {
             if (COUNT.compareAndSet(this, now, now + 1)) {
-                return new Lease(this, afterClose, memory.leaseOpened());
+                return new Lease(this, afterClose, origin.memory().leaseOpened());
             }
             now = count;
         }
@@ -202,7 +232,7 @@ public final class Page {
 
     void endLease(int opened) {
         release();
-        memory.leaseClosed(opened);
+        origin.memory().leaseClosed(opened);
     }
 
     /**
@@ -220,8 +250,7 @@ public final class Page {
     /** Copies {@code [offset, offset + bytes)} to {@code at} of the target; allocates nothing. */
     void copyTo(int offset, int bytes, MemorySegment target, long at) {
         long start = 0;
-        for (int i = 0; i < extents.size(); i++) {
-            Extent extent = extents.get(i);
+        for (Extent extent = extents; extent != null; extent = extent.next()) {
             long from = Math.max(offset, start);
             long to = Math.min((long) offset + bytes, start + extent.bytes());
             if (from < to) {
@@ -232,9 +261,9 @@ public final class Page {
     }
 
     private List<MemorySegment> cut(int offset, int bytes) {
-        List<MemorySegment> cut = new ArrayList<>(extents.size());
+        List<MemorySegment> cut = new ArrayList<>(1);
         long start = 0;
-        for (Extent extent : extents) {
+        for (Extent extent = extents; extent != null; extent = extent.next()) {
             long from = Math.max(offset, start);
             long to = Math.min((long) offset + bytes, start + extent.bytes());
             if (from < to) {
@@ -249,8 +278,7 @@ public final class Page {
     int stretches(int offset, int bytes, long[] addresses, int[] lengths, int at) {
         int found = 0;
         long start = 0;
-        for (int i = 0; i < extents.size(); i++) {
-            Extent extent = extents.get(i);
+        for (Extent extent = extents; extent != null; extent = extent.next()) {
             long from = Math.max(offset, start);
             long to = Math.min((long) offset + bytes, start + extent.bytes());
             if (from < to) {
@@ -268,7 +296,7 @@ public final class Page {
         while (now > 0) {
             if (COUNT.compareAndSet(this, now, now - 1)) {
                 if (now == 1) {
-                    memory.free(extents, pool, isCondemned() ? slotBytes() : 0);
+                    origin.memory().free(extents, origin.pool(), isCondemned() ? slotBytes() : 0);
                 }
                 return;
             }
@@ -282,9 +310,11 @@ public final class Page {
         return now == State.EVICTED || now == State.FAILED;
     }
 
-    private void requireFilling() {
-        if (state != State.FILLING) {
+    private Written requireFilling() {
+        Written filled = written;
+        if (state != State.FILLING || filled == null) {
             throw new IllegalStateException("page is " + state);
         }
+        return filled;
     }
 }

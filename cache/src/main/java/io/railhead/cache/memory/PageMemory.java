@@ -1,7 +1,7 @@
 package io.railhead.cache.memory;
 
-import io.railhead.cache.memory.LargeSlot.Extent;
 import io.railhead.os.HostLimits;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -26,6 +26,16 @@ public final class PageMemory implements AutoCloseable {
         RESERVE
     }
 
+    /**
+     * What pages of one kind share.
+     *
+     * @param owned whether someone but a lease keeps it
+     */
+    record Origin(PageMemory memory, Pool pool, boolean owned) {}
+
+    private final Origin cached = new Origin(this, Pool.CACHE, true);
+    private final Origin uncached = new Origin(this, Pool.RESERVE, true);
+    private final Origin landing = new Origin(this, Pool.RESERVE, false);
     private final SlotAllocator slots;
     private final SlabMapper mapper;
     private final int pageBytes;
@@ -38,11 +48,18 @@ public final class PageMemory implements AutoCloseable {
     private PageMemory(MemoryConfig config, Consumer<Slab> onSlab) {
         this.slots = new SlotAllocator(config.pageBytes(), config.reserveRatio());
         this.pageBytes = config.pageBytes();
-        this.mapper = new SlabMapper(config, onSlab, segment -> {
-            slots.join(segment);
-            onGrowth.forEach(Runnable::run);
-            wake();
-        });
+        this.mapper = new SlabMapper(config, onSlab, this::join);
+    }
+
+    /** Over what {@link #join} brings: for measurements. */
+    static PageMemory over(MemoryConfig config) {
+        return new PageMemory(config, slab -> {});
+    }
+
+    void join(MemorySegment slab) {
+        slots.join(slab);
+        onGrowth.forEach(Runnable::run);
+        wake();
     }
 
     /**
@@ -79,13 +96,26 @@ public final class PageMemory implements AutoCloseable {
      */
     public @Nullable List<Page> tryAllocate(int[] lengths, Pool pool) {
         requireOpen();
-        List<List<Extent>> taken = slots.tryTake(lengths, pool);
+        return pages(lengths, slots.tryTake(lengths, pool), pool);
+    }
+
+    /**
+     * As {@link #tryAllocate}, of the gaps between smaller pages alone: the last resort, since what
+     * is sent from there takes longer lists.
+     */
+    public @Nullable List<Page> tryGather(int[] lengths, Pool pool) {
+        requireOpen();
+        return pages(lengths, slots.tryGather(lengths, pool), pool);
+    }
+
+    private @Nullable List<Page> pages(int[] lengths, @Nullable List<Extent> taken, Pool pool) {
         if (taken == null) {
             return null;
         }
         List<Page> pages = new ArrayList<>(lengths.length);
         for (int i = 0; i < lengths.length; i++) {
-            pages.add(new Page(this, pool, taken.get(i), lengths[i], true).shown());
+            pages.add(new Page(pool == Pool.CACHE ? cached : uncached, taken.get(i), lengths[i])
+                    .shown());
         }
         return pages;
     }
@@ -96,11 +126,11 @@ public final class PageMemory implements AutoCloseable {
      */
     public @Nullable PageSlice tryLand(long objectOffset, int length) {
         requireOpen();
-        List<List<Extent>> taken = slots.tryTake(new int[]{length}, Pool.RESERVE);
+        List<Extent> taken = slots.tryTake(new int[]{length}, Pool.RESERVE);
         if (taken == null) {
             return null;
         }
-        Page page = new Page(this, Pool.RESERVE, taken.getFirst(), length, false).shown();
+        Page page = new Page(landing, taken.getFirst(), length).shown();
         return new PageSlice(new Lease(page, Lease.NOTHING, leaseOpened()), objectOffset, 0,
                 length);
     }
@@ -158,7 +188,7 @@ public final class PageMemory implements AutoCloseable {
         condemnedBytes.add(bytes);
     }
 
-    void free(List<Extent> extents, Pool pool, long wereCondemnedBytes) {
+    void free(Extent extents, Pool pool, long wereCondemnedBytes) {
         condemnedBytes.add(-wereCondemnedBytes);
         slots.giveBack(extents, pool);
         wake();

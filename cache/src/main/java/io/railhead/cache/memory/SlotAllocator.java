@@ -1,9 +1,7 @@
 package io.railhead.cache.memory;
 
-import io.railhead.cache.memory.LargeSlot.Extent;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,10 +16,11 @@ final class SlotAllocator {
 
     private final int pageBytes;
     private final double reserveRatio;
-    private final ArrayDeque<LargeSlot> free = new ArrayDeque<>();
+    private final LargeSlot.Free free = new LargeSlot.Free();
     private final SlotPool cache;
     private final SlotPool reserve;
-    private final List<LargeSlot> all = new ArrayList<>();
+    private final List<LargeSlot[]> slabs = new ArrayList<>();
+    private int slots;
 
     SlotAllocator(int pageBytes, double reserveRatio) {
         this.pageBytes = pageBytes;
@@ -32,24 +31,36 @@ final class SlotAllocator {
 
     /** A slab that fabrics know by now joins; its tail below a large slot stays unused. */
     synchronized void join(MemorySegment slab) {
-        for (long at = 0; at + pageBytes <= slab.byteSize(); at += pageBytes) {
-            LargeSlot slot = new LargeSlot(slab.asSlice(at, pageBytes), SMALL_BYTES);
-            free.add(slot);
-            all.add(slot);
+        SlabCut cut = new SlabCut(slab, pageBytes);
+        LargeSlot[] cutSlots = new LargeSlot[cut.slots()];
+        Arrays.setAll(cutSlots, i -> new LargeSlot(cut, i));
+        for (int i = cutSlots.length - 1; i >= 0; i--) {
+            free.push(cutSlots[i]);
         }
-        long reserved = (long) Math.ceil(all.size() * reserveRatio);
+        slabs.add(cutSlots);
+        slots += cutSlots.length;
+        long reserved = (long) Math.ceil(slots * reserveRatio);
         reserve.grow(reserved);
-        cache.grow(all.size() - reserved);
+        cache.grow(slots - reserved);
     }
 
     /** The slots of each page, all pages or none. */
-    synchronized @Nullable List<List<Extent>> tryTake(int[] lengths, Pool pool) {
+    synchronized @Nullable List<Extent> tryTake(int[] lengths, Pool pool) {
+        return tryTake(lengths, of(pool)::tryTake, pool);
+    }
+
+    /** As {@link #tryTake}, where no large slot is free but parts of split ones are. */
+    synchronized @Nullable List<Extent> tryGather(int[] lengths, Pool pool) {
+        return tryTake(lengths, of(pool)::tryGather, pool);
+    }
+
+    private @Nullable List<Extent> tryTake(int[] lengths, Taking taking, Pool pool) {
         int[] counts = Arrays.stream(lengths).map(this::smallSlots).toArray();
-        List<List<Extent>> pages = new ArrayList<>(lengths.length);
+        List<Extent> pages = new ArrayList<>(lengths.length);
         for (int count : counts) {
-            List<Extent> extents = of(pool).tryTake(count);
+            Extent extents = taking.tryTake(count);
             if (extents == null) {
-                pages.forEach(taken -> giveBack(taken, pool));
+                pages.forEach(of(pool)::giveBack);
                 return null;
             }
             pages.add(extents);
@@ -57,15 +68,20 @@ final class SlotAllocator {
         return pages;
     }
 
-    synchronized void giveBack(List<Extent> extents, Pool pool) {
-        extents.forEach(of(pool)::giveBack);
+    private interface Taking {
+        @Nullable
+        Extent tryTake(int count);
+    }
+
+    synchronized void giveBack(Extent extents, Pool pool) {
+        of(pool).giveBack(extents);
     }
 
     synchronized MemoryStats stats(long condemnedBytes, long leases, long oldestLease) {
         long smallPerSlot = pageBytes / SMALL_BYTES;
         long freeCache = cache.budget() * smallPerSlot - cache.usedSmall();
         long freeReserve = reserve.budget() * smallPerSlot - reserve.usedSmall();
-        return new MemoryStats((long) all.size() * pageBytes, freeCache * SMALL_BYTES,
+        return new MemoryStats((long) slots * pageBytes, freeCache * SMALL_BYTES,
                 reserve.budget() * pageBytes, freeReserve * SMALL_BYTES,
                 (cache.usedSmall() + reserve.usedSmall()) * SMALL_BYTES, condemnedBytes, leases,
                 oldestLease);
@@ -73,14 +89,20 @@ final class SlotAllocator {
 
     /** Large slots that have joined. */
     synchronized int count() {
-        return all.size();
+        return slots;
     }
 
     /** What every {@code step}-th large slot of {@code [from, to)} is used for. */
     synchronized SlotMap.Tally tally(int from, int to, int step) {
         SlotMap.Tally tally = new SlotMap.Tally();
-        for (int i = from; i < Math.min(to, all.size()); i += step) {
-            all.get(i).tally(tally);
+        int slabStart = 0;
+        for (LargeSlot[] slab : slabs) {
+            // The first of the steps that is not below the slab.
+            int skipped = Math.ceilDiv(Math.max(0, slabStart - from), step) * step;
+            for (int i = from + skipped; i < Math.min(to, slabStart + slab.length); i += step) {
+                slab[i - slabStart].tally(tally);
+            }
+            slabStart += slab.length;
         }
         return tally;
     }

@@ -1,11 +1,7 @@
 package io.railhead.cache.memory;
 
-import io.railhead.cache.memory.LargeSlot.Extent;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,14 +14,14 @@ final class SlotPool {
     /** How many split slots are searched for a stretch before a new one is split. */
     private static final int SEARCHED = 32;
 
-    private final ArrayDeque<LargeSlot> free;
+    private final LargeSlot.Free free;
     private final int smallCount;
     private final Set<LargeSlot> partial = new LinkedHashSet<>();
     private long budget;
     private long taken;
     private long usedSmall;
 
-    SlotPool(ArrayDeque<LargeSlot> free, int smallCount) {
+    SlotPool(LargeSlot.Free free, int smallCount) {
         this.free = free;
         this.smallCount = smallCount;
     }
@@ -45,25 +41,27 @@ final class SlotPool {
 
     /** Extents of {@code count} small slots in all, as few as there can be had; null if full. */
     @Nullable
-    List<Extent> tryTake(int count) {
+    Extent tryTake(int count) {
         if (count == smallCount) {
             LargeSlot slot = tryTakeLarge();
-            return slot == null ? null : List.of(carve(slot, 0, count));
+            return slot == null ? null : account(slot.takeWhole());
         }
         Extent stretch = tryTakeStretch(count);
-        return stretch != null ? List.of(stretch) : tryGather(count);
+        return stretch != null ? stretch : tryGather(count);
     }
 
-    void giveBack(Extent extent) {
-        LargeSlot slot = extent.slot();
-        slot.giveBack(extent);
-        usedSmall -= extent.count();
-        if (slot.isWhole()) {
-            partial.remove(slot);
-            taken--;
-            free.push(slot);
-        } else {
-            partial.add(slot);
+    void giveBack(Extent extents) {
+        for (Extent extent = extents; extent != null; extent = extent.next()) {
+            LargeSlot slot = extent.slot();
+            slot.giveBack(extent);
+            usedSmall -= extent.count();
+            if (slot.isFree()) {
+                partial.remove(slot);
+                taken--;
+                free.push(slot);
+            } else {
+                partial.add(slot);
+            }
         }
     }
 
@@ -84,25 +82,25 @@ final class SlotPool {
             LargeSlot slot = slots.next();
             int first = slot.findStretch(count);
             if (first >= 0) {
-                return carve(slot, first, count);
+                return account(slot.take(first, count, null));
             }
         }
         LargeSlot slot = tryTakeLarge();
-        return slot == null ? null : carve(slot, 0, count);
+        return slot == null ? null : account(slot.take(0, count, null));
     }
 
-    private @Nullable List<Extent> tryGather(int count) {
+    /** The same of whatever is free in split slots, however many extents that makes. */
+    @Nullable
+    Extent tryGather(int count) {
         if (budgetOfPartial() < count) {
             return null;
         }
-        List<Extent> extents = new ArrayList<>();
+        Extent extents = null;
         int missing = count;
         while (missing > 0) {
             LargeSlot slot = partial.iterator().next();
-            Extent extent = slot.takeAny(missing);
-            account(extent);
-            extents.add(extent);
-            missing -= extent.count();
+            extents = account(slot.takeAny(missing, extents));
+            missing -= extents.count();
         }
         return extents;
     }
@@ -111,18 +109,13 @@ final class SlotPool {
         return taken * smallCount - usedSmall;
     }
 
-    private Extent carve(LargeSlot slot, int first, int count) {
-        Extent extent = slot.take(first, count);
-        account(extent);
-        return extent;
-    }
-
-    private void account(Extent extent) {
+    private Extent account(Extent extent) {
         usedSmall += extent.count();
-        if (extent.slot().freeCount() == 0) {
+        if (extent.slot().isFull()) {
             partial.remove(extent.slot());
         } else {
             partial.add(extent.slot());
         }
+        return extent;
     }
 }

@@ -355,4 +355,38 @@ final class PageMemoryTest {
             throw new AssertionError(e);
         }
     }
+
+    @Test
+    void aLongPageLiesInTheGapsBetweenShortOnesWhereItMust() {
+        PageMemory memory = leaks.watch(
+                PageMemory.open(new MemoryConfig(4L * PAGE, PAGE, 0, false), slab -> {}));
+        int small = SlotAllocator.SMALL_BYTES;
+        int[] lengths = new int[4 * PAGE / small];
+        Arrays.fill(lengths, small);
+        List<Page> pages = Objects.requireNonNull(memory.tryAllocate(lengths, Pool.CACHE));
+        assertThat(memory.tryGather(new int[]{PAGE}, Pool.CACHE)).isNull();
+        for (int i = 0; i < pages.size(); i += 2) {
+            pages.get(i).condemn();
+        }
+        assertThat(memory.tryAllocate(new int[]{PAGE}, Pool.CACHE)).isNull();
+        List<Page> gathered = Objects
+                .requireNonNull(memory.tryGather(new int[]{PAGE, PAGE}, Pool.CACHE));
+        byte[] bytes = new byte[PAGE];
+        new Random(5).nextBytes(bytes);
+        gathered.getFirst().write(ByteBuffer.wrap(bytes));
+        gathered.getFirst().publish();
+        try (PageSlice slice = new PageSlice(
+                Objects.requireNonNull(gathered.getFirst().tryRetain()), 0, 0,
+                PAGE)) {
+            assertThat(slice.segments()).hasSize(PAGE / small);
+            ByteBuffer read = ByteBuffer.allocate(PAGE);
+            slice.buffers().forEach(read::put);
+            assertThat(read.array()).isEqualTo(bytes);
+        }
+        assertThat(memory.tryGather(new int[]{small}, Pool.CACHE)).isNull();
+        gathered.forEach(Page::condemn);
+        for (int i = 1; i < pages.size(); i += 2) {
+            pages.get(i).condemn();
+        }
+    }
 }

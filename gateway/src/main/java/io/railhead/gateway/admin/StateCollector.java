@@ -7,6 +7,7 @@ import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
 import io.railhead.cache.CacheStats;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.TenantShare;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.PageMemory;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ public final class StateCollector extends Collector {
         List<MetricFamilySamples> families = new ArrayList<>();
         addMemory(families, memory.stats());
         addCache(families, cache.stats());
+        addTenants(families);
         addBackends(families);
         return families;
     }
@@ -84,6 +86,22 @@ public final class StateCollector extends Collector {
                 "Memory that pins keep from being evicted.", (double) stats.pinnedBytes()));
         families.add(new GaugeMetricFamily("railhead_pin_limit_bytes",
                 "What pins may keep at most.", (double) stats.pinLimitBytes()));
+    }
+
+    private void addTenants(List<MetricFamilySamples> families) {
+        GaugeMetricFamily bytes = new GaugeMetricFamily("railhead_tenant_cached_bytes",
+                "What was fetched for a tenant that has a rule, and is cached.",
+                List.of("tenant"));
+        CounterMetricFamily evictions = new CounterMetricFamily(
+                "railhead_tenant_quota_evictions",
+                "Pages that went since a tenant is at its quota.",
+                List.of("tenant"));
+        for (TenantShare.Use use : cache.tenants()) {
+            bytes.addMetric(List.of(use.tenant()), (double) use.bytes());
+            evictions.addMetric(List.of(use.tenant()), (double) use.quotaEvictions());
+        }
+        families.add(bytes);
+        families.add(evictions);
     }
 
     private void addBackends(List<MetricFamilySamples> families) {

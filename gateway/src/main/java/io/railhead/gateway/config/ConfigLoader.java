@@ -2,6 +2,7 @@ package io.railhead.gateway.config;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.railhead.cache.ObjectCache;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.AccessFile;
 import io.railhead.gateway.config.GatewayConfig.Admin;
@@ -213,22 +214,23 @@ public final class ConfigLoader {
     }
 
     static Cache cache(Section section) throws ConfigException {
-        Cache cache = new Cache(
-                section.bytes("memory", "4GiB"),
-                section.bytes("page", "256KiB"),
-                section.value("reserve", "5%", Quantity::percent),
-                section.flag("lock", false),
-                section.value("huge_pages", "off", ConfigLoader::hugePages),
-                section.bytes("window", "16MiB"),
-                section.bytes("run", "8MiB"),
+        ByteCount memory = section.bytes("memory", "4GiB");
+        ByteCount page = section.bytes("page", "256KiB");
+        Percent reserve = section.value("reserve", "5%", Quantity::percent);
+        boolean lock = section.flag("lock", false);
+        HugePageSize hugePages = section.value("huge_pages", "off", ConfigLoader::hugePages);
+        ByteCount window = section.bytes("window", "16MiB");
+        ByteCount run = section.bytes("run", "8MiB");
+        Cache cache = new Cache(memory, page, reserve, lock, hugePages, window, run,
                 section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE),
                 section.value("pin_limit", "50%", Quantity::percent),
-                readAhead(section.section("read_ahead")));
+                readAhead(section.section("read_ahead")),
+                TenantLoader.tenants(section, ObjectCache.cacheableBytes(
+                        memory.bytes() - reserve.of(memory.bytes()), run.bytes())));
         section.close();
-        long page = cache.page().bytes();
-        if (Long.bitCount(page) != 1 || page < MIN_PAGE_BYTES || page > MAX_PAGE_BYTES) {
-            throw section.problem("page", "must be 64KiB, 128KiB, 256KiB, 512KiB or 1MiB: "
-                    + cache.page());
+        if (Long.bitCount(page.bytes()) != 1 || page.bytes() < MIN_PAGE_BYTES
+                || page.bytes() > MAX_PAGE_BYTES) {
+            throw section.problem("page", "must be 64KiB, 128KiB, 256KiB, 512KiB or 1MiB: " + page);
         }
         if (cache.reserve().value() > 50) {
             throw section.problem("reserve", "must be at most 50%");
@@ -236,7 +238,7 @@ public final class ConfigLoader {
         if (cache.pinLimit().value() > MAX_PIN_PERCENT) {
             throw section.problem("pin_limit", "must be at most " + MAX_PIN_PERCENT + "%");
         }
-        if (cache.run().bytes() < page) {
+        if (run.bytes() < page.bytes()) {
             throw section.problem("run", "must hold at least one cache.page of " + cache.page());
         }
         if (cache.window().bytes() < cache.run().bytes()) {

@@ -1,6 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.cache.TenantShare;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
@@ -85,10 +86,16 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param hugePages null: ordinary pages
      * @param pinLimit of what may hold cached data
      * @param readAhead 0 ahead of one place: none
+     * @param tenants who has a quota or a floor
      */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
-            int metadataEntries, Percent pinLimit, ReadAhead readAhead) {}
+            int metadataEntries, Percent pinLimit, ReadAhead readAhead,
+            Map<String, TenantShare> tenants) {
+        public Cache {
+            tenants = Map.copyOf(tenants);
+        }
+    }
 
     /** What is fetched ahead of one place in an object, and of all of a tenant's together. */
     public record ReadAhead(ByteCount window, ByteCount perTenant) {}

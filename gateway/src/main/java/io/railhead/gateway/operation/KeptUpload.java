@@ -40,7 +40,9 @@ final class KeptUpload {
         if (!mayKeep(length)) {
             return body;
         }
-        StagedUpload room = services.cache().tryStage(length);
+        StagedUpload room = services.cache()
+                .tryStage(length,
+                        ObjectReads.tenant(request));
         if (room == null) {
             count("no_memory");
             return body;

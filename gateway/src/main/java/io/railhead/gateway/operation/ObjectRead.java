@@ -99,7 +99,8 @@ public final class ObjectRead {
         DiscoveryRange asked = DiscoveryRange.around(range, services.pageBytes(),
                 services.runBytes());
         services.cache()
-                .discover(scope.id(), new ObjectDiscovery(scope, backing, asked, this))
+                .discover(scope.id(), ObjectReads.tenant(request),
+                        new ObjectDiscovery(scope, backing, asked, this))
                 .whenComplete((discovery, failure) -> requester.executor()
                         .execute(() -> discovered(discovery)));
     }

@@ -86,6 +86,13 @@ public final class ObjectReads {
                 : new ReadAhead.Reader("", "");
     }
 
+    /** Whom pages are fetched for. */
+    static String tenant(S3Request request) {
+        return request.authentication() instanceof Authentication.Known known
+                ? known.principal().tenant()
+                : "";
+    }
+
     public static Grant grant(S3Request request, ObjectId id) {
         return switch (request.authentication()) {
             case Authentication.PassedThrough _ ->

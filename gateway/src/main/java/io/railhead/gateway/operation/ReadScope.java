@@ -34,7 +34,7 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
 
     RangeReader reader(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
         ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
-                fallback);
+                fallback, ObjectReads.tenant(request));
         return services.cache().read(read, source, requester.executor(), sink);
     }
 

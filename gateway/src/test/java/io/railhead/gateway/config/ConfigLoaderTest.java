@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.TenantShare;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Advertise;
@@ -44,6 +46,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ConfigLoaderTest {
+    private static final long CACHEABLE = ObjectCache
+            .cacheableBytes((1L << 30) - new Percent(7).of(1L << 30), 1 << 20);
     private static final String GATEWAY = "gateway: {credentials: credentials.yaml}\n";
     private static final String BACKENDS = "backends: {a: {endpoints: [\"http://s3:80\"]}}\n";
     private static final String TWO_BACKENDS = "backends: {a: {endpoints: [\"http://s3:80\"]},"
@@ -90,7 +94,7 @@ class ConfigLoaderTest {
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000, new Percent(50),
-                new ReadAhead(ByteCount.parse("64MiB"), ByteCount.parse("256MiB"))));
+                new ReadAhead(ByteCount.parse("64MiB"), ByteCount.parse("256MiB")), Map.of()));
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
@@ -130,7 +134,8 @@ class ConfigLoaderTest {
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
                           run: 1MiB, metadata_entries: 5, pin_limit: 33%,
-                          read_ahead: {window: 2MiB, per_tenant: 3MiB}}
+                          read_ahead: {window: 2MiB, per_tenant: 3MiB},
+                          tenants: {t: {quota: 128MiB, floor: 64MiB}, all: {floor: 10%}}}
                         backends:
                           a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
                             addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
@@ -172,7 +177,9 @@ class ConfigLoaderTest {
                 ByteCount.parse("64KiB"), new Percent(7), true, HugePageSize.GIB_1,
                 ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5, new Percent(33),
-                new ReadAhead(ByteCount.parse("2MiB"), ByteCount.parse("3MiB"))));
+                new ReadAhead(ByteCount.parse("2MiB"), ByteCount.parse("3MiB")),
+                Map.of("t", new TenantShare(128 << 20, 64 << 20), "all",
+                        new TenantShare(TenantShare.NO_QUOTA, new Percent(10).of(CACHEABLE)))));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
@@ -235,6 +242,11 @@ class ConfigLoaderTest {
             "cache: {page: 2MiB}               | cache.page: must be 64KiB, 128KiB",
             "cache: {reserve: 5}               | cache.reserve: '5' is not a percentage such as 5%",
             "cache: {pin_limit: 81%}           | cache.pin_limit: must be at most 80%",
+            "cache: {tenants: {t: {quota: x}}}   | cache.tenants.t.quota: 'x' is not",
+            "cache: {tenants: {t: {quota: 5%, floor: 6%}}} | cache.tenants.t.floor: must not be above quota",
+            "cache: {tenants: {t: {floor: 4GiB}}} | cache.tenants.t.floor: is more than the",
+            "cache: {tenants: {t: {floor: 60%}, u: {floor: 41%}}} | cache.tenants: floors are",
+            "cache: {tenants: {t: {flor: 1%}}}   | cache.tenants.t.flor: unknown key",
             "cache: {read_ahead: {window: 1GiB}} | cache.read_ahead.per_tenant: must hold at least",
             "cache: {reserve: 51%}             | cache.reserve: must be at most 50%",
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",

@@ -41,6 +41,7 @@ class ConfigurationReferenceTest {
         ConfigLoader.load(Files.writeString(folder.resolve("railhead.yaml"), yaml),
                 (path, kind, otherwise) -> keys.putIfAbsent(
                         path.replace("backends.store", "backends.NAME")
+                                .replace("cache.tenants.tenant", "cache.tenants.TENANT")
                                 .replaceAll("\\[\\d+\\]", "[]"),
                         new Key(kind, otherwise)));
     }

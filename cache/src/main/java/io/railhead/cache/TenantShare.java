@@ -1,0 +1,23 @@
+package io.railhead.cache;
+
+/**
+ * What one tenant may have of the cache. Its pages are those that were fetched for it; pages in
+ * flight and pinned ones do not count.
+ *
+ * @param quotaBytes what it may have at most: beyond, its own coldest pages go
+ * @param floorBytes what others' demand leaves it of what it has
+ */
+public record TenantShare(long quotaBytes, long floorBytes) {
+
+    public static final long NO_QUOTA = Long.MAX_VALUE;
+
+    public TenantShare {
+        if (floorBytes < 0 || quotaBytes < floorBytes) {
+            throw new IllegalArgumentException(
+                    "0 <= floorBytes <= quotaBytes: " + floorBytes + ", " + quotaBytes);
+        }
+    }
+
+    /** What a tenant has now. */
+    public record Use(String tenant, long bytes, long quotaEvictions) {}
+}

@@ -1,0 +1,55 @@
+package io.railhead.gateway.config;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.TenantShare;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Reads {@code cache.tenants}: what each may have of what may hold cached data. */
+final class TenantLoader {
+    private static final int MOST_TENANTS = 64;
+
+    private TenantLoader() {}
+
+    /** @param cacheable what may hold cached data, as {@link ObjectCache#cacheableBytes} has it */
+    static Map<String, TenantShare> tenants(Section cache, long cacheable) throws ConfigException {
+        Map<String, TenantShare> tenants = new LinkedHashMap<>();
+        long floors = 0;
+        for (Map.Entry<String, Section> entry : cache.sections("tenants").entrySet()) {
+            TenantShare share = share(entry.getValue(), cacheable);
+            floors += share.floorBytes();
+            tenants.put(entry.getKey(), share);
+        }
+        if (tenants.size() > MOST_TENANTS) {
+            throw cache.problem("tenants", "must be at most " + MOST_TENANTS);
+        }
+        if (floors > cacheable) {
+            throw cache.problem("tenants", "floors are " + new ByteCount(floors)
+                    + " together, and may be at most " + new ByteCount(cacheable)
+                    + ": what cache.memory leaves without cache.reserve and room for fills");
+        }
+        return tenants;
+    }
+
+    private static TenantShare share(Section section, long cacheable) throws ConfigException {
+        long quota = section.value("quota", "100%", text -> bytes(text, cacheable));
+        long floor = section.value("floor", "0%", text -> bytes(text, cacheable));
+        section.close();
+        if (floor > quota) {
+            throw section.problem("floor", "must not be above quota");
+        }
+        return new TenantShare(quota >= cacheable ? TenantShare.NO_QUOTA : quota, floor);
+    }
+
+    private static long bytes(String text, long cacheable) {
+        if (text.endsWith("%")) {
+            return Quantity.percent(text).of(cacheable);
+        }
+        long bytes = ByteCount.parse(text).bytes();
+        if (bytes > cacheable) {
+            throw new IllegalArgumentException("is more than the " + new ByteCount(cacheable)
+                    + " that cache.memory leaves without cache.reserve and room for fills");
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,86 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who reads, or uploads, has the page counted for its tenant. */
+class TenantQuotaIT {
+    private static final int MIB = 1 << 20;
+    private static final int OBJECTS = 12;
+
+    private FakeStore store;
+    private TestGateway gateway;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("""
+                cache:
+                  memory: 64MiB
+                  tenants:
+                    capped: {quota: 4MiB}
+                    kept: {floor: 25%%}
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - freshness: immutable
+                    cache: reads+writes
+                    shared: true
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: alice
+                    tenant: capped
+                    keys: [{access_key: ALICE, secret_key: alice-secret}]
+                  - name: bob
+                    tenant: kept
+                    keys: [{access_key: BOB, secret_key: bob-secret}]
+                """);
+        for (int i = 0; i < OBJECTS; i++) {
+            store.put("/b/o" + i, random(i));
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+    }
+
+    private static byte[] random(int seed) {
+        byte[] bytes = new byte[MIB];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private double cached(String tenant) {
+        return gateway.metric("railhead_tenant_cached_bytes{tenant=\"" + tenant + "\",}");
+    }
+
+    @Test
+    void aTenantAtItsQuotaTakesNothingOfAnothers() {
+        TestClient alice = gateway.client("ALICE", "alice-secret");
+        TestClient bob = gateway.client("BOB", "bob-secret");
+        store.put("/b/bobs", random(100));
+        assertThat(bob.get("/b/bobs").body()).isEqualTo(random(100));
+        TestGateway.await(() -> cached("kept") == MIB);
+        for (int i = 0; i < OBJECTS; i++) {
+            assertThat(alice.get("/b/o" + i).body()).isEqualTo(random(i));
+        }
+        TestGateway.await(() -> cached("capped") > 0
+                && gateway.metric("railhead_tenant_quota_evictions_total{tenant=\"capped\",}") > 0);
+        assertThat(cached("capped")).isLessThanOrEqualTo(4.0 * MIB);
+        assertThat(cached("kept")).isEqualTo(MIB);
+        assertThat(bob.put("/b/uploaded", random(101)).statusCode()).isEqualTo(200);
+        TestGateway.await(() -> cached("kept") == 2.0 * MIB);
+        long asked = store.count("GET /b/bobs");
+        assertThat(bob.get("/b/bobs").body()).isEqualTo(random(100));
+        assertThat(store.count("GET /b/bobs")).isEqualTo(asked);
+    }
+}
