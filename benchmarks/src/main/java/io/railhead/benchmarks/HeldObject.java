@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache that holds one object whole, so that every read of it is a hit. Reads run on the caller's
@@ -29,6 +30,7 @@ public final class HeldObject implements AutoCloseable {
 
     private final PageMemory memory;
     private final ObjectCache cache;
+    private final ObjectVersion version;
     private final long bytes;
 
     /** Reads nothing from anywhere: bytes that count up. */
@@ -73,7 +75,7 @@ public final class HeldObject implements AutoCloseable {
         memory = PageMemory.open(new MemoryConfig(2 * bytes + (64L << 20), pageBytes, 0.05, false),
                 slab -> {});
         cache = new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime);
-        ObjectVersion version = new ObjectVersion(ID, "\"1\"", "", bytes);
+        version = new ObjectVersion(ID, "\"1\"", "", bytes);
         cache.learn(new ObjectMetadata(version, Map.of("etag", "\"1\""), System.nanoTime(),
                 cache.generation(ID)));
         read(0, bytes, Counting.create(), PageSlice::close);
@@ -81,6 +83,19 @@ public final class HeldObject implements AutoCloseable {
 
     public long bytes() {
         return bytes;
+    }
+
+    /** What is known of the object. */
+    ObjectMetadata metadata() {
+        return Objects.requireNonNull(cache.find(ID));
+    }
+
+    /** Finds the first page, leases it, and gives the lease back; one for each thread. */
+    void lease(@Nullable PageSlice[] slices) {
+        if (cache.tryLease(version, 0, 1, slices) != 1) {
+            throw new IllegalStateException("not held: 0");
+        }
+        Objects.requireNonNull(slices[0]).close();
     }
 
     /** Looks the object up and hands over a range of it, all before it returns. */
@@ -91,8 +106,8 @@ public final class HeldObject implements AutoCloseable {
     }
 
     private void read(long from, long to, PageSource source, Consumer<PageSlice> ownedSlices) {
-        ObjectVersion version = Objects.requireNonNull(cache.find(ID)).version();
-        cache.read(new ReadRequest(version, from, to, Pool.CACHE), source, Runnable::run,
+        cache.read(new ReadRequest(metadata().version(), from, to, Pool.CACHE), source,
+                Runnable::run,
                 new Receiver(ownedSlices)).start();
     }
 
