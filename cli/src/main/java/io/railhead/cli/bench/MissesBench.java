@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 
-/** Rounds in which each contender gets its turn, case by case; one before them does not count. */
+/** Rounds in which each contender gets its turn, case by case. */
 final class MissesBench {
     private static final double MOST_LATE = 1.3;
     private static final double MOST_START_SECONDS = 3;
@@ -66,14 +66,16 @@ final class MissesBench {
 
     private void beside(MissCase what) throws IOException {
         Map<Contender, List<Measured>> rounds = new EnumMap<>(Contender.class);
-        for (int round = 0; round <= plan.rounds(); round++) {
+        for (Contender contender : what.contenders()) {
+            tell(what, 0, contender.label);
+            Warming.until(() -> turn(contender, what), contender.isRailhead());
+        }
+        for (int round = 1; round <= plan.rounds(); round++) {
             String expected = "";
             for (Contender contender : MissesPlan.order(what, round)) {
                 tell(what, round, contender.label);
-                Measured measured = turn(contender, what);
-                if (round > 0) {
-                    rounds.computeIfAbsent(contender, _ -> new ArrayList<>()).add(measured);
-                }
+                rounds.computeIfAbsent(contender, _ -> new ArrayList<>())
+                        .add(turn(contender, what));
                 expected = requireWritten(what, contender, expected);
             }
         }
@@ -165,18 +167,21 @@ final class MissesBench {
         List<Measured> cold = new ArrayList<>();
         List<Measured> held = new ArrayList<>();
         List<Double> asked = new ArrayList<>();
-        for (int round = 0; round <= plan.rounds(); round++) {
+        tell(what, 0, "cold");
+        Warming.until(() -> {
+            site.forget();
+            return client(what);
+        }, true);
+        for (int round = 1; round <= plan.rounds(); round++) {
             tell(what, round, "cold, then held");
             site.forget();
             Link.Passed before = site.passed();
             Measured first = client(what);
             Link.Passed passed = site.passed().since(before);
             Measured second = client(what);
-            if (round > 0) {
-                cold.add(first);
-                held.add(second);
-                asked.add((double) passed.down() / what.objectBytes(plan.bytes()));
-            }
+            cold.add(first);
+            held.add(second);
+            asked.add((double) passed.down() / what.objectBytes(plan.bytes()));
         }
         Contender railhead = Contender.RAILHEAD_SIGNED;
         add(what, railhead.label + ", cold", railhead, cold);
