@@ -32,6 +32,14 @@ public interface Backend extends AutoCloseable {
      */
     CompletionStage<BackendResponse> send(BackendRequest request);
 
+    /**
+     * As {@link #send}, for what fills the cache: a GET whose body is taken as fast as it comes. It
+     * waits for its turn where more would be under way than the store stands.
+     */
+    default CompletionStage<BackendResponse> fetch(BackendRequest request) {
+        return send(request);
+    }
+
     BackendStats stats();
 
     @Override

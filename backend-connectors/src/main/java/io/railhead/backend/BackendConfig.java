@@ -14,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param pathStyle whether the bucket goes into the path (true) or the host name (false)
  * @param answerTimeout to the answer's headers, retries included
  * @param idleTimeout how long a body may stall
+ * @param maxConnections to all its endpoints, of fetches and of all else
  */
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,
         Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
-        int maxAttempts, TrailerPolicy trailers) {
+        int maxAttempts, TrailerPolicy trailers, Fetches fetches) {
 
     /** What becomes of a client's checksum trailers, once they are verified. */
     public enum TrailerPolicy {
@@ -27,6 +28,23 @@ public record BackendConfig(String name, List<URI> endpoints, String region, @Nu
         FORWARD,
         /** The store is sent the plain body, for it refuses trailers. */
         DROP
+    }
+
+    /** Between which bounds the number of fetches under way follows what the store stands. */
+    public record Fetches(int least, int most) {
+
+        public Fetches {
+            if (least < 1 || most < least) {
+                throw new IllegalArgumentException(
+                        "must be 1 <= least <= most: " + least + ", " + most);
+            }
+        }
+
+        /** Half of the connections at most: writes, lists and slow readers have the others. */
+        public static Fetches of(int maxConnections) {
+            int most = Math.max(1, maxConnections / 2);
+            return new Fetches(Math.min(4, most), most);
+        }
     }
 
     public BackendConfig {

@@ -44,7 +44,13 @@ final class ReadStream {
         this.inOrder = from == 0 ? 0 : -1;
     }
 
+    /**
+     * Who begins again, or goes on behind the end, is another reader: what was fetched may be gone.
+     */
     boolean continues(long from, long to) {
+        if (next == sizeBytes || (from == 0 && next > 0)) {
+            return false;
+        }
         long reach = Math.max(windowBytes, REACH * (to - from));
         return sweep || (from >= next - reach && from <= next + reach);
     }

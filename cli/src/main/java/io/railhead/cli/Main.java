@@ -3,6 +3,7 @@ package io.railhead.cli;
 import io.railhead.cli.admin.AdminCommand;
 import io.railhead.cli.bench.BenchClientCommand;
 import io.railhead.cli.bench.BenchCommand;
+import io.railhead.cli.bench.BenchLinkCommand;
 import io.railhead.cli.demo.DemoClientCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.doctor.DoctorCommand;
@@ -18,7 +19,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
         DoctorCommand.class, AdminCommand.class,
-        BenchCommand.class, DemoClientCommand.class, BenchClientCommand.class})
+        BenchCommand.class, DemoClientCommand.class, BenchClientCommand.class,
+        BenchLinkCommand.class})
 public final class Main implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();

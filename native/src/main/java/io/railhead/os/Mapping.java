@@ -12,6 +12,7 @@ import java.lang.invoke.VarHandle;
  * Any thread may use the segment; closing is for one.
  */
 public final class Mapping implements AutoCloseable {
+    private static final long POPULATED_AT_ONCE = 4L << 20;
     private static final long BASE_PAGE_BYTES = 4096;
     private static final VarHandle INT = JAVA_INT.varHandle();
 
@@ -61,10 +62,18 @@ public final class Mapping implements AutoCloseable {
         return segment;
     }
 
-    /** Faults in every page now, so that no later access does (madvise MADV_POPULATE_WRITE). */
+    /**
+     * Faults in every page now, so that no later access does (madvise MADV_POPULATE_WRITE). Piece
+     * by piece, since the kernel keeps every other mapping of the process waiting meanwhile: a JVM
+     * that starts makes thousands.
+     */
     public void populate() {
         try {
-            Libc.madvise(segment.address(), segment.byteSize(), Libc.MADV_POPULATE_WRITE);
+            for (long at = 0; at < segment.byteSize(); at += POPULATED_AT_ONCE) {
+                Libc.madvise(segment.address() + at,
+                        Math.min(POPULATED_AT_ONCE, segment.byteSize() - at),
+                        Libc.MADV_POPULATE_WRITE);
+            }
         } catch (OsException old) {
             if (old.errno() != Libc.EINVAL) {
                 throw old;

@@ -3,10 +3,12 @@ package io.railhead.backend.aws;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.DecoderResultProvider;
 import io.netty.handler.codec.http.HttpClientCodec;
+import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
@@ -22,6 +24,9 @@ import java.net.SocketAddress;
  * its event loop.
  */
 final class AnswerGuard extends ChannelDuplexHandler {
+    /** As much as one read from the socket gives. */
+    private static final int CHUNK_BYTES = 64 << 10;
+
     private boolean asked;
     private boolean interim;
     private boolean answering;
@@ -36,15 +41,24 @@ final class AnswerGuard extends ChannelDuplexHandler {
             @Override
             public void connect(ChannelHandlerContext ctx, SocketAddress remote,
                     SocketAddress local, ChannelPromise promise) {
-                ctx.pipeline()
-                        .addAfter(
-                                ctx.pipeline().context(HttpClientCodec.class).name(), null,
-                                new AnswerGuard());
+                ChannelPipeline pipeline = ctx.pipeline();
+                String codec = pipeline.context(HttpClientCodec.class).name();
+                pipeline.replace(codec, codec, largeChunks());
+                pipeline.addAfter(codec, null, new AnswerGuard());
                 var _ = ctx.connect(remote, local, promise);
                 ctx.pipeline().remove(this);
             }
         });
         return channel;
+    }
+
+    /**
+     * The SDK's own codec, but for bodies in larger pieces: each passes a dozen handlers and two
+     * copies, and 8 KiB, Netty's default, made these most of what a fill costs.
+     */
+    private static HttpClientCodec largeChunks() {
+        return new HttpClientCodec(new HttpDecoderConfig().setMaxChunkSize(CHUNK_BYTES), false,
+                false);
     }
 
     @Override

@@ -33,6 +33,7 @@ public final class AwsBackend implements Backend {
     private final Transport transport;
     private final Endpoints endpoints;
     private final Sending.Route route;
+    private final FetchGate gate;
     private final ProvidedCredential provided;
     private volatile Capabilities capabilities = Capabilities.ASSUMED;
     private volatile boolean probedByWriting;
@@ -53,6 +54,7 @@ public final class AwsBackend implements Backend {
         transport = new Transport(config);
         endpoints = new Endpoints(config.endpoints(), tuning, transport.timer(), this::answers);
         Wire wire = new Wire(config, new Signer(config.region(), clock), counters);
+        gate = new FetchGate(config.fetches());
         route = new Sending.Route(config, transport, endpoints, wire, tuning, counters);
     }
 
@@ -99,7 +101,7 @@ public final class AwsBackend implements Backend {
     }
 
     private CapabilityProbe probe(Caller caller) {
-        return new CapabilityProbe(request -> send(request, Wire.TrailerUse.SEND), caller);
+        return new CapabilityProbe(request -> send(request, Wire.TrailerUse.SEND, null), caller);
     }
 
     private <T> CompletionStage<T> probing(Supplier<T> probe) {
@@ -121,9 +123,19 @@ public final class AwsBackend implements Backend {
 
     @Override
     public CompletionStage<BackendResponse> send(BackendRequest request) {
+        return send(request, (FetchGate) null);
+    }
+
+    @Override
+    public CompletionStage<BackendResponse> fetch(BackendRequest request) {
+        return send(request, gate);
+    }
+
+    private CompletionStage<BackendResponse> send(BackendRequest request,
+            @Nullable FetchGate through) {
         boolean auto = config.trailers() == BackendConfig.TrailerPolicy.AUTO;
         Wire.TrailerUse trailers = trailers();
-        CompletionStage<BackendResponse> answer = send(request, trailers);
+        CompletionStage<BackendResponse> answer = send(request, trailers, through);
         return !auto || trailers == Wire.TrailerUse.SEND || probedByWriting
                 ? answer
                 : answer.whenComplete((response, failure) -> learn(response));
@@ -148,17 +160,17 @@ public final class AwsBackend implements Backend {
     }
 
     private CompletionStage<BackendResponse> send(BackendRequest request,
-            Wire.TrailerUse trailers) {
+            Wire.TrailerUse trailers, @Nullable FetchGate through) {
         return request.caller() instanceof Caller.DefaultChain
                 ? provided.now()
                         .thenCompose(credential -> new Sending(route,
-                                request.withCaller(credential), trailers).start())
-                : new Sending(route, request, trailers).start();
+                                request.withCaller(credential), trailers, through).start())
+                : new Sending(route, request, trailers, through).start();
     }
 
     @Override
     public BackendStats stats() {
-        return counters.snapshot(endpoints.healthy(), endpoints.size());
+        return counters.snapshot(endpoints.healthy(), endpoints.size(), gate.state());
     }
 
     /** Requests in flight fail first, then connections and threads end. Waits for the threads. */

@@ -38,8 +38,9 @@ final class Counters {
         bytesOut.add(bytes);
     }
 
-    BackendStats snapshot(int healthyEndpoints, int endpoints) {
+    BackendStats snapshot(int healthyEndpoints, int endpoints, FetchGate.State fetches) {
         return new BackendStats(requests.sum(), rangedGets.sum(), heads.sum(), retries.sum(),
-                failures.sum(), bytesIn.sum(), bytesOut.sum(), healthyEndpoints, endpoints);
+                failures.sum(), bytesIn.sum(), bytesOut.sum(), healthyEndpoints, endpoints,
+                fetches.limit(), fetches.underWay(), fetches.waiting());
     }
 }

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sending implements Transport.Abortable {
 
+    private static final int SLOW_DOWN = 503;
+    private static final int TOO_MANY = 429;
+
     /** What every request to one store shares. */
     record Route(BackendConfig config, Transport transport, Endpoints endpoints, Wire wire,
             Tuning tuning, Counters counters) {}
@@ -27,6 +30,7 @@ final class Sending implements Transport.Abortable {
     private final Route route;
     private final BackendRequest request;
     private final Wire.TrailerUse trailers;
+    private final @Nullable FetchGate gate;
     private final long startedNanos = System.nanoTime();
     private final long timeoutNanos;
     private final Duration answerIdle;
@@ -36,10 +40,15 @@ final class Sending implements Transport.Abortable {
     private volatile @Nullable ScheduledFuture<?> deadline;
     private int attempts;
 
-    Sending(Route route, BackendRequest request, Wire.TrailerUse trailers) {
+    /**
+     * @param gate that each attempt goes through; null where none waits
+     */
+    Sending(Route route, BackendRequest request, Wire.TrailerUse trailers,
+            @Nullable FetchGate gate) {
         this.route = route;
         this.request = request;
         this.trailers = trailers;
+        this.gate = gate;
         Duration own = request.timeout();
         this.timeoutNanos = (own == null ? route.config().answerTimeout() : own).toNanos();
         Duration idle = route.config().idleTimeout();
@@ -64,7 +73,20 @@ final class Sending implements Transport.Abortable {
     }
 
     private void attempt(@Nullable Endpoint failedBefore) {
+        FetchGate through = gate;
+        if (through == null) {
+            attempt(failedBefore, () -> {});
+        } else {
+            through.enter(() -> attempt(failedBefore, through::left));
+        }
+    }
+
+    /**
+     * @param leave called once, when the exchange is over, its body included
+     */
+    private void attempt(@Nullable Endpoint failedBefore, Runnable leave) {
         if (answer.isDone()) {
+            leave.run();
             return;
         }
         attempts++;
@@ -73,6 +95,7 @@ final class Sending implements Transport.Abortable {
         try {
             message = route.wire().write(request, endpoint.uri(), trailers);
         } catch (RuntimeException e) {
+            leave.run();
             fail(new BackendException("request cannot be sent: " + e.getMessage(), false, e));
             return;
         }
@@ -81,14 +104,19 @@ final class Sending implements Transport.Abortable {
                 route.transport(), route.counters());
         exchange = next;
         if (answer.isDone()) {
+            leave.run();
             return; // called off meanwhile
         }
         endpoint.claim();
         route.counters().sent(request, attempts);
-        var _ = next.finished().thenRun(endpoint::release);
+        var _ = next.finished().thenRun(endpoint::release).thenRun(leave);
+        long sentNanos = System.nanoTime();
         var _ = next.answer()
                 .whenComplete(
-                        (response, failure) -> attempted(endpoint, response, failure));
+                        (response, failure) -> {
+                            heard(response, failure, System.nanoTime() - sentNanos);
+                            attempted(endpoint, response, failure);
+                        });
         next.start(message);
         if (!next.answer().isDone()) {
             next.watchConnecting(patience(message));
@@ -102,6 +130,21 @@ final class Sending implements Transport.Abortable {
         return message.waitsToBeAskedFor() && asking.compareTo(connecting) > 0
                 ? asking
                 : connecting;
+    }
+
+    private void heard(@Nullable BackendResponse response, @Nullable Throwable failure,
+            long nanos) {
+        if (gate == null) {
+            return;
+        }
+        boolean refused = response == null
+                ? failure != null && Failures.translate(failure).isTimeout()
+                : response.status() == SLOW_DOWN || response.status() == TOO_MANY;
+        if (refused) {
+            gate.refused();
+        } else if (response != null) {
+            gate.answered(nanos);
+        }
     }
 
     private void attempted(Endpoint endpoint, @Nullable BackendResponse response,

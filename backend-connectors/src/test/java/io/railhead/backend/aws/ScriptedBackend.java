@@ -57,7 +57,7 @@ final class ScriptedBackend {
         BackendConfig config = new BackendConfig("scripted", List.of(endpoints), "eu-test-1",
                 options.ca(), options.pathStyle(), Duration.ofSeconds(1),
                 options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts(),
-                BackendConfig.TrailerPolicy.AUTO);
+                BackendConfig.TrailerPolicy.AUTO, BackendConfig.Fetches.of(CONNECTIONS));
         return new AwsBackend(config, tuning,
                 Clock.fixed(Instant.parse("2026-11-20T12:00:00Z"), ZoneOffset.UTC));
     }

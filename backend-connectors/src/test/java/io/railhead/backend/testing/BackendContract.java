@@ -61,7 +61,8 @@ public abstract class BackendContract {
     void createBucket() {
         Backend backend = new AwsBackend(new BackendConfig("contract", List.of(endpoint()),
                 "us-east-1", null, true, Duration.ofSeconds(5), Duration.ofSeconds(30),
-                Duration.ofSeconds(30), 32, 3, BackendConfig.TrailerPolicy.AUTO));
+                Duration.ofSeconds(30), 32, 3, BackendConfig.TrailerPolicy.AUTO,
+                BackendConfig.Fetches.of(32)));
         opened = backend;
         Calls calls = new Calls(backend, "contract-" + UUID.randomUUID(), credential());
         made = calls;
@@ -388,7 +389,8 @@ public abstract class BackendContract {
         calls().put("readable", bytes(100));
         try (Backend other = new AwsBackend(new BackendConfig("reading", List.of(endpoint()),
                 "us-east-1", null, true, Duration.ofSeconds(5), Duration.ofSeconds(30),
-                Duration.ofSeconds(30), 4, 1, BackendConfig.TrailerPolicy.AUTO))) {
+                Duration.ofSeconds(30), 4, 1, BackendConfig.TrailerPolicy.AUTO,
+                BackendConfig.Fetches.of(4)))) {
             Capabilities seen = Calls.await(other.probe(null, credential()));
             assertThat(seen.ranges()).isTrue();
             assertThat(seen.ifMatchOnRangedGet())

@@ -19,6 +19,8 @@ import org.slf4j.LoggerFactory;
 final class SlabMapper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlabMapper.class);
     private static final long MOST_BYTES = 1L << 30;
+    /** Serving waits for it: enough to begin with, and no more. */
+    private static final long FIRST_BYTES = 64L << 20;
 
     private record MappedSlab(int id, MemorySegment segment) implements Slab {}
 
@@ -55,7 +57,8 @@ final class SlabMapper implements AutoCloseable {
     }
 
     private void mapNext() {
-        Mapping mapping = map(Math.min(MOST_BYTES, remaining()));
+        Mapping mapping = map(
+                Math.min(mappings.isEmpty() ? firstBytes() : MOST_BYTES, remaining()));
         int id = mappings.size();
         mappings.add(mapping);
         mapping.populate();
@@ -65,6 +68,11 @@ final class SlabMapper implements AutoCloseable {
         onSlab.accept(new MappedSlab(id, mapping.segment()));
         mappedBytes += mapping.segment().byteSize();
         join.accept(mapping.segment());
+    }
+
+    private long firstBytes() {
+        HugePageSize pages = config.hugePages();
+        return pages == null ? FIRST_BYTES : Math.max(FIRST_BYTES, pages.bytes());
     }
 
     private Mapping map(long bytes) {

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
@@ -54,6 +55,20 @@ final class PageMemoryTest {
             assertThat(slab.segment().byteSize()).isEqualTo(4 * PAGE);
         });
         assertThat(memory.stats().capacityBytes()).isEqualTo(4 * PAGE);
+    }
+
+    @Test
+    void aLargeMemoryServesWithASmallPartFirst() {
+        int first = 64 << 20;
+        int pages = first / PAGE + 3;
+        List<Slab> slabs = new CopyOnWriteArrayList<>();
+        PageMemory memory = leaks.watch(PageMemory.open(config(pages, 0), slabs::add));
+        assertThat(slabs.getFirst().segment().byteSize()).isEqualTo(first);
+        while (memory.stats().capacityBytes() < (long) pages * PAGE) {
+            Thread.onSpinWait();
+        }
+        assertThat(slabs).hasSize(2);
+        assertThat(slabs.get(1).segment().byteSize()).isEqualTo(3 * PAGE);
     }
 
     @Test

@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
  * The client of all contenders, a process of its own: a {@link Turn} per line in, a
  * {@link Measured} per line out, until its input ends.
  */
-@Command(name = "bench-client", hidden = true, description = "Reads for the bench.")
+@Command(name = "bench-client", hidden = true, description = "Reads and writes for the bench.")
 public final class BenchClientCommand implements Callable<Integer> {
     /** So many requests must have ended, or the time is up to this many times as long. */
     private static final int LEAST_REQUESTS = 16;
@@ -39,6 +39,24 @@ public final class BenchClientCommand implements Callable<Integer> {
     }
 
     private static Measured measure(Turn turn) {
+        Errand errand = turn.errand();
+        return errand == null ? measureOften(turn) : measureOnce(turn, errand);
+    }
+
+    private static Measured measureOnce(Turn turn, Errand errand) {
+        try (ErrandLoad load = ErrandLoad.open(turn, errand)) {
+            ProcessTime server = ProcessTime.of(turn.serverPids());
+            ProcessTime store = ProcessTime.of(turn.storePids());
+            Mark before = Mark.take(load, server, store);
+            load.start();
+            load.await();
+            return Mark.take(load, server, store).since(before, load);
+        } catch (IOException | RuntimeException e) {
+            return Measured.failed(OneLine.of(e));
+        }
+    }
+
+    private static Measured measureOften(Turn turn) {
         int cores = Runtime.getRuntime().availableProcessors();
         try (Load load = turn.way() == Turn.Way.NATIVE
                 ? NativeLoad.open(turn)

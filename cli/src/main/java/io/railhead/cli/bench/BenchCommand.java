@@ -7,13 +7,21 @@ import picocli.CommandLine.Spec;
 
 /** What there is to measure. */
 @Command(name = "bench", description = "Measure Railhead on this machine.", subcommands = {
-        PeersCommand.class})
+        PeersCommand.class, MissesCommand.class})
 public final class BenchCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
+    /** The command, as it was typed. */
+    static String typed(CommandSpec spec) {
+        return "./railhead " + String.join(" ", spec.root()
+                .commandLine()
+                .getParseResult()
+                .originalArgs());
+    }
+
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to measure: peers.");
+        throw new ParameterException(spec.commandLine(), "Say what to measure: peers, misses.");
     }
 }

@@ -2,10 +2,13 @@ package io.railhead.cli.bench;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.Arrays;
+import java.util.stream.Stream;
 
 /** Who is measured, how it is asked, and what that is worth. */
 @JsonFormat(shape = JsonFormat.Shape.OBJECT)
 enum Contender {
+    DIRECT("direct", "the store itself", Turn.Way.SIGNED, "none", "the store's"),
     RAILHEAD_SIGNED("railhead-signed", "Railhead, signed", Turn.Way.SIGNED, "immutable",
             "each verified; yes remembered"),
     RAILHEAD_UNSIGNED("railhead-unsigned", "Railhead, unsigned", Turn.Way.UNSIGNED, "immutable",
@@ -39,6 +42,11 @@ enum Contender {
         this.way = way;
         this.freshness = freshness;
         this.authorization = authorization;
+    }
+
+    /** All who can be measured by their hits. */
+    static Stream<Contender> caches() {
+        return Arrays.stream(values()).filter(contender -> contender != DIRECT);
     }
 
     boolean isRailhead() {

@@ -16,13 +16,34 @@ final class Doubts {
 
     private Doubts() {}
 
+    /** Fewer rounds say little of how far they lie apart. */
+    static boolean areFew(int rounds) {
+        return rounds < LEAST_ROUNDS;
+    }
+
     static List<String> of(PeersPlan plan, List<Row> rows, boolean isPinned) {
         List<String> doubts = new ArrayList<>();
-        if (plan.rounds() < LEAST_ROUNDS || plan.seconds() < LEAST_SECONDS) {
+        if (areFew(plan.rounds()) || plan.seconds() < LEAST_SECONDS) {
             doubts.add(String.format(Locale.ROOT,
                     "TOO SHORT to conclude anything from: %d rounds of %s s; %d of %s s at least",
                     plan.rounds(), plan.seconds(), LEAST_ROUNDS, LEAST_SECONDS));
         }
+        doubts.addAll(ofMachine(rows));
+        if (!isPinned) {
+            doubts.add("Nothing was pinned: server and client took each other's time.");
+        }
+        rows.stream()
+                .filter(Doubts::asksStore)
+                .forEach(row -> doubts
+                        .add(row.contender().label + " asked the store at "
+                                + Sizes.text(row.objectBytes())
+                                + ", " + row.connections() + " connections: not all were hits"));
+        return doubts;
+    }
+
+    /** What other work did to them. */
+    static List<String> ofMachine(List<Row> rows) {
+        List<String> doubts = new ArrayList<>();
         long noisy = rows.stream().filter(Doubts::isNoisy).count();
         if (noisy > 0) {
             doubts.add(String.format(Locale.ROOT,
@@ -36,15 +57,6 @@ final class Doubts {
                     "BUSY: other work took %.2f of the machine's cores (median of all rows)",
                     others));
         }
-        if (!isPinned) {
-            doubts.add("Nothing was pinned: server and client took each other's time.");
-        }
-        rows.stream()
-                .filter(Doubts::asksStore)
-                .forEach(row -> doubts
-                        .add(row.contender().label + " asked the store at "
-                                + Sizes.text(row.objectBytes())
-                                + ", " + row.connections() + " connections: not all were hits"));
         return doubts;
     }
 

@@ -25,7 +25,7 @@ final class Latencies {
     synchronized double[] between(int from, int to) {
         return Arrays.stream(units, from, to)
                 .sorted()
-                .mapToDouble(u -> u * UNIT_NANOS / 1e3)
+                .mapToDouble(u -> (double) u * UNIT_NANOS / 1e3)
                 .toArray();
     }
 

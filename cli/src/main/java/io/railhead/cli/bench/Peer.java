@@ -33,13 +33,13 @@ enum Peer {
         this.template = template;
     }
 
-    /** Null for Railhead itself. */
+    /** Null for Railhead itself and for the store. */
     static @Nullable Peer of(Contender contender) {
         return switch (contender) {
             case NGINX, NGINX_COPY -> NGINX;
             case VARNISH -> VARNISH;
             case TRAFFIC_SERVER -> TRAFFIC_SERVER;
-            case RAILHEAD_SIGNED, RAILHEAD_UNSIGNED, RAILHEAD_STRONG, RAILHEAD_TOKEN,
+            case DIRECT, RAILHEAD_SIGNED, RAILHEAD_UNSIGNED, RAILHEAD_STRONG, RAILHEAD_TOKEN,
                     RAILHEAD_NATIVE ->
                 null;
         };

@@ -12,9 +12,6 @@ import java.util.function.Consumer;
 
 /** Rounds in which each contender gets its turn, at each size and number of connections. */
 final class PeersBench {
-    private static final int MOST_WARM_TURNS = 8;
-    private static final double STILL_FALLING = 0.9;
-
     private final PeersPlan plan;
     private final Site site;
     private final BenchClient client;
@@ -47,21 +44,9 @@ final class PeersBench {
         for (long size : plan.sizes()) {
             for (Contender contender : plan.contenders()) {
                 say.accept("warming up: " + Sizes.text(size) + ", " + contender.label);
-                warm(contender, size);
+                Warming.until(() -> measure(contender, size, plan.warmConnections(),
+                        plan.warmSeconds()), contender.isRailhead());
             }
-        }
-    }
-
-    /** What compiles itself as it runs is read until it has stopped to become cheaper. */
-    private void warm(Contender contender, long size) throws IOException {
-        double cheapest = Double.MAX_VALUE;
-        boolean isFalling = true;
-        for (int turn = 0; turn < MOST_WARM_TURNS && isFalling; turn++) {
-            Measured measured = measure(contender, size, plan.warmConnections(),
-                    plan.warmSeconds());
-            double cost = measured.serverCpu() / Math.max(1, measured.bytes());
-            isFalling = contender.isRailhead() && cost < STILL_FALLING * cheapest;
-            cheapest = Math.min(cheapest, cost);
         }
     }
 

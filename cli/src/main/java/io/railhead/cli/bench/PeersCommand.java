@@ -9,7 +9,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,7 +67,7 @@ public final class PeersCommand implements Callable<Integer> {
         private static final long serialVersionUID = 1;
 
         Ids() {
-            super(Arrays.stream(Contender.values()).map(contender -> contender.id).toList());
+            super(Contender.caches().map(contender -> contender.id).toList());
         }
     }
 
@@ -94,7 +93,8 @@ public final class PeersCommand implements Callable<Integer> {
             List<Row> rows = bench.run();
             notes.addAll(bench.failures());
             notes.addAll(Doubts.of(plan, rows, cores.isPinned()));
-            write(new PeersReport(typed(), machine, software, plan, notes, rows), home, print);
+            write(new PeersReport(BenchCommand.typed(spec), machine, software, plan, notes, rows),
+                    home, print);
             return 0;
         } catch (IOException e) {
             throw new IOException("bench peers: " + OneLine.of(e), e);
@@ -113,13 +113,6 @@ public final class PeersCommand implements Callable<Integer> {
         return roomy
                 ? Files.createTempDirectory(MEMORY, "railhead-bench")
                 : Files.createTempDirectory("railhead-bench");
-    }
-
-    private String typed() {
-        return "./railhead " + String.join(" ", spec.root()
-                .commandLine()
-                .getParseResult()
-                .originalArgs());
     }
 
     private List<Contender> present(Map<String, String> software, List<String> notes)
@@ -143,7 +136,7 @@ public final class PeersCommand implements Callable<Integer> {
     }
 
     private List<Contender> chosen() {
-        List<Contender> all = List.of(Contender.values());
+        List<Contender> all = Contender.caches().toList();
         for (String id : only) {
             if (all.stream().noneMatch(contender -> contender.id.equals(id))) {
                 throw misused("--only: " + id + " is none of " + String.join(", ", new Ids()));

@@ -29,24 +29,8 @@ final class PeersMarkdown {
 
     static String of(PeersReport report) {
         StringBuilder text = new StringBuilder();
-        Machine machine = report.machine();
-        text.append("`")
-                .append(report.command())
-                .append("`, ")
-                .append(machine.date())
-                .append(": ")
-                .append(machine.processor())
-                .append(", ")
-                .append(machine.cores())
-                .append(" cores, Linux ")
-                .append(machine.kernel())
-                .append(", load ")
-                .append(machine.load())
-                .append(" before it began; ")
-                .append(machine.isPinned()
-                        ? "servers on one half of the cores, the client on the other"
-                        : "nothing pinned")
-                .append(". ")
+        text.append(where(report.command(), report.machine()))
+                .append(' ')
                 .append(report.plan().rounds())
                 .append(" rounds of ")
                 .append(report.plan().seconds())
@@ -71,6 +55,17 @@ final class PeersMarkdown {
         return text.toString();
     }
 
+    /** What was typed, when, and on what machine. */
+    static String where(String command, Machine machine) {
+        return "`" + command + "`, " + machine.date() + ": " + machine.processor() + ", "
+                + machine.cores() + " cores, Linux " + machine.kernel() + ", load "
+                + machine.load() + " before it began; "
+                + (machine.isPinned()
+                        ? "servers on one half of the cores, the client on the other"
+                        : "nothing pinned")
+                + ".";
+    }
+
     private static String line(Ratios ratios) {
         return String.format(Locale.ROOT, "| %s | %d | %s | %s | %s | %s | %s |%n",
                 Sizes.text(ratios.row().objectBytes()), ratios.row().connections(),
@@ -90,7 +85,7 @@ final class PeersMarkdown {
                 number(row.bothCpu().median()));
     }
 
-    private static String spread(Spread spread) {
+    static String spread(Spread spread) {
         return number(spread.median()) + " (" + number(spread.least()) + " to "
                 + number(spread.most()) + ")";
     }

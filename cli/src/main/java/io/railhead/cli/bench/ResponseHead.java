@@ -90,9 +90,11 @@ final class ResponseHead {
     }
 
     private void requireOk(int available) throws IOException {
-        if (head[STATUS_AT] != '2' || head[STATUS_AT + 1] != '0' || head[STATUS_AT + 2] != '0') {
-            throw new IOException("not 200: " + new String(head, 0, Math.min(available, 2400),
-                    ISO_8859_1).replaceAll("\\s+", " "));
+        if (head[STATUS_AT] != '2' || head[STATUS_AT + 1] != '0'
+                || (head[STATUS_AT + 2] != '0' && head[STATUS_AT + 2] != '6')) {
+            throw new IOException(
+                    "not 200 or 206: " + new String(head, 0, Math.min(available, 2400),
+                            ISO_8859_1).replaceAll("\\s+", " "));
         }
         if (contentLength < 0) {
             throw new IOException("a response has no Content-Length");

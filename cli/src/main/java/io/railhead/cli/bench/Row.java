@@ -46,6 +46,14 @@ record Row(Contender contender, long objectBytes, int connections, List<Measured
         return (round.serverCpu() + round.clientCpu()) * GIB / round.bytes();
     }
 
+    Spread clientCpu() {
+        return spread(round -> round.clientCpu() * GIB / round.bytes());
+    }
+
+    Spread seconds() {
+        return spread(Measured::seconds);
+    }
+
     Spread storeCpu() {
         return spread(round -> round.storeCpu() * GIB / round.bytes());
     }

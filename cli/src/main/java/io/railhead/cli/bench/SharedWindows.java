@@ -85,6 +85,17 @@ final class SharedWindows implements AutoCloseable {
         return offset(request) + turn.objectBytes() - Long.BYTES;
     }
 
+    /** Puts the object's own bytes into each, for a server that will read them. */
+    void fill() {
+        for (int window = 0; window < windows; window++) {
+            for (long at = 0; at < turn.objectBytes(); at += Long.BYTES) {
+                mapping.segment()
+                        .set(JAVA_LONG_UNALIGNED, offset(window) + at,
+                                BenchObject.longAt(at));
+            }
+        }
+    }
+
     /** The 81 characters that name a request's window. */
     String token(int request) {
         return Token.loopback(mapping.segment().address() + offset(request), turn.objectBytes(),

@@ -4,15 +4,10 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.LocalStore;
-import io.railhead.cli.local.Loopback;
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -29,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys) {
     static final String BUCKET = "bench";
     static final String STRONG_BUCKET = "bench-strong";
-    private static final Duration READY_IN = Duration.ofMinutes(1);
     private static final Map<String, String> PUBLIC = Map.of("x-amz-acl", "public-read");
     private static final int MIB = 1 << 20;
 
@@ -110,27 +104,13 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
 
     private static Server gateway(Plan plan, LocalStore store, Children children)
             throws IOException {
-        int port = Loopback.freePort();
-        int health = Loopback.freePort();
-        Path config = configure(plan, store, children.folder(), port, health);
-        List<String> command = new ArrayList<>(List.of(Children.javaProgram(),
-                "--enable-native-access=ALL-UNNAMED"));
-        if (plan.recording() != null) {
-            command.add("-XX:StartFlightRecording:settings=profile,filename="
-                    + plan.recording().toAbsolutePath());
-        }
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"),
-                "io.railhead.cli.Main", "serve", "--config", config.toString()));
-        Process process = children.start("gateway", plan.cores().onServer(command), Map.of(),
-                Redirect.appendTo(children.log("gateway").toFile()));
-        Loopback.await("gateway", process,
-                URI.create("http://" + RawHttp.host(health) + "/readyz"),
-                status -> status == 200, READY_IN, children);
-        return new Server(process, port);
+        BenchGateway gateway = BenchGateway.onFreePorts("gateway");
+        return gateway.start(configure(plan, store, children.folder(), gateway), plan.cores(),
+                plan.recording(), children);
     }
 
-    private static Path configure(Plan plan, LocalStore store, Path folder, int port, int health)
-            throws IOException {
+    private static String configure(Plan plan, LocalStore store, Path folder,
+            BenchGateway gateway) throws IOException {
         Files.writeString(folder.resolve("credentials.yaml"), """
                 principals:
                   - name: bench
@@ -141,7 +121,7 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
                 """.formatted(store.keys().accessKey(), store.keys().secretKey()));
         // Both buckets, in whole pages, twice: nothing that is measured is ever evicted.
         long cacheMib = 256 + 4 * (plan.bytes() / MIB);
-        return Files.writeString(folder.resolve("railhead.yaml"), """
+        return """
                 gateway:
                   listen: "127.0.0.1:%d"
                   health: "127.0.0.1:%d"
@@ -161,8 +141,8 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
                   loopback: {enabled: true, socket: "%s"}
                   channel: {max_requests: 1024}
                 admin: {enabled: false}
-                """.formatted(port, health, cacheMib, store.endpoint(), STRONG_BUCKET, BUCKET,
-                folder.resolve("loopback.sock")));
+                """.formatted(gateway.port(), gateway.health(), cacheMib, store.endpoint(),
+                STRONG_BUCKET, BUCKET, folder.resolve("loopback.sock"));
     }
 
     /** Asks twice, and compares every byte: what is measured is the right object, and held. */
@@ -189,6 +169,7 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
     Turn turn(Contender contender, long size, int connections, double lead, double seconds) {
         Server server = server(contender);
         return new Turn(contender.way, server.port(), contender.bucket(), size, connections, lead,
-                seconds, server.pids(), List.of(storePid), keys.accessKey(), keys.secretKey());
+                seconds, server.pids(), List.of(storePid), keys.accessKey(), keys.secretKey(),
+                null);
     }
 }

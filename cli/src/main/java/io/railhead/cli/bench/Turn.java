@@ -1,6 +1,7 @@
 package io.railhead.cli.bench;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the client process is asked to do, one line of JSON: read one object over and over, and
@@ -10,10 +11,11 @@ import java.util.List;
  * @param leadSeconds before what is measured
  * @param serverPids whose processor time is the server's
  * @param storePids whose processor time is the store's
+ * @param errand what is done once instead, and measured whole; null for reading over and over
  */
 record Turn(Way way, int port, String bucket, long objectBytes, int connections,
         double leadSeconds, double seconds, List<Long> serverPids, List<Long> storePids,
-        String accessKey, String secretKey) {
+        String accessKey, String secretKey, @Nullable Errand errand) {
 
     /** How the object is asked for, and how its bytes come. */
     enum Way {

@@ -45,7 +45,7 @@ final class StoreCalls implements AutoCloseable {
     StoreCalls(BackendConfig config, List<URI> endpoints) {
         backend = new AwsBackend(new BackendConfig(config.name(), endpoints, config.region(),
                 config.ca(), config.pathStyle(), LIMIT, LIMIT, LIMIT, CONNECTIONS, 1,
-                config.trailers()));
+                config.trailers(), BackendConfig.Fetches.of(CONNECTIONS)));
     }
 
     /**

@@ -56,6 +56,14 @@ class BenchPartsTest {
         assertThat(Latencies.percentile(new double[0], 99)).isZero();
     }
 
+    @Test
+    void whatTakesMinutesIsALatencyToo() {
+        Latencies latencies = new Latencies();
+        latencies.add(90_000_000_000L);
+
+        assertThat(latencies.between(0, 1)).containsExactly(90_000_000);
+    }
+
     private static Measured round(double gigabits, double server, double client) {
         return new Measured(1, (long) (gigabits * 1e9 / 8), 1000, 10, 20, server, 0, client, 0,
                 "");

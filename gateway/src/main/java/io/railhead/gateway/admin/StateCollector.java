@@ -117,6 +117,11 @@ public final class StateCollector extends Collector {
         GaugeMetricFamily endpoints = new GaugeMetricFamily("railhead_backend_endpoints",
                 "Endpoints by state.",
                 List.of("backend", "state"));
+        GaugeMetricFamily limit = new GaugeMetricFamily("railhead_backend_fetch_limit",
+                "Fetches that a store is trusted with at a time.", backend);
+        GaugeMetricFamily fetches = new GaugeMetricFamily("railhead_backend_fetches",
+                "Fetches under way to a store, and those that wait for their turn.",
+                List.of("backend", "state"));
         for (Backend each : backends) {
             BackendStats stats = each.stats();
             requests.addMetric(List.of(each.name(), "ranged_get"), (double) stats.rangedGets());
@@ -130,7 +135,11 @@ public final class StateCollector extends Collector {
             endpoints.addMetric(List.of(each.name(), "healthy"), (double) stats.healthyEndpoints());
             endpoints.addMetric(List.of(each.name(), "ejected"),
                     (double) (stats.endpoints() - stats.healthyEndpoints()));
+            limit.addMetric(List.of(each.name()), (double) stats.fetchLimit());
+            fetches.addMetric(List.of(each.name(), "under_way"),
+                    (double) stats.fetchesUnderWay());
+            fetches.addMetric(List.of(each.name(), "waiting"), (double) stats.fetchesWaiting());
         }
-        families.addAll(List.of(requests, retries, failures, bytes, endpoints));
+        families.addAll(List.of(requests, retries, failures, bytes, endpoints, limit, fetches));
     }
 }

@@ -1,6 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendConfig.Fetches;
 import io.railhead.backend.BackendConfig.TrailerPolicy;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import java.net.URI;
@@ -43,6 +44,7 @@ final class StoreLoader {
 
     private Store store(String name, Section section) throws ConfigException {
         String ca = section.text("ca");
+        int connections = section.count("max_connections", MAX_CONNECTIONS, 1, 65_536);
         BackendConfig backend = new BackendConfig(
                 name,
                 endpoints(section),
@@ -52,12 +54,28 @@ final class StoreLoader {
                 section.timeout("connect_timeout", "3s"),
                 section.timeout("answer_timeout", "30s"),
                 section.timeout("idle_timeout", "10s"),
-                section.count("max_connections", MAX_CONNECTIONS, 1, 65_536),
+                connections,
                 section.count("max_attempts", 3, 1, 10),
-                section.choice("trailers", "auto", TRAILERS));
+                section.choice("trailers", "auto", TRAILERS),
+                fetches(section, connections));
         Store store = new Store(backend, section.text("probe_bucket"));
         section.close();
         return store;
+    }
+
+    private static Fetches fetches(Section section, int connections) throws ConfigException {
+        Fetches usual = Fetches.of(connections);
+        int most = section.count("max_fetches", usual.most(), 1, 65_536);
+        int least = section.count("min_fetches", Math.min(usual.least(), most), 1, 65_536);
+        if (most > connections) {
+            throw section.problem("max_fetches",
+                    "must not exceed max_connections of " + connections + ": " + most);
+        }
+        if (least > most) {
+            throw section.problem("min_fetches",
+                    "must not exceed max_fetches of " + most + ": " + least);
+        }
+        return new Fetches(least, most);
     }
 
     private static List<URI> endpoints(Section section) throws ConfigException {

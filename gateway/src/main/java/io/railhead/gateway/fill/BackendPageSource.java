@@ -39,7 +39,7 @@ public final class BackendPageSource implements PageSource {
     @Override
     public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
         fetched = true;
-        backend.send(Requests.rangedGet(target, caller, offset, length, version.etag()))
+        backend.fetch(Requests.rangedGet(target, caller, offset, length, version.etag()))
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         sink.fail(new FillException(Reason.BACKEND_FAILED,

@@ -45,7 +45,7 @@ final class ObjectDiscovery implements DiscoverySource {
         scope.request()
                 .route()
                 .backend()
-                .send(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
+                .fetch(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
                         asked.offset(),
                         asked.length(), null))
                 .whenComplete((answer, failure) -> {

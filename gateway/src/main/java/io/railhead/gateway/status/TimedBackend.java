@@ -8,15 +8,30 @@ import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A store, and how long its answers take to begin, retries included. Whoever made it closes it. */
+/**
+ * A store, and how long its answers take to begin, waiting and retries included. Whoever made it
+ * closes it.
+ */
 public record TimedBackend(Backend store, Histogram.Child seconds) implements Backend {
 
     @Override
     public CompletionStage<BackendResponse> send(BackendRequest request) {
+        return timed(store::send, request);
+    }
+
+    @Override
+    public CompletionStage<BackendResponse> fetch(BackendRequest request) {
+        return timed(store::fetch, request);
+    }
+
+    private CompletionStage<BackendResponse> timed(
+            Function<BackendRequest, CompletionStage<BackendResponse>> way,
+            BackendRequest request) {
         long sentNanos = System.nanoTime();
-        return store.send(request)
+        return way.apply(request)
                 .whenComplete((_, _) -> seconds.observe((System.nanoTime() - sentNanos) / 1e9));
     }
 

@@ -98,7 +98,7 @@ class ConfigLoaderTest {
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
-                BackendConfig.TrailerPolicy.AUTO),
+                BackendConfig.TrailerPolicy.AUTO, new BackendConfig.Fetches(4, 128)),
                 null)));
         assertThat(config.rules().all()).containsExactly(new Rule("a", new Freshness.Strong(),
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
@@ -139,7 +139,7 @@ class ConfigLoaderTest {
                         backends:
                           a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
                             addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
-                            idle_timeout: 1h, max_connections: 4, max_attempts: 5, trailers: drop,
+                            idle_timeout: 1h, max_connections: 4, min_fetches: 2, max_fetches: 3, max_attempts: 5, trailers: drop,
                             probe_bucket: p}
                         rules:
                           - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
@@ -183,7 +183,8 @@ class ConfigLoaderTest {
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
-                Duration.ofHours(1), 4, 5, BackendConfig.TrailerPolicy.DROP), "p"));
+                Duration.ofHours(1), 4, 5, BackendConfig.TrailerPolicy.DROP,
+                new BackendConfig.Fetches(2, 3)), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true, false));

@@ -156,7 +156,7 @@ final class RelayTest {
 
         @Override
         public BackendStats stats() {
-            return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1);
+            return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0);
         }
 
         @Override

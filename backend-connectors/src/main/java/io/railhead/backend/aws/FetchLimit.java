@@ -1,0 +1,91 @@
+package io.railhead.backend.aws;
+
+import io.railhead.backend.BackendConfig;
+
+/**
+ * How many fetches may be under way to one store: more by one for each round in which all were
+ * used, half as many when the store says that it is too much, and fewer when even its fastest
+ * answer of a round took far longer than it can. A round is as many answers as may be under way.
+ * Guarded by {@link FetchGate}.
+ */
+final class FetchLimit {
+    private static final int FIRST = 32;
+    private static final double WHEN_REFUSED = 0.5;
+    private static final double WHEN_SLOW = 0.8;
+    private static final int SLOW = 4;
+    /** Below it no answer is slow, whatever the fastest was. */
+    private static final long SLOW_NANOS = 20_000_000;
+    /** What a store has become is what it can, after a while. */
+    private static final double FORGETTING = 1.01;
+
+    private final int least;
+    private final int most;
+    private int limit;
+    private long bestNanos = Long.MAX_VALUE;
+    private int answersLeft;
+    private int spared;
+    private long fastestNanos;
+    private boolean used;
+
+    FetchLimit(BackendConfig.Fetches bounds) {
+        least = bounds.least();
+        most = bounds.most();
+        limit = Math.clamp(FIRST, least, most);
+        begin();
+    }
+
+    int now() {
+        return limit;
+    }
+
+    private void begin() {
+        answersLeft = limit;
+        fastestNanos = Long.MAX_VALUE;
+        used = false;
+    }
+
+    /**
+     * @param nanos until the answer's head
+     * @param isFull whether as many as may be were under way
+     */
+    void answered(long nanos, boolean isFull) {
+        if (spared > 0) {
+            spared--;
+            return;
+        }
+        fastestNanos = Math.min(fastestNanos, nanos);
+        used |= isFull;
+        if (--answersLeft <= 0) {
+            judge();
+            begin();
+        }
+    }
+
+    private void judge() {
+        if (bestNanos < Long.MAX_VALUE && fastestNanos > SLOW_NANOS
+                && fastestNanos / SLOW > bestNanos) {
+            limit = Math.max(least, (int) (limit * WHEN_SLOW));
+        } else if (used) {
+            limit = Math.min(most, limit + 1);
+        }
+        bestNanos = bestNanos == Long.MAX_VALUE
+                ? fastestNanos
+                : Math.min(fastestNanos, (long) Math.ceil(bestNanos * FORGETTING));
+    }
+
+    /**
+     * The store refused for now, or did not answer in time.
+     *
+     * @param underWay others, which were sent before it was known: what becomes of them says
+     *            nothing new
+     */
+    void refused(int underWay) {
+        if (spared > 0) {
+            spared--;
+            return;
+        }
+        limit = Math.max(least, (int) (limit * WHEN_REFUSED));
+        spared = underWay;
+        begin();
+    }
+}

@@ -1,0 +1,12 @@
+package io.railhead.cli.bench;
+
+import java.util.List;
+
+/**
+ * What {@code misses.json} holds.
+ *
+ * @param command that was typed
+ * @param notes what a reader must know before believing a figure
+ */
+record MissesReport(String command, Machine machine, MissesPlan plan, List<String> notes,
+        List<Goal> goals, List<MissRow> rows) {}
