@@ -4,9 +4,9 @@ import io.railhead.cli.admin.AdminCommand;
 import io.railhead.cli.bench.BenchClientCommand;
 import io.railhead.cli.bench.BenchCommand;
 import io.railhead.cli.bench.BenchLinkCommand;
-import io.railhead.cli.demo.DemoClientCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.doctor.DoctorCommand;
+import io.railhead.cli.reading.ReadingClientCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
         DoctorCommand.class, AdminCommand.class,
-        BenchCommand.class, DemoClientCommand.class, BenchClientCommand.class,
+        BenchCommand.class, ReadingClientCommand.class, BenchClientCommand.class,
         BenchLinkCommand.class})
 public final class Main implements Runnable {
     @Spec

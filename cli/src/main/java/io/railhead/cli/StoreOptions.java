@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Where the objects are and who asks; what is not given comes from the AWS_* variables. */
-final class StoreOptions {
+public final class StoreOptions {
     @Option(names = "--endpoint", paramLabel = "URL", description = "Gateway or store (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile).")
     private @Nullable String endpoint;
 
@@ -16,7 +16,7 @@ final class StoreOptions {
     @Option(names = "--region", paramLabel = "REGION", description = "Region that requests are signed for (AWS_REGION; us-east-1).")
     private @Nullable String region;
 
-    ClientConfig resolve() {
+    public ClientConfig resolve() {
         return new AwsSettings(System.getenv()).resolve(endpoint, profile, region);
     }
 }

@@ -33,7 +33,7 @@ class MainTest {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
                 .contains("serve", "demo", "get", "put", "ls", "doctor", "admin", "bench")
-                .doesNotContain("demo-client", "bench-client");
+                .doesNotContain("reading-client", "bench-client");
     }
 
     @ParameterizedTest

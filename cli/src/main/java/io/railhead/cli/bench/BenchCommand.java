@@ -1,5 +1,6 @@
 package io.railhead.cli.bench;
 
+import io.railhead.cli.site.SiteCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -7,7 +8,7 @@ import picocli.CommandLine.Spec;
 
 /** What there is to measure. */
 @Command(name = "bench", description = "Measure Railhead on this machine.", subcommands = {
-        PeersCommand.class, MissesCommand.class})
+        PeersCommand.class, MissesCommand.class, SiteCommand.class})
 public final class BenchCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -22,6 +23,6 @@ public final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to measure: peers, misses.");
+        throw new ParameterException(spec.commandLine(), "Say what to measure: peers, misses, site.");
     }
 }

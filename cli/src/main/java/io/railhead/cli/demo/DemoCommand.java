@@ -3,6 +3,9 @@ package io.railhead.cli.demo;
 import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Json;
+import io.railhead.cli.reading.Report;
+import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.Table;
 import io.railhead.client.Via;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
@@ -53,7 +56,7 @@ public final class DemoCommand implements Callable<Integer> {
                         out.flush();
                     }).run(DemoFiles.choose(files, most, children.folder()));
             write(new Report(true, rows));
-            Table.print(out, rows);
+            Table.print(out, rows, "Store, gateway and client share this machine.");
             return 0;
         } catch (IOException e) {
             write(new Report(false, List.of()));

@@ -4,12 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cli.local.Children;
-import io.railhead.cli.local.Json;
 import io.railhead.cli.local.ProcessCpu;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,55 +39,6 @@ class DemoPartsTest {
     }
 
     @Test
-    void theVerifierTakesTheRightBytesOnceAndWipesThem() throws IOException {
-        byte[] content = content(Manifest.PART_BYTES + 10);
-        Manifest.Entry entry = Manifest.entry("k", Files.write(folder.resolve("k"), content));
-        Verifier verifier = new Verifier(entry, Manifest.PART_BYTES);
-        ByteBuffer first = ByteBuffer.wrap(content, 0, Manifest.PART_BYTES).slice();
-
-        verifier.accept(0, first);
-        assertThat(first.clear()).isEqualTo(ByteBuffer.allocate(Manifest.PART_BYTES));
-        assertThatThrownBy(verifier::requireComplete).isInstanceOf(IOException.class);
-        verifier.accept(Manifest.PART_BYTES,
-                ByteBuffer.wrap(content, Manifest.PART_BYTES, 10).slice());
-
-        verifier.requireComplete();
-        assertThat(verifier.parts()).isEqualTo(2);
-    }
-
-    @Test
-    void oneWrongBitIsSeen() throws IOException {
-        byte[] content = content(1000);
-        Manifest.Entry entry = Manifest.entry("k", Files.write(folder.resolve("k"), content));
-        content[999] ^= 1;
-
-        assertThatThrownBy(
-                () -> new Verifier(entry, Manifest.PART_BYTES).accept(0, ByteBuffer.wrap(content)))
-                .hasMessageContaining("wrong bytes in k");
-    }
-
-    @Test
-    void theJsonHasTheNamesThatReadersExpect() {
-        Row row = Row.of(Row.Path.RDMA_HIT_STRONG,
-                new Measured(1L << 30, 9, 2, 0.5, 10, 20, ""), 1.5, 7);
-
-        assertThat(Json.line(new Report(true, List.of(row)))).isEqualTo(
-                "{\"verified\":true,\"rows\":[{\"path\":\"rdma-hit-strong\",\"fabric\":\"loopback\","
-                        + "\"freshness\":\"strong\",\"bytes\":1073741824,\"mib_per_s\":512.0,"
-                        + "\"p50_us\":10.0,\"p99_us\":20.0,\"gateway_cpu_s_per_gib\":1.5,"
-                        + "\"client_cpu_s_per_gib\":0.5,\"backend_requests\":7}]}");
-    }
-
-    @Test
-    void theTableCallsLoopbackWhatItIs() {
-        StringWriter out = new StringWriter();
-        Table.print(new PrintWriter(out), List.of(Row.of(Row.Path.RDMA_HIT,
-                new Measured(1 << 20, 1, 1, 0, 1, 1, ""), 0, 0)));
-
-        assertThat(out.toString()).contains("shared memory, not a network", "█", "NIC");
-    }
-
-    @Test
     void closingEndsTheProcessesAndDeletesTheFolder() throws IOException {
         Path scratch = Files.createDirectory(folder.resolve("scratch"));
         Children children = new Children(scratch);
@@ -115,11 +62,5 @@ class DemoPartsTest {
             random.nextBytes(new byte[100_000]);
         }
         assertThat(cpu.seconds()).isGreaterThan(before);
-    }
-
-    private static byte[] content(int bytes) {
-        byte[] content = new byte[bytes];
-        new Random(bytes).nextBytes(content);
-        return content;
     }
 }

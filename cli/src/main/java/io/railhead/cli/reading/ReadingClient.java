@@ -1,8 +1,7 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Json;
-import io.railhead.cli.local.LocalStore;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -12,26 +11,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The client process, from the demo's side. One thread. */
-final class DemoClient {
+/** The client process, seen from the command that started it. One thread. */
+final class ReadingClient {
     private final BufferedWriter questions;
     private final BufferedReader answers;
     private final Children children;
 
-    private DemoClient(Process process, Children children) {
+    private ReadingClient(Process process, Children children) {
         questions = process.outputWriter(StandardCharsets.UTF_8);
         answers = process.inputReader(StandardCharsets.UTF_8);
         this.children = children;
     }
 
-    static DemoClient start(Manifest manifest, LocalStore.Keys keys, Children children)
-            throws IOException {
+    static ReadingClient start(Origin origin, Children children) throws IOException {
         Path file = Files.writeString(children.folder().resolve("manifest.json"),
-                Json.line(manifest));
-        return new DemoClient(children.java("client", List.of(
+                Json.line(origin.manifest()));
+        return new ReadingClient(children.java("client", List.of(
                 "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-cp",
-                System.getProperty("java.class.path"), "io.railhead.cli.Main", "demo-client",
-                "--manifest", file.toString()), keys.environment(), Redirect.PIPE), children);
+                System.getProperty("java.class.path"), "io.railhead.cli.Main", "reading-client",
+                "--manifest", file.toString()), origin.environment(), Redirect.PIPE), children);
     }
 
     Measured read(Reading reading) throws IOException {

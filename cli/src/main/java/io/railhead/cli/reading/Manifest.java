@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,17 +11,22 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What the objects must contain, taken from the files before any of them is stored: SHA-256 of each
- * part, so that a part can be checked the moment it is delivered.
+ * What the objects must contain, known before any of them is measured: SHA-256 of each part, so
+ * that a part can be checked the moment it is delivered.
  */
-record Manifest(String bucket, int partBytes, List<Entry> entries) {
+public record Manifest(String bucket, int partBytes, List<Entry> entries) {
     /** What the client library reads at a time. */
-    static final int PART_BYTES = 8 << 20;
+    public static final int PART_BYTES = 8 << 20;
+
+    public Manifest(String bucket, List<Entry> entries) {
+        this(bucket, PART_BYTES, entries);
+    }
 
     /** One object. */
-    record Entry(String key, long bytes, List<String> sha256OfParts) {}
+    public record Entry(String key, long bytes, List<String> sha256OfParts) {}
 
-    static Entry entry(String key, Path file) throws IOException {
+    /** Of the file that the object is made of. */
+    public static Entry entry(String key, Path file) throws IOException {
         List<String> digests = new ArrayList<>();
         ByteBuffer part = ByteBuffer.allocate(PART_BYTES);
         long bytes = 0;
@@ -41,7 +46,11 @@ record Manifest(String bucket, int partBytes, List<Entry> entries) {
         return part.position() > 0;
     }
 
-    static String sha256(ByteBuffer bytes) {
+    public long totalBytes() {
+        return entries.stream().mapToLong(Entry::bytes).sum();
+    }
+
+    public static String sha256(ByteBuffer bytes) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             digest.update(bytes);

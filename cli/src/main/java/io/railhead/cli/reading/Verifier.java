@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 import io.railhead.client.PartSink;
 import java.io.IOException;

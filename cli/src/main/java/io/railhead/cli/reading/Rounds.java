@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 import io.railhead.cli.local.ProcessCpu;
 import io.railhead.client.ObjectName;

@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 /**
  * What the client process answers, one line of JSON. Time and processor time are those of the

@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Json;
@@ -21,11 +21,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The demo's client, a process of its own: a {@link Reading} per line in, a {@link Measured} per
+ * The client that is measured, a process of its own: a {@link Reading} per line in, a {@link Measured} per
  * line out, until its input ends.
  */
-@Command(name = "demo-client", hidden = true, description = "Reads for the demo.")
-public final class DemoClientCommand implements Callable<Integer> {
+@Command(name = "reading-client", hidden = true, description = "Reads for demo and bench site.")
+public final class ReadingClientCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 

@@ -1,4 +1,4 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 /**
  * What the client process is asked to do, one line of JSON: read every object, round after round,

@@ -1,11 +1,11 @@
-package io.railhead.cli.demo;
+package io.railhead.cli.reading;
 
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 
 /** The rows as a person reads them: a table, bars, and what the figures are not. */
-final class Table {
+public final class Table {
     private static final int BAR = 40;
     private static final String LOOPBACK = """
             One-sided delivery went over loopback: shared memory, not a network. With an RDMA NIC
@@ -13,22 +13,26 @@ final class Table {
             away, and the network's speed and latency take the place of memory's.
             """;
     private static final String VERBS = """
-            One-sided delivery went over verbs, from this machine to itself: a soft-RoCE device
-            spends the kernel's time on it, an adapter would spend its own.
+            One-sided delivery went over verbs: a soft-RoCE device spends the kernel's time on it,
+            an adapter its own.
             """;
 
     private Table() {}
 
-    static void print(PrintWriter out, List<Row> rows) {
+    /**
+     * @param where who shares a machine with whom, a line
+     */
+    public static void print(PrintWriter out, List<Row> rows, String where) {
         out.printf("%n%-16s %-10s %10s %11s %11s %13s %12s %9s%n", "path", "freshness", "MiB/s",
                 "p50 us", "p99 us", "gateway s/GiB", "client s/GiB", "requests");
         for (Row row : rows) {
-            out.printf(Locale.ROOT, "%-16s %-10s %10.1f %11.1f %11.1f %13s %12.3f %9d%n",
+            out.printf(Locale.ROOT, "%-16s %-10s %10.1f %11.1f %11.1f %13s %12.3f %9s%n",
                     row.path(), row.freshness(), row.mibPerS(), row.p50Us(), row.p99Us(),
-                    row.path().equals("direct")
+                    row.is(Row.Path.DIRECT) || row.gatewayCpuSPerGib() == null
                             ? "-"
                             : String.format(Locale.ROOT, "%.3f", row.gatewayCpuSPerGib()),
-                    row.clientCpuSPerGib(), row.backendRequests());
+                    row.clientCpuSPerGib(),
+                    row.backendRequests() == null ? "-" : row.backendRequests());
         }
         out.println();
         double most = rows.stream().mapToDouble(Row::mibPerS).max().orElse(1);
@@ -41,9 +45,9 @@ final class Table {
                 The rdma rows are one-sided delivery that is asked for by a token in HTTP, the
                 native rows the same asked for on a channel beside it. s/GiB is processor time per
                 GiB; requests are those that reached the store. p50 and p99 are per object. Every
-                byte was checked by SHA-256 in the client, outside the measured time. Store, gateway
-                and client share this machine.
+                byte was checked by SHA-256 in the client, outside the measured time.
                 """);
+        out.println(where);
         out.print(rows.stream().anyMatch(row -> row.fabric().equals("verbs"))
                 ? VERBS
                 : LOOPBACK);

@@ -1,0 +1,31 @@
+package io.railhead.cli.reading;
+
+import java.io.IOException;
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/** A gateway that objects are read through. */
+public sealed interface Gateway permits OwnGateway, Gateway.Given {
+
+    URI endpoint();
+
+    /** As a table names it. */
+    String freshness();
+
+    /** Null where it cannot be known. */
+    @Nullable
+    Spent spent() throws IOException;
+
+    /** One that runs already, whose process and settings are others' affair. */
+    record Given(URI endpoint) implements Gateway {
+        @Override
+        public String freshness() {
+            return "as set";
+        }
+
+        @Override
+        public @Nullable Spent spent() {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package io.railhead.cli.reading;
+
+import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Json;
+import io.railhead.cli.local.Loopback;
+import io.railhead.cli.local.ProcessCpu;
+import io.railhead.client.AdminClient;
+import io.railhead.client.ObjectName;
+import io.railhead.client.RailheadClient;
+import io.railhead.client.Read;
+import io.railhead.client.RegisteredBuffer;
+import io.railhead.client.Via;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+
+/**
+ * A gateway as its own process, started as a user would: {@code railhead serve --config}. It has
+ * room for all objects, and whoever may read them may use its admin port.
+ */
+public final class OwnGateway implements Gateway, AutoCloseable {
+    private static final String REQUESTS = "railhead_backend_requests_total";
+    private static final String BYTES = "railhead_backend_bytes_total{";
+    private static final String IN = "direction=\"in\"";
+    /** Long, for a machine that is emulated. */
+    private static final Duration READY_IN = Duration.ofMinutes(5);
+    private static final int LONGEST_SOCKET_PATH = 100;
+    private static final int WARM_UP_BYTES = 16 << 20;
+
+    private final String freshness;
+    private final Origin origin;
+    private final Process process;
+    private final Ports ports;
+    private final ProcessCpu cpu;
+
+    private OwnGateway(String freshness, Origin origin, Process process, Ports ports) {
+        this.freshness = freshness;
+        this.origin = origin;
+        this.process = process;
+        this.ports = ports;
+        cpu = ProcessCpu.of(process.pid());
+    }
+
+    /** Free ones, of the loopback address. */
+    private record Ports(int listen, int health, int verbs, int admin) {
+
+        static Ports choose() throws IOException {
+            return new Ports(Loopback.freePort(), Loopback.freePort(), Loopback.freePort(),
+                    Loopback.freePort());
+        }
+
+        static URI uri(int port) {
+            return URI.create("http://127.0.0.1:" + port);
+        }
+    }
+
+    static OwnGateway start(String freshness, Via via, Origin origin, Children children)
+            throws IOException {
+        Ports ports = Ports.choose();
+        Path config = write(freshness, via, origin, children.folder(), ports);
+        String name = "gateway-" + freshness;
+        Process process = children.java(name, List.of("--enable-native-access=ALL-UNNAMED",
+                "-Xmx512m", "-cp",
+                System.getProperty("java.class.path"), "io.railhead.cli.Main", "serve",
+                "--config", config.toString()), Map.of(),
+                Redirect.appendTo(children.log(name).toFile()));
+        OwnGateway gateway = new OwnGateway(freshness, origin, process, ports);
+        Loopback.await(name, process, Ports.uri(ports.health()).resolve("/readyz"),
+                status -> status == 200, READY_IN, children);
+        return gateway;
+    }
+
+    private static Path write(String freshness, Via via, Origin origin, Path folder, Ports ports)
+            throws IOException {
+        Path socket = folder.resolve("loopback-" + freshness + ".sock");
+        if (socket.toString().length() > LONGEST_SOCKET_PATH) {
+            throw new IOException("the temporary folder's path is too long for a UNIX socket: "
+                    + folder + "; set TMPDIR to a shorter one");
+        }
+        Path credentials = folder.resolve("credentials.yaml");
+        if (!Files.exists(credentials)) {
+            Files.createFile(credentials, PosixFilePermissions
+                    .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        }
+        Files.writeString(credentials, """
+                principals:
+                  - name: reader
+                    keys: [%s]
+                    rdma_get: true
+                    admin: true
+                """.formatted(Json.line(origin.key())));
+        // A third more than the data: pages are whole, and the reserve holds no cached data.
+        long cacheMib = 128 + (origin.manifest().totalBytes() >> 20) * 4 / 3;
+        return Files.writeString(folder.resolve("railhead-" + freshness + ".yaml"), """
+                gateway:
+                  listen: "127.0.0.1:%d"
+                  health: "127.0.0.1:%d"
+                  credentials: credentials.yaml
+                cache:
+                  memory: %dMiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                    region: %s
+                rules:
+                  - bucket: %s
+                    freshness: %s
+                    authorization: {remember: 10m}
+                rdma:
+                  loopback: {enabled: true, socket: "%s"}
+                  verbs: {enabled: %s, port: %d}
+                admin:
+                  listen: "127.0.0.1:%d"
+                """.formatted(ports.listen(), ports.health(), cacheMib,
+                Json.line(origin.endpoint().toString()), Json.line(origin.region()),
+                Json.line(origin.manifest().bucket()), freshness, socket, via == Via.VERBS,
+                ports.verbs(), ports.admin()));
+    }
+
+    @Override
+    public URI endpoint() {
+        return Ports.uri(ports.listen());
+    }
+
+    @Override
+    public String freshness() {
+        return freshness;
+    }
+
+    @Override
+    public Spent spent() throws IOException {
+        double requests = 0;
+        double bytes = 0;
+        boolean found = false;
+        String metrics = Loopback.ask(Ports.uri(ports.health()).resolve("/metrics")).body();
+        for (String line : metrics.lines().toList()) {
+            if (line.startsWith(REQUESTS)) {
+                found = true;
+                requests += value(line);
+            } else if (line.startsWith(BYTES) && line.contains(IN)) {
+                bytes += value(line);
+            }
+        }
+        if (!found) {
+            throw new IOException("the gateway's metrics have no " + REQUESTS);
+        }
+        return new Spent(cpu.seconds(), (long) requests, (long) bytes);
+    }
+
+    private static double value(String line) {
+        return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
+    }
+
+    /** Reads the objects' beginnings, some MiB, and has them forgotten, again and again. */
+    void warmUpFills(double seconds) throws IOException {
+        long end = System.nanoTime() + (long) (seconds * 1e9);
+        try (RailheadClient client = RailheadClient.connect(origin.config(endpoint()));
+                AdminClient admin = AdminClient
+                        .connect(origin.config(Ports.uri(ports.admin())));
+                RegisteredBuffer buffer = client.register(Manifest.PART_BYTES)) {
+            while (System.nanoTime() < end) {
+                fill(client, buffer);
+                admin.call("evict", Json.line(Map.of("bucket", origin.manifest().bucket(),
+                        "prefix", "")), _ -> {});
+            }
+        }
+    }
+
+    private void fill(RailheadClient client, RegisteredBuffer buffer) throws IOException {
+        long left = WARM_UP_BYTES;
+        for (Manifest.Entry entry : origin.manifest().entries()) {
+            if (left <= 0) {
+                return;
+            }
+            int bytes = (int) Math.min(entry.bytes(), buffer.bytes());
+            left -= bytes;
+            ObjectName name = new ObjectName(origin.manifest().bucket(), entry.key());
+            try {
+                client.get(Read.of(name, 0, bytes, buffer, 0)).toCompletableFuture().join();
+            } catch (CompletionException e) {
+                throw e.getCause() instanceof IOException failure
+                        ? failure
+                        : new IOException(e.getMessage(), e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        Children.end(process);
+    }
+}

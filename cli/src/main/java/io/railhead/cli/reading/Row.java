@@ -1,0 +1,62 @@
+package io.railhead.cli.reading;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of the table and of the JSON.
+ *
+ * @param gatewayCpuSPerGib null where the gateway's process is not ours to look at
+ * @param backendRequests null where only the gateway's owner knows
+ * @param backendBytes of the store's answers; as {@code backendRequests}
+ */
+public record Row(String path, String fabric, String freshness, long bytes, double mibPerS,
+        double p50Us, double p99Us,
+        @JsonProperty("gateway_cpu_s_per_gib") @Nullable Double gatewayCpuSPerGib,
+        @JsonProperty("client_cpu_s_per_gib") double clientCpuSPerGib,
+        @Nullable Long backendRequests,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long backendBytes) {
+    private static final double MIB = 1 << 20;
+    private static final double GIB = 1 << 30;
+
+    static Row of(Path path, String freshness, Measured measured, @Nullable Spent spent) {
+        double gib = measured.bytes() / GIB;
+        return new Row(path.label, path.fabric, freshness, measured.bytes(),
+                round(measured.bytes() / MIB / measured.seconds(), 3), round(measured.p50Us(), 1),
+                round(measured.p99Us(), 1),
+                spent == null ? null : round(spent.cpuSeconds() / gib, 4),
+                round(measured.cpuSeconds() / gib, 4), spent == null ? null : spent.requests(),
+                spent == null ? null : spent.storeBytes());
+    }
+
+    private static double round(double value, int digits) {
+        double scale = Math.pow(10, digits);
+        return Math.round(value * scale) / scale;
+    }
+
+    boolean is(Path other) {
+        return path.equals(other.label);
+    }
+
+    /** The ways that objects are read. */
+    public enum Path {
+        DIRECT("direct", "http", "http"),
+        COLD("cold", "http", "http"),
+        HTTP_HIT("http-hit", "http", "http"),
+        RDMA_HIT("rdma-hit", "token", "loopback"),
+        NATIVE_HIT("native-hit", "loopback", "loopback"),
+        NATIVE_HIT_VERBS("native-hit", "verbs", "verbs"),
+        RDMA_HIT_STRONG("rdma-hit-strong", "token", "loopback");
+
+        final String label;
+        final String via;
+        final String fabric;
+
+        Path(String label, String via, String fabric) {
+            this.label = label;
+            this.via = via;
+            this.fabric = fabric;
+        }
+    }
+}

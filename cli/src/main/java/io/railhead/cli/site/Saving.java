@@ -1,0 +1,112 @@
+package io.railhead.cli.site;
+
+import io.railhead.cli.reading.Row;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Locale;
+
+/** What the rows mean, in a sentence for each way through the gateway; a loss is called one. */
+final class Saving {
+    private static final double MIB = 1 << 20;
+    private static final double GIB = 1 << 30;
+    /** What is nearer to 1 than this is not told from it. */
+    private static final double SAME = 0.05;
+    /** Processor time is counted in hundredths of a second: of less no ratio is made. */
+    private static final double LEAST_CPU_SECONDS = 0.1;
+
+    private final Row direct;
+    private final long bytes;
+
+    private Saving(Row direct, long bytes) {
+        this.direct = direct;
+        this.bytes = bytes;
+    }
+
+    /**
+     * @param rows with the direct one among them
+     * @param bytes of all objects, read once
+     */
+    static List<String> words(List<Row> rows, long bytes) {
+        Row direct = rows.stream()
+                .filter(row -> row.path().equals("direct"))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no direct row"));
+        Saving saving = new Saving(direct, bytes);
+        return rows.stream().filter(row -> row != direct).map(saving::sentence).toList();
+    }
+
+    private String sentence(Row row) {
+        return way(row) + ", the same " + size(bytes) + " took " + seconds(row) + " instead of "
+                + seconds(direct) + ": " + speed(row) + clientCpu(row) + store(row) + ".";
+    }
+
+    private static String way(Row row) {
+        return switch (row.path()) {
+            case "cold" -> "Read for the first time through the gateway";
+            case "http-hit" -> "Read from the gateway over HTTP";
+            case "rdma-hit" -> "Delivered one-sided, asked for by a token in HTTP";
+            default -> "Read over the native channel (" + row.fabric() + ")";
+        };
+    }
+
+    private static String size(long bytes) {
+        return bytes < MIB
+                ? number(bytes / 1024.0) + " KiB"
+                : number(bytes / MIB) + " MiB";
+    }
+
+    private String seconds(Row row) {
+        return number(bytes / MIB / row.mibPerS()) + " s";
+    }
+
+    private String speed(Row row) {
+        double ratio = row.mibPerS() / direct.mibPerS();
+        if (Math.abs(ratio - 1) <= SAME) {
+            return "as fast";
+        }
+        return ratio > 1
+                ? number(ratio) + " times as fast"
+                : "slower, it took " + number(1 / ratio) + " times as long";
+    }
+
+    private String clientCpu(Row row) {
+        if (direct.clientCpuSPerGib() * direct.bytes() / GIB < LEAST_CPU_SECONDS) {
+            return "";
+        }
+        double ratio = row.clientCpuSPerGib() / direct.clientCpuSPerGib();
+        if (Math.abs(ratio - 1) <= SAME) {
+            return ", with the same processor time of the client";
+        }
+        String share = ratio < 0.01 ? "less than 1 %" : number(ratio * 100) + " %";
+        return ", with " + (ratio < 1 ? share : number(ratio) + " times")
+                + (ratio < 1 ? " of" : "") + " the client's processor time";
+    }
+
+    private static String store(Row row) {
+        Long requests = row.backendRequests();
+        Long sent = row.backendBytes();
+        if (requests == null || sent == null) {
+            return "";
+        }
+        if (requests == 0) {
+            return "; the store was not asked";
+        }
+        if (sent == row.bytes()) {
+            return "; the store was asked for each byte once";
+        }
+        return "; the store was sent " + requests + (requests == 1 ? " request" : " requests")
+                + (sent == 0 ? " and no byte was read from it" : " and gave " + size(sent));
+    }
+
+    /** Two digits that count, or all before the point. */
+    private static String number(double value) {
+        if (value >= 10) {
+            return String.format(Locale.ROOT, "%.0f", value);
+        }
+        return new BigDecimal(value, new MathContext(2, RoundingMode.HALF_UP))
+                .stripTrailingZeros()
+                .toPlainString();
+    }
+}

@@ -1,0 +1,13 @@
+package io.railhead.cli.site;
+
+import io.railhead.cli.reading.Row;
+import java.util.List;
+
+/**
+ * What {@code --json} writes.
+ *
+ * @param verified false where anything failed; then there are no rows
+ * @param bytes of the objects, read once
+ */
+record SiteReport(boolean verified, String endpoint, String bucket, int objects, long bytes,
+        List<Row> rows, List<String> saving) {}
