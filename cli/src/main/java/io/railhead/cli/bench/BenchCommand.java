@@ -23,6 +23,7 @@ public final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to measure: peers, misses, site.");
+        throw new ParameterException(spec.commandLine(),
+                "Say what to measure: peers, misses, site.");
     }
 }
