@@ -30,11 +30,15 @@ final class Saving {
      */
     static List<String> words(List<Row> rows, long bytes) {
         Row direct = rows.stream()
-                .filter(row -> row.path().equals("direct"))
+                .filter(Saving::isDirect)
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no direct row"));
         Saving saving = new Saving(direct, bytes);
-        return rows.stream().filter(row -> row != direct).map(saving::sentence).toList();
+        return rows.stream().filter(row -> !isDirect(row)).map(saving::sentence).toList();
+    }
+
+    private static boolean isDirect(Row row) {
+        return row.path().equals("direct");
     }
 
     private String sentence(Row row) {
