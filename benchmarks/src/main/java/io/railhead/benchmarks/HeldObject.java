@@ -72,8 +72,12 @@ public final class HeldObject implements AutoCloseable {
 
     public HeldObject(int pageBytes, long bytes) {
         this.bytes = bytes;
-        memory = PageMemory.open(new MemoryConfig(2 * bytes + (64L << 20), pageBytes, 0.05, false),
+        long memoryBytes = 2 * bytes + (64L << 20);
+        memory = PageMemory.open(new MemoryConfig(memoryBytes, pageBytes, 0.05, false),
                 slab -> {});
+        while (memory.stats().capacityBytes() < memoryBytes) {
+            Thread.onSpinWait();
+        }
         cache = new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime);
         version = new ObjectVersion(ID, "\"1\"", "", bytes);
         cache.learn(new ObjectMetadata(version, Map.of("etag", "\"1\""), System.nanoTime(),

@@ -48,8 +48,6 @@ public final class ReadAhead {
      */
     public record Limits(long windowBytes, long tenantBytes) {
 
-        public static final Limits OFF = new Limits(0, 0);
-
         public Limits {
             if (windowBytes < 0 || tenantBytes < 0) {
                 throw new IllegalArgumentException(

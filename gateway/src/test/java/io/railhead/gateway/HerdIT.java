@@ -31,6 +31,8 @@ class HerdIT {
                     keys: [{access_key: AK, secret_key: SK}]
                 """)) {
             store.put("/b/cold", object);
+            // It serves with its first part, which the object alone fills.
+            TestGateway.await(() -> gateway.memory().capacityBytes() == 512L << 20);
             TestClient client = gateway.client("AK", "SK");
 
             List<CompletableFuture<Integer>> answers = IntStream.range(0, 200)

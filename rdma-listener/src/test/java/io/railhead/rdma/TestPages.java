@@ -24,6 +24,10 @@ public final class TestPages implements AutoCloseable {
 
     public TestPages(Fabric fabric, MemoryConfig config) {
         memory = PageMemory.open(config, fabric::register);
+        // It serves with its first part; tests count on all of it.
+        while (memory.stats().capacityBytes() < config.memoryBytes()) {
+            Thread.onSpinWait();
+        }
     }
 
     /** A leased slice of a page of its own: {@code [offset, offset + length)} of it. */

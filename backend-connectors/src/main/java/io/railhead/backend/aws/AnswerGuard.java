@@ -53,8 +53,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
     }
 
     /**
-     * The SDK's own codec, but for bodies in larger pieces: each passes a dozen handlers and two
-     * copies, and 8 KiB, Netty's default, made these most of what a fill costs.
+     * The SDK's own codec, but for bodies in larger pieces than Netty's 8 KiB: each passes a dozen
+     * handlers.
      */
     private static HttpClientCodec largeChunks() {
         return new HttpClientCodec(new HttpDecoderConfig().setMaxChunkSize(CHUNK_BYTES), false,

@@ -73,7 +73,8 @@ final class WireGateway implements RequestHandler, AutoCloseable {
         socket = folder.resolve("gateway.sock");
         fabric = new LoopbackFabric(
                 LoopbackConfig.at(socket).with(credits, Duration.ofMinutes(1)), sessions, this);
-        memory = PageMemory.open(new MemoryConfig(128L << 20, PIECE, 0.9, false),
+        // No more than serves at once: a test counts on all of it.
+        memory = PageMemory.open(new MemoryConfig(64L << 20, PIECE, 0.9, false),
                 fabric::register);
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(threads);

@@ -52,6 +52,9 @@ final class RealCache implements AutoCloseable {
         long bytes = Math.ceilDiv((long) (pages * (long) SLOT_BYTES / HELD_PART),
                 LARGE_SLOT_BYTES) * LARGE_SLOT_BYTES;
         memory = PageMemory.open(new MemoryConfig(bytes, LARGE_SLOT_BYTES, 0, false), _ -> {});
+        while (memory.stats().capacityBytes() < bytes) {
+            Thread.onSpinWait();
+        }
         cache = new ObjectCache(memory, CONFIG, System::nanoTime);
     }
 
