@@ -88,7 +88,8 @@ final class Saving {
                 + (ratio < 1 ? " of" : "") + " the client's processor time";
     }
 
-    private static String store(Row row) {
+    /** Over all passes: a mean of few requests would be no number of requests. */
+    private String store(Row row) {
         Long requests = row.backendRequests();
         Long sent = row.backendBytes();
         if (requests == null || sent == null) {
@@ -97,11 +98,17 @@ final class Saving {
         if (requests == 0) {
             return "; the store was not asked";
         }
-        if (sent == row.bytes()) {
+        long passes = row.bytes() / bytes;
+        if (passes == 1 && sent == bytes) {
             return "; the store was asked for each byte once";
         }
-        return "; the store was sent " + requests + (requests == 1 ? " request" : " requests")
+        return "; in " + count(passes, "pass", "es") + " the store was sent "
+                + count(requests, "request", "s")
                 + (sent == 0 ? " and no byte was read from it" : " and gave " + size(sent));
+    }
+
+    private static String count(long many, String one, String ending) {
+        return many + " " + one + (many == 1 ? "" : ending);
     }
 
     /** Two digits that count, or all before the point. */

@@ -63,10 +63,19 @@ class SavingTest {
     @Test
     void whatTheStoreWasAskedIsSaidAsItWas() {
         assertThat(words(row("http-hit", "http", 200, 1, 12L, 0L)))
-                .endsWith("; the store was sent 12 requests and no byte was read from it.");
+                .endsWith("; in 1 pass the store was sent 12 requests and no byte was read from"
+                        + " it.");
         assertThat(words(row("http-hit", "http", 200, 1, 1L, 3L << 19)))
-                .endsWith("; the store was sent 1 request and gave 1.5 MiB.");
+                .endsWith("; in 1 pass the store was sent 1 request and gave 1.5 MiB.");
         assertThat(words(row("http-hit", "http", 200, 1, null, null)))
                 .endsWith("processor time of the client.");
+    }
+
+    @Test
+    void severalPassesOverWhatIsNotHeldAreNotCalledOnce() {
+        Row direct = row("direct", "http", 100, 1, 32L, BYTES);
+        Row uncached = row("http-hit", "http", 200, 1, 32L, BYTES);
+        assertThat(Saving.words(List.of(direct, uncached), BYTES / 2).getFirst())
+                .endsWith("; in 2 passes the store was sent 32 requests and gave 256 MiB.");
     }
 }
