@@ -50,8 +50,25 @@ final class FetchGate {
     /** One thread at a time, so that what ends at once begins the next without a deeper stack. */
     private void admit() {
         for (Runnable next = next(true); next != null; next = next(false)) {
-            next.run();
+            begin(next);
         }
+    }
+
+    /** What throws must not keep the others waiting for ever. */
+    private void begin(Runnable fetch) {
+        boolean begun = false;
+        try {
+            fetch.run();
+            begun = true;
+        } finally {
+            if (!begun) {
+                stopAdmitting();
+            }
+        }
+    }
+
+    private synchronized void stopAdmitting() {
+        admitting = false;
     }
 
     private synchronized @Nullable Runnable next(boolean entering) {

@@ -3,6 +3,7 @@ package io.railhead.backend.aws;
 import static io.railhead.backend.aws.ScriptedBackend.Options.USUAL;
 import static io.railhead.backend.aws.ScriptedBackend.calls;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.BackendConfig.Fetches;
 import io.railhead.backend.BackendResponse;
@@ -194,6 +195,18 @@ class FetchGateTest {
             assertThat(most.get()).isBetween(1, limit);
             assertThat(backend.stats().retries()).isPositive();
         }
+    }
+
+    @Test
+    void aFetchThatThrowsKeepsNobodyWaiting() {
+        FetchGate gate = new FetchGate(new Fetches(4, 64));
+        assertThatThrownBy(() -> gate.enter(() -> {
+            throw new IllegalStateException("closed");
+        })).hasMessage("closed");
+
+        AtomicInteger begun = new AtomicInteger();
+        gate.enter(begun::incrementAndGet);
+        assertThat(begun).hasValue(1);
     }
 
     @Test
