@@ -43,4 +43,9 @@ public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait
             throw new IllegalArgumentException("metadataEntries must be > 0: " + metadataEntries);
         }
     }
+
+    /** What may hold cached data, of so much memory without the reserve. */
+    public static long cacheableBytes(long memoryBytes, long runBytes) {
+        return PageIndex.cacheable(memoryBytes, runBytes);
+    }
 }

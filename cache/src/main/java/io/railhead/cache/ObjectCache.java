@@ -2,9 +2,7 @@ package io.railhead.cache;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.railhead.cache.memory.Lease;
 import io.railhead.cache.memory.MemoryStats;
-import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
@@ -271,11 +269,6 @@ public final class ObjectCache implements AutoCloseable {
         long end(WriteOutcome outcome);
     }
 
-    /** As {@link #tryStage(long, String)}, for nobody in particular. */
-    public @Nullable StagedUpload tryStage(long sizeBytes) {
-        return tryStage(sizeBytes, "");
-    }
-
     /**
      * Room for an upload's bytes beside the way to the store; null where there is none.
      *
@@ -312,13 +305,6 @@ public final class ObjectCache implements AutoCloseable {
     /**
      * Joins the id's discovery flight, or starts one from {@code source}. The stage completes when
      * the flight knows its metadata or has failed, on the source's thread.
-     */
-    public CompletionStage<Discovery> discover(ObjectId id, DiscoverySource source) {
-        return discover(id, "", source);
-    }
-
-    /**
-     * As {@link #discover(ObjectId, DiscoverySource)}.
      *
      * @param tenant whom pages are fetched for
      */
@@ -359,52 +345,14 @@ public final class ObjectCache implements AutoCloseable {
      *         takes: then none is leased
      */
     public int tryLease(ObjectVersion version, long from, long to, @Nullable PageSlice[] slices) {
-        int count = 0;
-        long at = from;
-        while (at < to) {
-            PageSlice slice = count == slices.length ? null : tryLease(version, at, to);
-            if (slice == null) {
-                release(slices, count);
-                return -1;
-            }
-            slices[count++] = slice;
-            at += slice.length();
-        }
-        table.hits.add(count);
+        int count = index.tryLease(version, from, to, slices);
+        table.hits.add(Math.max(0, count));
         return count;
     }
 
     /** Whether all pages of bytes {@code [from, to)} are held now: a hint, nothing is leased. */
     public boolean holds(ObjectVersion version, long from, long to) {
-        for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
-            if (!index.holds(new PageKey(version, page))) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
-        long pageIndex = from / memory.pageBytes();
-        int offset = (int) (from - pageIndex * memory.pageBytes());
-        Page page = index.get(new PageKey(version, pageIndex), offset);
-        Lease lease = page == null ? null : page.tryRetain();
-        if (lease == null) {
-            return null;
-        }
-        int length = (int) Math.min(lease.page().length() - offset, to - from);
-        lease.page().readTo(offset + length);
-        return new PageSlice(lease, from, offset, length);
-    }
-
-    private static void release(@Nullable PageSlice[] slices, int count) {
-        for (int i = 0; i < count; i++) {
-            PageSlice slice = slices[i];
-            if (slice != null) {
-                slice.close();
-            }
-            slices[i] = null;
-        }
+        return index.holds(version, from, to);
     }
 
     /** A reader that has not been started. */
@@ -433,15 +381,6 @@ public final class ObjectCache implements AutoCloseable {
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
                 index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes(),
                 readAhead.bytes());
-    }
-
-    /**
-     * What may hold cached data, of so much memory without the reserve.
-     *
-     * @param runBytes as in {@link CacheConfig}
-     */
-    public static long cacheableBytes(long memoryBytes, long runBytes) {
-        return PageIndex.cacheable(memoryBytes, runBytes);
     }
 
     /** What the tenants that have a rule have now. */

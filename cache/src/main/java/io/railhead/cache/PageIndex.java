@@ -1,8 +1,10 @@
 package io.railhead.cache;
 
+import io.railhead.cache.memory.Lease;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageSlice;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -105,6 +107,55 @@ final class PageIndex {
     /** Whether it is here, which says nothing of how often it is read. */
     boolean holds(PageKey key) {
         return peek(key) != null;
+    }
+
+    /** Whether all pages of bytes {@code [from, to)} are here. */
+    boolean holds(ObjectVersion version, long from, long to) {
+        for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
+            if (!holds(new PageKey(version, page))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** {@link ObjectCache#tryLease}. */
+    int tryLease(ObjectVersion version, long from, long to, @Nullable PageSlice[] slices) {
+        int count = 0;
+        long at = from;
+        while (at < to) {
+            PageSlice slice = count == slices.length ? null : tryLease(version, at, to);
+            if (slice == null) {
+                release(slices, count);
+                return -1;
+            }
+            slices[count++] = slice;
+            at += slice.length();
+        }
+        return count;
+    }
+
+    private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
+        long pageIndex = from / memory.pageBytes();
+        int offset = (int) (from - pageIndex * memory.pageBytes());
+        Page page = get(new PageKey(version, pageIndex), offset);
+        Lease lease = page == null ? null : page.tryRetain();
+        if (lease == null) {
+            return null;
+        }
+        int length = (int) Math.min(lease.page().length() - offset, to - from);
+        lease.page().readTo(offset + length);
+        return new PageSlice(lease, from, offset, length);
+    }
+
+    private static void release(@Nullable PageSlice[] slices, int count) {
+        for (int i = 0; i < count; i++) {
+            PageSlice slice = slices[i];
+            if (slice != null) {
+                slice.close();
+            }
+            slices[i] = null;
+        }
     }
 
     /** @param tenant whom it was fetched for */

@@ -30,8 +30,8 @@ final class DiscoveryTest {
         rig.source.put(ID, bytes, "1");
         rig.source.hold();
         DiscoverySource source = rig.source.discovering(rig.cache, ID, RUN);
-        CompletionStage<Discovery> owner = rig.cache.discover(ID, source);
-        CompletionStage<Discovery> joiner = rig.cache.discover(ID, flight -> {
+        CompletionStage<Discovery> owner = rig.cache.discover(ID, "", source);
+        CompletionStage<Discovery> joiner = rig.cache.discover(ID, "", flight -> {
             throw new AssertionError("a second request was sent");
         });
         rig.source.release();
@@ -49,7 +49,7 @@ final class DiscoveryTest {
         byte[] bytes = random(2, 4097);
         rig.source.put(ID, bytes, "1");
         Discovery discovery = await(
-                rig.cache.discover(ID, rig.source.discovering(rig.cache, ID, RUN)));
+                rig.cache.discover(ID, "", rig.source.discovering(rig.cache, ID, RUN)));
         ObjectVersion version = requireNonNull(discovery.metadata()).version();
         assertThat(rig.readAll(version).awaitBytes()).isEqualTo(bytes);
         assertThat(rig.source.fetches()).isEmpty();
@@ -63,7 +63,7 @@ final class DiscoveryTest {
         rig.source.put(ID, bytes, "1");
         long length = 2L * CacheRig.PAGE + 1000;
         Discovery discovery = await(
-                rig.cache.discover(ID, rig.source.discovering(rig.cache, ID, length)));
+                rig.cache.discover(ID, "", rig.source.discovering(rig.cache, ID, length)));
         ObjectVersion version = requireNonNull(discovery.metadata()).version();
         assertThat(rig.readAll(version).awaitBytes()).isEqualTo(bytes);
         assertThat(rig.source.fetches()).containsExactly(
@@ -74,11 +74,11 @@ final class DiscoveryTest {
     void aFailedFlightIsGoneAndTheNextCallStartsAnew() {
         CacheRig rig = CacheRig.of(leaks, 64);
         Discovery failed = await(
-                rig.cache.discover(ID, rig.source.discovering(rig.cache, ID, RUN)));
+                rig.cache.discover(ID, "", rig.source.discovering(rig.cache, ID, RUN)));
         assertThat(failed).isEqualTo(new Discovery(null, true));
         rig.source.put(ID, random(4, 10), "1");
         Discovery found = await(
-                rig.cache.discover(ID, rig.source.discovering(rig.cache, ID, RUN)));
+                rig.cache.discover(ID, "", rig.source.discovering(rig.cache, ID, RUN)));
         assertThat(found.metadata()).isNotNull();
         assertThat(found.own()).isTrue();
     }

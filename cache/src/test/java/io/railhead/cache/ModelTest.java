@@ -73,7 +73,7 @@ final class ModelTest {
         ObjectMetadata known = rig.cache.find(id);
         if (known == null) {
             known = requireNonNull(rig.cache
-                    .discover(id, rig.source.discovering(rig.cache, id, PAGE + 1))
+                    .discover(id, "", rig.source.discovering(rig.cache, id, PAGE + 1))
                     .toCompletableFuture()
                     .join()
                     .metadata());

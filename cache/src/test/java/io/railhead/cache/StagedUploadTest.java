@@ -28,7 +28,7 @@ final class StagedUploadTest {
     }
 
     private StagedUpload stage(byte[] object, int bytes) {
-        StagedUpload upload = requireNonNull(rig.cache.tryStage(object.length));
+        StagedUpload upload = requireNonNull(rig.cache.tryStage(object.length, ""));
         for (int at = 0; at < bytes; at += 10_000) {
             upload.write(ByteBuffer.wrap(object, at, Math.min(10_000, bytes - at)));
         }
@@ -109,9 +109,9 @@ final class StagedUploadTest {
     @Test
     void allTogetherTakeAQuarterOfTheMemoryAtMost() {
         long capacity = rig.memory.stats().capacityBytes();
-        StagedUpload first = requireNonNull(rig.cache.tryStage(capacity / 4));
+        StagedUpload first = requireNonNull(rig.cache.tryStage(capacity / 4, ""));
         @Nullable
-        StagedUpload second = rig.cache.tryStage(1);
+        StagedUpload second = rig.cache.tryStage(1, "");
         assertThat(second).isNull();
         first.close();
         assertNothingStaged();

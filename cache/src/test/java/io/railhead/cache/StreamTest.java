@@ -112,7 +112,7 @@ final class StreamTest {
                 }
             }
             case UPLOADED -> {
-                StagedUpload staged = requireNonNull(cache.tryStage(length));
+                StagedUpload staged = requireNonNull(cache.tryStage(length, ""));
                 staged.write(ByteBuffer.wrap(BYTES, 0, length));
                 assertThat(cache.keep(requireNonNull(cache.find(version.object())), staged))
                         .isTrue();

@@ -2,7 +2,7 @@ package io.railhead.gateway.config;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.railhead.cache.ObjectCache;
+import io.railhead.cache.CacheConfig;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.AccessFile;
 import io.railhead.gateway.config.GatewayConfig.Admin;
@@ -225,7 +225,7 @@ public final class ConfigLoader {
                 section.count("metadata_entries", 1_000_000, 1, Integer.MAX_VALUE),
                 section.value("pin_limit", "50%", Quantity::percent),
                 readAhead(section.section("read_ahead")),
-                TenantLoader.tenants(section, ObjectCache.cacheableBytes(
+                TenantLoader.tenants(section, CacheConfig.cacheableBytes(
                         memory.bytes() - reserve.of(memory.bytes()), run.bytes())));
         section.close();
         if (Long.bitCount(page.bytes()) != 1 || page.bytes() < MIN_PAGE_BYTES

@@ -1,6 +1,6 @@
 package io.railhead.gateway.config;
 
-import io.railhead.cache.ObjectCache;
+import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantShare;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -11,7 +11,7 @@ final class TenantLoader {
 
     private TenantLoader() {}
 
-    /** @param cacheable what may hold cached data, as {@link ObjectCache#cacheableBytes} has it */
+    /** @param cacheable what may hold cached data, as {@link CacheConfig#cacheableBytes} has it */
     static Map<String, TenantShare> tenants(Section cache, long cacheable) throws ConfigException {
         Map<String, TenantShare> tenants = new LinkedHashMap<>();
         long floors = 0;

@@ -79,7 +79,8 @@ final class KeptBody implements Subscriber<ByteBuffer> {
         long from = position;
         runEnd = Math.min((from / runBytes + 1) * runBytes, end);
         long length = runEnd - from;
-        cache.discover(metadata.version().object(),
+        // Whose tenant it is, only the store knows.
+        cache.discover(metadata.version().object(), "",
                 flight -> run = flight.found(metadata, from, length));
         PageSource.Sink begun = run;
         if (begun != null) {

@@ -120,7 +120,7 @@ class HitsTest {
                 new ObjectVersion(id, "\"etag\"", "", size),
                 Map.of("last-modified", "Fri, 20 Nov 2026 00:00:00 GMT"), nowNanos,
                 cache.generation(id));
-        cache.discover(id, flight -> {
+        cache.discover(id, "", flight -> {
             var sink = flight.found(metadata, 0, size);
             if (sink != null) {
                 sink.write(ByteBuffer.allocate(size));
@@ -204,7 +204,7 @@ class HitsTest {
         ObjectMetadata metadata = new ObjectMetadata(
                 new ObjectVersion(known.id(), "\"etag\"", "", SIZE), Map.of(), nowNanos,
                 cache.generation(known.id()));
-        cache.discover(known.id(), flight -> {
+        cache.discover(known.id(), "", flight -> {
             var sink = flight.found(metadata, 0, PAGE);
             if (sink != null) {
                 sink.write(ByteBuffer.allocate(PAGE));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
-import io.railhead.cache.ObjectCache;
+import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantShare;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
@@ -46,7 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ConfigLoaderTest {
-    private static final long CACHEABLE = ObjectCache
+    private static final long CACHEABLE = CacheConfig
             .cacheableBytes((1L << 30) - new Percent(7).of(1L << 30), 1 << 20);
     private static final String GATEWAY = "gateway: {credentials: credentials.yaml}\n";
     private static final String BACKENDS = "backends: {a: {endpoints: [\"http://s3:80\"]}}\n";
