@@ -56,8 +56,13 @@ final class Shares {
     /** A look that is no sign of the page's being wanted. */
     @Nullable
     Page peek(PageKey key) {
-        Share share = find(key);
-        return share == null ? null : share.peek(key);
+        for (Share share : all) {
+            Page page = share.peek(key);
+            if (page != null) {
+                return page;
+            }
+        }
+        return null;
     }
 
     /** For a read that begins so far into the page. */
@@ -123,7 +128,9 @@ final class Shares {
             Share donor = furthestAboveFloor();
             long gap = donor.aboveFloor() - share.aboveFloor();
             boolean owed = share.aboveFloor() <= 0;
-            long taken = Math.min(missing, Math.min(donor.aboveFloor(), owed ? gap : gap / 2));
+            // Pages that are only announced are no part of its maximum yet.
+            long spare = Math.min(donor.aboveFloor(), donor.maximum());
+            long taken = Math.min(missing, Math.min(spare, owed ? gap : gap / 2));
             // A small gap is left alone: each move upsets both policies.
             if (taken <= 0 || (!owed && taken < stepBytes)) {
                 return;

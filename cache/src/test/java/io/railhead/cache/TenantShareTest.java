@@ -8,7 +8,6 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
-import io.railhead.cache.memory.PageSlice;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,25 +61,6 @@ final class TenantShareTest {
         cache.read(new ReadRequest(version, 0, version.sizeBytes(), Pool.CACHE, tenant),
                 TenantShareTest::fetch, Runnable::run, sink).start();
         assertThat(sink.ended).isTrue();
-    }
-
-    private static final class Closing implements RangeReader.Sink {
-        private boolean ended;
-
-        @Override
-        public void slice(PageSlice ownedSlice) {
-            ownedSlice.close();
-        }
-
-        @Override
-        public void end() {
-            ended = true;
-        }
-
-        @Override
-        public void failed(FillException cause, long atOffset) {
-            throw new AssertionError("failed at " + atOffset, cause);
-        }
     }
 
     private TenantShare.Use use(String tenant) {
