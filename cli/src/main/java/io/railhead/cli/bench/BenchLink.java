@@ -1,29 +1,22 @@
 package io.railhead.cli.bench;
 
 import io.railhead.cli.local.Children;
-import io.railhead.cli.local.Json;
-import java.io.BufferedReader;
-import java.io.BufferedWriter;
+import io.railhead.cli.local.Respondent;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
 /** The link's process, from the bench's side. One thread. */
 final class BenchLink {
     private final Process process;
-    private final BufferedWriter questions;
-    private final BufferedReader answers;
-    private final Children children;
+    private final Respondent link;
     private final int port;
 
     private BenchLink(Process process, Children children) throws IOException {
         this.process = process;
-        questions = process.outputWriter(StandardCharsets.UTF_8);
-        answers = process.inputReader(StandardCharsets.UTF_8);
-        this.children = children;
-        port = Integer.parseInt(line());
+        link = new Respondent(process, "link", children);
+        port = link.next(Integer.class);
     }
 
     static BenchLink start(int storePort, MissesPlan plan, Children children) throws IOException {
@@ -36,14 +29,6 @@ final class BenchLink {
                 Redirect.PIPE), children);
     }
 
-    private String line() throws IOException {
-        String line = answers.readLine();
-        if (line == null) {
-            throw new IOException("the link ended: " + children.lastWords("link"));
-        }
-        return line;
-    }
-
     int port() {
         return port;
     }
@@ -53,8 +38,6 @@ final class BenchLink {
     }
 
     Link.Passed passed() throws IOException {
-        questions.newLine();
-        questions.flush();
-        return Json.read(line(), Link.Passed.class);
+        return link.ask("passed", Link.Passed.class);
     }
 }
