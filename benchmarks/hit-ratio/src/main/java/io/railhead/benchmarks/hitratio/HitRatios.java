@@ -8,6 +8,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -37,6 +38,9 @@ final class HitRatios implements Callable<Integer> {
 
     @Option(names = "--only", paramLabel = "TRACE", description = "Only traces whose names hold this.", defaultValue = "")
     private String only;
+
+    @Option(names = "--reads", paramLabel = "N", description = "Only so many of a trace's reads, from its begin.", defaultValue = "2147483647")
+    private int most;
 
     private record Ratios(Trace trace, int reads, int pages, double ours,
             Map<String, Double> others, double bound) {
@@ -80,9 +84,9 @@ final class HitRatios implements Callable<Integer> {
         return 0;
     }
 
-    private static Ratios read(Trace trace) {
+    private Ratios read(Trace trace) {
         int pages = RealCache.capacity(trace.cachePages());
-        long[] reads = trace.pages().get();
+        long[] reads = Arrays.stream(trace.pages().get()).limit(most).toArray();
         long hits = 0;
         try (RealCache cache = new RealCache(trace.cachePages())) {
             for (long page : reads) {
