@@ -45,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** A key a test: what it means, and what is said where it is wrong; one loader, one long class. */
 class ConfigLoaderTest {
     private static final long CACHEABLE = CacheConfig
             .cacheableBytes((1L << 30) - new Percent(7).of(1L << 30), 1 << 20);
