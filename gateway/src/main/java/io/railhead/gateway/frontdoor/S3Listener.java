@@ -2,6 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.admin.Metrics;
@@ -31,6 +32,11 @@ import org.jspecify.annotations.Nullable;
 public final class S3Listener {
     private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
     private static final int UPDATE_SECONDS = 30;
+    /**
+     * Pages are leased until they are written, and a store's pieces counted, wherever they wait: so
+     * many wait where one call to the kernel takes them all, not one by one before the connection.
+     */
+    private static final WriteBufferWaterMark WAITING = new WriteBufferWaterMark(1 << 20, 4 << 20);
 
     private final Vertx vertx;
     private final FrontDoor door;
@@ -98,6 +104,10 @@ public final class S3Listener {
     private void guard(HttpConnection connection) {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
+        if (!options.isSsl()) {
+            // What TLS has encrypted is a copy, that nobody else counts.
+            context.channel().config().setWriteBufferWaterMark(WAITING);
+        }
         pipeline.addBefore(context.name(), null, new AwaitedAnswer());
         StrictDecoder.replaceIn(pipeline, options);
         HeadDeadline.guard(pipeline, headerTimeout,
