@@ -1,7 +1,13 @@
 package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,6 +69,23 @@ class TenantQuotaIT {
         return gateway.metric("railhead_tenant_cached_bytes{tenant=\"" + tenant + "\",}");
     }
 
+    private void assertStatusShows() {
+        String status = HttpClient.newHttpClient()
+                .sendAsync(HttpRequest.newBuilder(gateway.admin().resolve("/status.json")).build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .join()
+                .body();
+        JsonArray tenants = new JsonObject(status).getJsonArray("tenants");
+        assertThat(tenants.stream().map(JsonObject.class::cast))
+                .extracting(tenant -> tenant.getString("name"), tenant -> tenant.getLong("bytes"),
+                        tenant -> tenant.getLong("quota_bytes"))
+                .containsExactlyInAnyOrder(tuple("capped", (long) cached("capped"), 4L * MIB),
+                        tuple("kept", 2L * MIB, null));
+        assertThat(tenants.stream().map(JsonObject.class::cast))
+                .filteredOn(tenant -> "capped".equals(tenant.getString("name")))
+                .allMatch(tenant -> tenant.getLong("quota_evictions") > 0);
+    }
+
     @Test
     void aTenantAtItsQuotaTakesNothingOfAnothers() {
         TestClient alice = gateway.client("ALICE", "alice-secret");
@@ -79,6 +102,7 @@ class TenantQuotaIT {
         assertThat(cached("kept")).isEqualTo(MIB);
         assertThat(bob.put("/b/uploaded", random(101)).statusCode()).isEqualTo(200);
         TestGateway.await(() -> cached("kept") == 2.0 * MIB);
+        assertStatusShows();
         long asked = store.count("GET /b/bobs");
         assertThat(bob.get("/b/bobs").body()).isEqualTo(random(100));
         assertThat(store.count("GET /b/bobs")).isEqualTo(asked);

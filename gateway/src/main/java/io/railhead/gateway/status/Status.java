@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param declines how often RDMA was asked for and not used, by reason
  * @param refusals how often such a request was answered with an error, by reason
  * @param buckets those with the most bytes
+ * @param tenants those that have a rule
  * @param configuration by key of {@code railhead.yaml}
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
         List<Fabric> fabrics, Map<String, Long> declines, Map<String, Long> refusals,
-        List<BucketCounts.Total> buckets, List<Latency> latencies, List<Store> backends,
+        List<BucketCounts.Total> buckets, List<Tenant> tenants, List<Latency> latencies, List<Store> backends,
         List<Failure> errors, Map<String, String> configuration) {
 
     /** @param reason why it should not be sent requests; "" if it should */
@@ -53,6 +54,15 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
     record Fabric(String name, boolean usable, String reason, long sessions, long transfers,
             long bytesWritten, long bytesRead, long registeredBytes,
             Map<String, Long> refusals) {}
+
+    /**
+     * What was fetched for one tenant, and is cached.
+     *
+     * @param quotaBytes null where it has none
+     * @param quotaEvictions pages that went since it is at its quota
+     */
+    record Tenant(String name, long bytes, @Nullable Long quotaBytes, long floorBytes,
+            long quotaEvictions) {}
 
     /** Of an operation; in seconds, during the minutes that the history covers. */
     record Latency(String operation, long count, @Nullable Double p50, @Nullable Double p99) {}

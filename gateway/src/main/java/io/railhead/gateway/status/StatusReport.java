@@ -1,10 +1,13 @@
 package io.railhead.gateway.status;
 
+import static java.util.Objects.requireNonNull;
+
 import io.prometheus.client.Counter;
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
 import io.railhead.backend.Capabilities;
 import io.railhead.cache.CacheStats;
+import io.railhead.cache.TenantShare;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.SlotMap;
 import io.railhead.gateway.admin.BucketCounts;
@@ -46,7 +49,7 @@ final class StatusReport {
         Sample first = samples.isEmpty() ? now : samples.getFirst();
         return new Status(gateway(now), history(samples), counts(first, now),
                 counts(start, now), memory(), fabrics(), byReason(sources.metrics().rdmaDeclined),
-                byReason(sources.metrics().rdmaRefused), buckets(), latencies(first, now),
+                byReason(sources.metrics().rdmaRefused), buckets(), tenants(), latencies(first, now),
                 stores(first, now),
                 sources.metrics().recentErrors.newestFirst()
                         .stream()
@@ -169,6 +172,16 @@ final class StatusReport {
                 rest.stream().mapToLong(BucketCounts.Total::requests).sum(),
                 rest.stream().mapToLong(BucketCounts.Total::bytes).sum()));
         return top;
+    }
+
+    private List<Status.Tenant> tenants() {
+        Map<String, TenantShare> rules = sources.config().cache().tenants();
+        return sources.cache().tenants().stream().map(use -> {
+            TenantShare rule = requireNonNull(rules.get(use.tenant()));
+            return new Status.Tenant(use.tenant(), use.bytes(),
+                    rule.quotaBytes() == TenantShare.NO_QUOTA ? null : rule.quotaBytes(),
+                    rule.floorBytes(), use.quotaEvictions());
+        }).toList();
     }
 
     private static Quantiles quantiles(Map<String, List<Bucket>> before,

@@ -323,6 +323,14 @@ function drawBuckets(status) {
       [bytes(bucket.bytes), 'number'], [track(bucket.bytes / most), 'bar']]), 'Nothing was asked for.'));
 }
 
+/** Of the rules' tenants alone: without any, there is nothing to show. */
+function drawTenants(status) {
+  byId('tenants-section').hidden = status.tenants.length === 0;
+  const share = tenant => (tenant.quota_bytes === null ? '' : 'of at most ' + bytes(tenant.quota_bytes)) + (tenant.floor_bytes ? ' kept up to ' + bytes(tenant.floor_bytes) : '');
+  show('tenants', table([['Tenant'], ['Cached', 'number'], ['', 'roomy'], ['Evicted for its quota', 'number']],
+    status.tenants.map(tenant => [[tenant.name], [bytes(tenant.bytes), 'number'], [share(tenant), 'note roomy'], [count(tenant.quota_evictions), 'number']])));
+}
+
 function drawBackends(status) {
   show('backends', ...status.backends.map(backend => {
     const healthy = backend.healthy_endpoints === backend.endpoints.length;
@@ -339,6 +347,7 @@ function drawBackends(status) {
 function drawRest(status) {
   drawFabrics(status);
   drawBuckets(status);
+  drawTenants(status);
   drawBackends(status);
   show('latencies', table([['Operation'], ['Requests', 'number'], ['Median', 'number'], ['99 %', 'number']],
     status.latencies.map(latency => [[latency.operation], [count(latency.count), 'number'], [seconds(latency.p50), 'number'], [seconds(latency.p99), 'number']]),
