@@ -57,10 +57,7 @@ public final class BenchClientCommand implements Callable<Integer> {
     }
 
     private static Measured measureOften(Turn turn) {
-        int cores = Runtime.getRuntime().availableProcessors();
-        try (Load load = turn.way() == Turn.Way.NATIVE
-                ? NativeLoad.open(turn)
-                : HttpLoad.open(turn, cores)) {
+        try (Load load = open(turn)) {
             load.start();
             pass(turn.leadSeconds(), load);
             ProcessTime server = ProcessTime.of(turn.serverPids());
@@ -77,6 +74,15 @@ public final class BenchClientCommand implements Callable<Integer> {
         } catch (IOException | RuntimeException e) {
             return Measured.failed(OneLine.of(e));
         }
+    }
+
+    private static Load open(Turn turn) throws IOException {
+        return switch (turn.way()) {
+            case NATIVE -> NativeLoad.open(turn);
+            case COPY -> CopyLoad.open(turn);
+            case UNSIGNED, SIGNED, TOKEN ->
+                HttpLoad.open(turn, Runtime.getRuntime().availableProcessors());
+        };
     }
 
     private static void pass(double seconds, Load load) throws IOException {

@@ -19,6 +19,7 @@ enum Contender {
             "each verified; yes remembered"),
     RAILHEAD_NATIVE("railhead-native", "Railhead, native channel over loopback", Turn.Way.NATIVE,
             "immutable", "session proved; yes remembered"),
+    COPY("copy", "one thread that only copies", Turn.Way.COPY, "none", "none"),
     NGINX("nginx", "nginx, sendfile", Turn.Way.UNSIGNED, "2 h", "none"),
     NGINX_COPY("nginx-copy", "nginx, sendfile off", Turn.Way.UNSIGNED, "2 h", "none"),
     VARNISH("varnish", "Varnish, malloc", Turn.Way.UNSIGNED, "2 h", "none"),
@@ -44,9 +45,14 @@ enum Contender {
         this.authorization = authorization;
     }
 
-    /** All who can be measured by their hits. */
+    /** All who can be measured by their hits, and what bounds those that copy. */
     static Stream<Contender> caches() {
         return Arrays.stream(values()).filter(contender -> contender != DIRECT);
+    }
+
+    /** Another HTTP cache. */
+    boolean isPeer() {
+        return !isRailhead() && this != DIRECT && this != COPY;
     }
 
     boolean isRailhead() {
@@ -55,7 +61,7 @@ enum Contender {
 
     /** Of this machine alone: no network in between, and none that there could be. */
     boolean isOneSided() {
-        return way == Turn.Way.TOKEN || way == Turn.Way.NATIVE;
+        return way == Turn.Way.TOKEN || way == Turn.Way.NATIVE || way == Turn.Way.COPY;
     }
 
     String bucket() {

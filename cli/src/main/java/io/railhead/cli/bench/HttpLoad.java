@@ -62,7 +62,7 @@ final class HttpLoad implements Load {
             case TOKEN -> new RepeatedRequest.SignedAnew(signer, "GET", turn.path(),
                     Map.of("x-amz-rdma-token", requireNonNull(windows)
                             .token(connection)));
-            case NATIVE -> throw new IllegalArgumentException("not asked for over HTTP");
+            case NATIVE, COPY -> throw new IllegalArgumentException("not asked for over HTTP");
         };
     }
 

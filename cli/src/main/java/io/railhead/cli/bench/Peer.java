@@ -33,14 +33,14 @@ enum Peer {
         this.template = template;
     }
 
-    /** Null for Railhead itself and for the store. */
+    /** Null for what is not one. */
     static @Nullable Peer of(Contender contender) {
         return switch (contender) {
             case NGINX, NGINX_COPY -> NGINX;
             case VARNISH -> VARNISH;
             case TRAFFIC_SERVER -> TRAFFIC_SERVER;
             case DIRECT, RAILHEAD_SIGNED, RAILHEAD_UNSIGNED, RAILHEAD_STRONG, RAILHEAD_TOKEN,
-                    RAILHEAD_NATIVE ->
+                    RAILHEAD_NATIVE, COPY ->
                 null;
         };
     }

@@ -14,6 +14,14 @@ final class PeersMarkdown {
             | size | connections | ours | throughput | of | CPU s/GiB | of |
             |---|---|---|---|---|---|---|
             """;
+    private static final String OF_COPYING = """
+
+            What goes one-sided beside one thread that only copies the same bytes, on the client's \
+            core; medians of the rounds' own ratios of throughput.
+
+            | size | connections | ours | throughput |
+            |---|---|---|---|
+            """;
     private static final String ROWS = """
 
             Medians of the rounds; least to most in brackets. CPU is user and system time of all \
@@ -50,6 +58,11 @@ final class PeersMarkdown {
             text.append(RATIOS);
             ratios.forEach(ratio -> text.append(line(ratio)));
         }
+        List<Ratios.OfCopying> copies = Ratios.OfCopying.of(report.rows());
+        if (!copies.isEmpty()) {
+            text.append(OF_COPYING);
+            copies.forEach(ratio -> text.append(line(ratio)));
+        }
         text.append(ROWS);
         report.rows().forEach(row -> text.append(line(row)));
         return text.toString();
@@ -71,6 +84,12 @@ final class PeersMarkdown {
                 Sizes.text(ratios.row().objectBytes()), ratios.row().connections(),
                 ratios.row().contender().label, spread(ratios.bandwidth()),
                 ratios.bestBandwidth().label, spread(ratios.cpu()), ratios.bestCpu().label);
+    }
+
+    private static String line(Ratios.OfCopying ratio) {
+        return String.format(Locale.ROOT, "| %s | %d | %s | %s |%n",
+                Sizes.text(ratio.row().objectBytes()), ratio.row().connections(),
+                ratio.row().contender().label, spread(ratio.bandwidth()));
     }
 
     private static String line(Row row) {

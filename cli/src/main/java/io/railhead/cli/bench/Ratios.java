@@ -22,7 +22,7 @@ record Ratios(Row row, Contender bestBandwidth, Spread bandwidth, Contender best
         for (Row row : rows) {
             if (row.contender().isRailhead()) {
                 List<Row> others = rows.stream()
-                        .filter(other -> !other.contender().isRailhead()
+                        .filter(other -> other.contender().isPeer()
                                 && other.objectBytes() == row.objectBytes()
                                 && other.connections() == row.connections())
                         .toList();
@@ -30,6 +30,27 @@ record Ratios(Row row, Contender bestBandwidth, Spread bandwidth, Contender best
             }
         }
         return ratios;
+    }
+
+    /** Throughput of what goes one-sided, of one thread that only copies the same. */
+    record OfCopying(Row row, Spread bandwidth) {
+
+        static List<OfCopying> of(List<Row> rows) {
+            List<OfCopying> ratios = new ArrayList<>();
+            for (Row copied : rows) {
+                if (copied.contender() == Contender.COPY) {
+                    rows.stream()
+                            .filter(row -> row.contender().isRailhead()
+                                    && row.contender().isOneSided()
+                                    && row.objectBytes() == copied.objectBytes()
+                                    && row.connections() == copied.connections())
+                            .map(row -> new OfCopying(row,
+                                    ratio(row, copied, round -> Row.gigabits(round))))
+                            .forEach(ratios::add);
+                }
+            }
+            return ratios;
+        }
     }
 
     private static Optional<Ratios> beside(Row row, List<Row> others) {

@@ -35,7 +35,7 @@ final class SharedWindows implements AutoCloseable {
     private SharedWindows(Turn turn, LoopbackPeer ownedPeer) throws IOException {
         this.turn = turn;
         peer = ownedPeer;
-        windows = Math.clamp(MOST_BYTES / turn.objectBytes(), 1, turn.connections());
+        windows = count(turn.objectBytes(), turn.connections());
         try (MemoryFile file = MemoryFile.create("bench", windows * turn.objectBytes())) {
             mapping = file.map();
             mapping.populate();
@@ -45,6 +45,10 @@ final class SharedWindows implements AutoCloseable {
             mapping.segment().set(JAVA_LONG_UNALIGNED, offset(window), POISON);
             mapping.segment().set(JAVA_LONG_UNALIGNED, lastLong(window), POISON);
         }
+    }
+
+    static int count(long objectBytes, int connections) {
+        return Math.clamp(MOST_BYTES / objectBytes, 1, connections);
     }
 
     static SharedWindows open(Turn turn) throws IOException {

@@ -22,7 +22,9 @@ record Turn(Way way, int port, String bucket, long objectBytes, int connections,
         UNSIGNED,
         SIGNED,
         TOKEN,
-        NATIVE
+        NATIVE,
+        /** Not asked for at all: one thread copies it. */
+        COPY
     }
 
     String key() {

@@ -89,6 +89,21 @@ class BenchPartsTest {
     }
 
     @Test
+    void whatGoesOneSidedIsComparedWithAPlainCopyAndThatWithNoCache() {
+        List<Row> rows = List.of(
+                new Row(Contender.RAILHEAD_NATIVE, 4096, 16, List.of(round(8, 1, 1))),
+                new Row(Contender.RAILHEAD_SIGNED, 4096, 16, List.of(round(4, 1, 1))),
+                new Row(Contender.COPY, 4096, 16, List.of(round(10, 0, 1))),
+                new Row(Contender.COPY, 4096, 1, List.of(round(1, 0, 1))));
+
+        assertThat(Ratios.of(rows)).isEmpty();
+        assertThat(Ratios.OfCopying.of(rows)).singleElement().satisfies(ratio -> {
+            assertThat(ratio.row().contender()).isEqualTo(Contender.RAILHEAD_NATIVE);
+            assertThat(ratio.bandwidth().median()).isEqualTo(0.8);
+        });
+    }
+
+    @Test
     void whatIsShortOrNoisyOrServedByTheStoreIsSaid() {
         PeersPlan plan = new PeersPlan(List.of(Contender.NGINX), List.of(4096L), List.of(1), 2, 1,
                 0);

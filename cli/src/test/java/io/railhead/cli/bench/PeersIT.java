@@ -36,7 +36,7 @@ class PeersIT {
     @Test
     void everyContenderIsMeasured() throws IOException {
         List<String> contenders = new ArrayList<>(List.of("railhead-signed", "railhead-unsigned",
-                "railhead-strong", "railhead-token", "railhead-native"));
+                "railhead-strong", "railhead-token", "railhead-native", "copy"));
         if (Peer.NGINX.version() != null) {
             contenders.add("nginx");
         }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
         List<Fabric> fabrics, Map<String, Long> declines, Map<String, Long> refusals,
-        List<BucketCounts.Total> buckets, List<Tenant> tenants, List<Latency> latencies, List<Store> backends,
+        List<BucketCounts.Total> buckets, List<Tenant> tenants, List<Latency> latencies,
+        List<Store> backends,
         List<Failure> errors, Map<String, String> configuration) {
 
     /** @param reason why it should not be sent requests; "" if it should */

@@ -49,7 +49,8 @@ final class StatusReport {
         Sample first = samples.isEmpty() ? now : samples.getFirst();
         return new Status(gateway(now), history(samples), counts(first, now),
                 counts(start, now), memory(), fabrics(), byReason(sources.metrics().rdmaDeclined),
-                byReason(sources.metrics().rdmaRefused), buckets(), tenants(), latencies(first, now),
+                byReason(sources.metrics().rdmaRefused), buckets(), tenants(),
+                latencies(first, now),
                 stores(first, now),
                 sources.metrics().recentErrors.newestFirst()
                         .stream()

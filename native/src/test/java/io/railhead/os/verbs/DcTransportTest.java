@@ -15,7 +15,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Initiators and targets over an adapter in memory: what is moved, refused, fenced and freed. Long by its set-up. */
+/**
+ * Initiators and targets over an adapter in memory: what is moved, refused, fenced and freed. Long
+ * by its set-up.
+ */
 final class DcTransportTest {
     private static final long SEED = 20261122;
     private static final int ENOMEM = 12;

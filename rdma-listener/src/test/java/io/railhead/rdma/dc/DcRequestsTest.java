@@ -30,7 +30,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is particular to initiators: whose they are, who has one, and what a reset stops. Long by its set-up. */
+/**
+ * What is particular to initiators: whose they are, who has one, and what a reset stops. Long by
+ * its set-up.
+ */
 @Timeout(120)
 class DcRequestsTest {
     private static final int BYTES = 1 << 20;
