@@ -94,10 +94,10 @@ public final class HeldObject implements AutoCloseable {
         return Objects.requireNonNull(cache.find(ID));
     }
 
-    /** Finds the first page, leases it, and gives the lease back; one for each thread. */
-    void lease(@Nullable PageSlice[] slices) {
-        if (cache.tryLease(version, 0, 1, slices) != 1) {
-            throw new IllegalStateException("not held: 0");
+    /** Finds the page with a byte, leases it, and gives the lease back; slices of each thread. */
+    void lease(long offset, @Nullable PageSlice[] slices) {
+        if (cache.tryLease(version, offset, offset + 1, slices) != 1) {
+            throw new IllegalStateException("not held: " + offset);
         }
         Objects.requireNonNull(slices[0]).close();
     }

@@ -16,6 +16,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.ThreadParams;
 
 /** The first steps of a hit, each alone: the object's metadata, then one page and its lease. */
 @State(Scope.Benchmark)
@@ -34,6 +35,12 @@ public class LookupBenchmark {
     @State(Scope.Thread)
     public static class Leased {
         final @Nullable PageSlice[] slices = new PageSlice[1];
+        long offset;
+
+        @Setup
+        public void choose(ThreadParams threads) {
+            offset = (long) threads.getThreadIndex() * PAGE_BYTES;
+        }
     }
 
     @Setup
@@ -48,14 +55,28 @@ public class LookupBenchmark {
 
     @Benchmark
     public void lease(Leased leased) {
-        object.lease(leased.slices);
+        object.lease(0, leased.slices);
     }
 
-    /** What two event loops cost one another. */
+    /** What two event loops cost one another that read the same page. */
     @Benchmark
     @Threads(2)
     public void leaseOfTwo(Leased leased) {
-        object.lease(leased.slices);
+        object.lease(0, leased.slices);
+    }
+
+    /** The same of two pages. */
+    @Benchmark
+    @Threads(2)
+    public void leaseOfTwoApart(Leased leased) {
+        object.lease(leased.offset, leased.slices);
+    }
+
+    /** The same of what is known of one object. */
+    @Benchmark
+    @Threads(2)
+    public ObjectMetadata metadataOfTwo() {
+        return object.metadata();
     }
 
     @TearDown
