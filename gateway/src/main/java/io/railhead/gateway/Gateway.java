@@ -175,6 +175,7 @@ public final class Gateway implements AutoCloseable {
         }
         probeBackends(credentials.principals());
         serving = true;
+        memory.takeRest();
     }
 
     /** Waits until it serves; throws with one line that says why it cannot. */
@@ -212,10 +213,13 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    /** Slabs join the fabric as they come; the fabric is closed before they go. */
+    /**
+     * Slabs join the fabric as they come; the fabric is closed before they go. All but the first
+     * come later: a start needs its cores.
+     */
     private PageMemory openMemory(Fabric fabric) {
         try {
-            return opened(PageMemory.open(memoryConfig(config), fabric::register));
+            return opened(PageMemory.openFirst(memoryConfig(config), fabric::register));
         } finally {
             opened(fabric);
         }
