@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -111,6 +112,19 @@ class LauncherTest {
     }
 
     @Test
+    void anotherJdkInTheSamePlaceGetsAnAotCacheOfItsOwn() throws Exception {
+        Path home = pretendSources();
+        run(home.resolve("railhead"), "ls");
+        for (String jar : List.of("cli-1.jar", "lib/B.jar")) {
+            age(home.resolve("cli/target").resolve(jar), 2);
+        }
+        assertThat(run(home.resolve("railhead"), "ls").output).doesNotContain("making");
+        age(home.resolve("cli/target/railhead.aot"), 1);
+
+        assertThat(run(home.resolve("railhead"), "ls").output).contains("making");
+    }
+
+    @Test
     void whereNoAotCacheCanBeMadeItIsTriedOnceAndTheCommandRuns() throws Exception {
         Path home = pretendSources();
         Files.writeString(home.resolve("broken"), "");
@@ -154,6 +168,11 @@ class LauncherTest {
             Files.write(home.resolve(file), new byte[0]);
         }
         return home;
+    }
+
+    private static void age(Path file, int hours) throws IOException {
+        Files.setLastModifiedTime(file,
+                FileTime.from(Instant.now().minus(hours, ChronoUnit.HOURS)));
     }
 
     private static List<String> names(Path folder) throws IOException {

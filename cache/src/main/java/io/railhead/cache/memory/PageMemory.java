@@ -99,8 +99,8 @@ public final class PageMemory implements AutoCloseable {
 
     /**
      * Has the other slabs taken in the background, each of which serves as soon as it is there.
-     * Once, by who opened it, and when there is nothing better to do: the kernel clears memory no
-     * faster than a core can write it.
+     * Once, by any thread, and when there is nothing better to do: it keeps a core busy. After
+     * {@link #close} it does nothing.
      */
     public void takeRest() {
         mapper.startRest();

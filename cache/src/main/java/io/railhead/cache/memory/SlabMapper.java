@@ -49,9 +49,9 @@ final class SlabMapper implements AutoCloseable {
         }
     }
 
-    /** Once; by the thread that called {@link #mapFirst}. */
+    /** Once, after {@link #mapFirst}; does nothing after {@link #close}. */
     void startRest() {
-        if (remaining() > 0) {
+        if (!closing && remaining() > 0) {
             thread.start();
         }
     }

@@ -328,6 +328,16 @@ final class PageMemoryTest {
     }
 
     @Test
+    void nothingIsTakenAfterClosing() {
+        AtomicInteger slabs = new AtomicInteger();
+        PageMemory memory = PageMemory.openFirst(new MemoryConfig(128L << 20, PAGE, 0, false),
+                _ -> slabs.incrementAndGet(), PLENTY);
+        memory.close();
+        memory.takeRest();
+        assertThat(slabs).hasValue(1);
+    }
+
+    @Test
     void retainingAndCondemningRaceWithoutLossOrReuse() throws InterruptedException {
         PageMemory memory = memory(4, 0);
         AtomicInteger wrong = new AtomicInteger();
