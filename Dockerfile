@@ -19,6 +19,9 @@ RUN mkdir -p /image/opt/railhead/classpath /image/opt/railhead/libs /image/usr/l
     && /usr/lib/jvm/java-25-openjdk-*/bin/jar xf \
         /src/cli/target/lib/netty-transport-native-epoll-*-linux-"$(uname -m | sed s/aarch64/aarch_64/)".jar \
     && cp META-INF/native/*.so /image/usr/lib/
+# By the JVM that will read it, and of jars that lie as they will: names, order, sizes and dates must be the same.
+RUN JAVA_TOOL_OPTIONS=-XX:AOTCacheOutput=/image/opt/railhead/railhead.aot RAILHEAD_JAVA_HOME=/image/opt/java \
+    /image/opt/railhead/railhead train
 
 FROM debian:trixie-slim
 RUN --mount=type=bind,from=build,source=/src/deploy/image/packages,target=/tmp/packages \

@@ -7,6 +7,7 @@ import io.railhead.cli.bench.BenchLinkCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.doctor.DoctorCommand;
 import io.railhead.cli.reading.ReadingClientCommand;
+import io.railhead.cli.training.TrainCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,7 +21,7 @@ import picocli.CommandLine.Spec;
         ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
         DoctorCommand.class, AdminCommand.class,
         BenchCommand.class, ReadingClientCommand.class, BenchClientCommand.class,
-        BenchLinkCommand.class})
+        BenchLinkCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();

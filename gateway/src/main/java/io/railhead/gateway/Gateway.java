@@ -81,10 +81,14 @@ import io.vertx.core.http.HttpServerRequest;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -99,6 +103,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
+    private static final Duration LONGEST_PROBE = Duration.ofSeconds(5);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final int MAX_PENDING_SESSIONS = 256;
 
@@ -173,8 +178,10 @@ public final class Gateway implements AutoCloseable {
             started.stop(e);
             throw e;
         }
-        probeBackends(credentials.principals());
+        CompletionStage<?> probed = probeBackends(credentials.principals());
         serving = true;
+        // Nothing waits for it, and until classes are loaded every core is needed.
+        probed.whenComplete((_, _) -> memory.takeRest());
     }
 
     /** Waits until it serves; throws with one line that says why it cannot. */
@@ -212,10 +219,13 @@ public final class Gateway implements AutoCloseable {
         }
     }
 
-    /** Slabs join the fabric as they come; the fabric is closed before they go. */
+    /**
+     * Slabs join the fabric as they come; the fabric is closed before they go. All but the first
+     * come later: a start needs its cores.
+     */
     private PageMemory openMemory(Fabric fabric) {
         try {
-            return opened(PageMemory.open(memoryConfig(config), fabric::register));
+            return opened(PageMemory.openFirst(memoryConfig(config), fabric::register));
         } finally {
             opened(fabric);
         }
@@ -370,24 +380,31 @@ public final class Gateway implements AutoCloseable {
         }));
     }
 
-    /** In the background: a store that is down delays no start. */
-    private void probeBackends(List<Principal> principals) {
+    /**
+     * In the background: a store that is down delays no start. Done when all have answered or
+     * failed.
+     */
+    private CompletionStage<?> probeBackends(List<Principal> principals) {
+        List<CompletableFuture<?>> probes = new ArrayList<>();
         if (principals.isEmpty()) {
-            return;
+            return CompletableFuture.completedStage(null);
         }
         Principal first = principals.getFirst();
         Caller caller = first.backendCredential(first.keys().getFirst());
         config.backends().forEach((name, store) -> {
             Backend backend = backends.get(name);
             if (backend != null) {
-                backend.probe(store.probeBucket(), caller)
+                probes.add(backend.probe(store.probeBucket(), caller)
                         .whenComplete((found, failure) -> LOG
                                 .info("backend {}: {}", name,
                                         failure == null
                                                 ? found
-                                                : "not probed: " + failure.getMessage()));
+                                                : "not probed: " + failure.getMessage()))
+                        .toCompletableFuture());
             }
         });
+        return CompletableFuture.allOf(probes.toArray(CompletableFuture[]::new))
+                .orTimeout(LONGEST_PROBE.toSeconds(), TimeUnit.SECONDS);
     }
 
     private String reasonNotReady() {

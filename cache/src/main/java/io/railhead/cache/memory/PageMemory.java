@@ -62,15 +62,20 @@ public final class PageMemory implements AutoCloseable {
         wake();
     }
 
+    /** As {@link #openFirst}, and {@link #takeRest} at once. */
+    public static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab) {
+        return open(config, onSlab, HostLimits.read());
+    }
+
     /**
-     * Reserves the memory; returns when the first slab serves, the rest follows in the background.
+     * Takes the first slab, and returns when it serves.
      *
      * @param onSlab called once per slab before any of its pages is handed out: fabrics register it
      * @throws IllegalArgumentException in one line naming what to set, where the machine cannot
      *             give as much
      */
-    public static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab) {
-        return open(config, onSlab, HostLimits.read());
+    public static PageMemory openFirst(MemoryConfig config, Consumer<Slab> onSlab) {
+        return openFirst(config, onSlab, HostLimits.read());
     }
 
     /** Throws what {@link #open} would, and takes nothing. */
@@ -79,10 +84,26 @@ public final class PageMemory implements AutoCloseable {
     }
 
     static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab, HostLimits limits) {
+        PageMemory memory = openFirst(config, onSlab, limits);
+        memory.takeRest();
+        return memory;
+    }
+
+    static PageMemory openFirst(MemoryConfig config, Consumer<Slab> onSlab,
+            HostLimits limits) {
         MemoryLimits.require(config, limits);
         PageMemory memory = new PageMemory(config, onSlab);
-        memory.mapper.start();
+        memory.mapper.mapFirst();
         return memory;
+    }
+
+    /**
+     * Has the other slabs taken in the background, each of which serves as soon as it is there.
+     * Once, by any thread, and when there is nothing better to do: it keeps a core busy. After
+     * {@link #close} it does nothing.
+     */
+    public void takeRest() {
+        mapper.startRest();
     }
 
     /** The large slot, and so the longest page. */

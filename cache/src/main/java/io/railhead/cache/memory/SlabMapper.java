@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Maps the slabs: the first when asked, the rest on one background thread that takes the memory
- * from the kernel page by page, which is slow. A slab is populated, then shown to the fabrics, then
- * joins; only {@link #close} unmaps.
+ * Maps the slabs: the first when asked, the rest on one background thread, which takes the memory
+ * from the kernel page by page: that is slow, and keeps a core busy. A slab is populated, then
+ * shown to the fabrics, then joins; only {@link #close} unmaps.
  */
 final class SlabMapper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlabMapper.class);
@@ -39,14 +39,19 @@ final class SlabMapper implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    void start() {
+    /** Returns when it serves. */
+    void mapFirst() {
         try {
             mapNext();
         } catch (RuntimeException e) {
             unmap();
             throw e;
         }
-        if (remaining() > 0) {
+    }
+
+    /** Once, after {@link #mapFirst}; does nothing after {@link #close}. */
+    void startRest() {
+        if (!closing && remaining() > 0) {
             thread.start();
         }
     }

@@ -312,14 +312,29 @@ final class PageMemoryTest {
     }
 
     @Test
-    void laterSlabsJoinInTheBackground() {
+    void laterSlabsJoinInTheBackgroundWhenTheyAreAskedFor() {
         MemoryConfig config = new MemoryConfig((1L << 30) + PAGE, PAGE, 0, false);
-        PageMemory memory = leaks.watch(PageMemory.open(config, slab -> {}, PLENTY));
+        AtomicInteger slabs = new AtomicInteger();
+        PageMemory memory = leaks
+                .watch(PageMemory.openFirst(config, _ -> slabs.incrementAndGet(), PLENTY));
+        assertThat(memory.stats().capacityBytes()).isEqualTo(64L << 20);
+        assertThat(slabs).hasValue(1);
+        memory.takeRest();
         long end = System.nanoTime() + 60_000_000_000L;
         while (memory.stats().capacityBytes() < config.memoryBytes()) {
             assertThat(System.nanoTime()).isLessThan(end);
             Thread.onSpinWait();
         }
+    }
+
+    @Test
+    void nothingIsTakenAfterClosing() {
+        AtomicInteger slabs = new AtomicInteger();
+        PageMemory memory = PageMemory.openFirst(new MemoryConfig(128L << 20, PAGE, 0, false),
+                _ -> slabs.incrementAndGet(), PLENTY);
+        memory.close();
+        memory.takeRest();
+        assertThat(slabs).hasValue(1);
     }
 
     @Test

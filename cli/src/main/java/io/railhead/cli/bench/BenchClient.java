@@ -16,9 +16,8 @@ final class BenchClient {
     }
 
     static BenchClient start(Cores cores, Children children) throws IOException {
-        List<String> command = List.of(Children.javaProgram(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx256m", "-cp",
-                System.getProperty("java.class.path"), "io.railhead.cli.Main", "bench-client");
+        List<String> command = Children.railhead(List.of("-XX:+UseSerialGC", "-Xmx256m"),
+                "bench-client");
         return new BenchClient(new Respondent(children.start("client", cores.onClient(command),
                 Map.of(), Redirect.PIPE), "client", children));
     }

@@ -8,7 +8,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -31,14 +30,11 @@ record BenchGateway(String name, int port, int health) {
     Process exec(String yaml, Cores cores, @Nullable Path recording, Children children)
             throws IOException {
         Path config = Files.writeString(children.folder().resolve(name + ".yaml"), yaml);
-        List<String> command = new ArrayList<>(List.of(Children.javaProgram(),
-                "--enable-native-access=ALL-UNNAMED"));
-        if (recording != null) {
-            command.add("-XX:StartFlightRecording:settings=profile,filename="
-                    + recording.toAbsolutePath());
-        }
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"),
-                "io.railhead.cli.Main", "serve", "--config", config.toString()));
+        List<String> options = recording == null
+                ? List.of()
+                : List.of("-XX:StartFlightRecording:settings=profile,filename="
+                        + recording.toAbsolutePath());
+        List<String> command = Children.railhead(options, "serve", "--config", config.toString());
         return children.start(name, cores.onServer(command), Map.of(),
                 Redirect.appendTo(children.log(name).toFile()));
     }

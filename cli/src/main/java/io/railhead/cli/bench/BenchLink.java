@@ -20,9 +20,8 @@ final class BenchLink {
     }
 
     static BenchLink start(int storePort, MissesPlan plan, Children children) throws IOException {
-        List<String> command = List.of(Children.javaProgram(), "-XX:+UseSerialGC", "-Xmx128m",
-                "-cp", System.getProperty("java.class.path"), "io.railhead.cli.Main", "bench-link",
-                "--store", Integer.toString(storePort), "--rate",
+        List<String> command = Children.railhead(List.of("-XX:+UseSerialGC", "-Xmx128m"),
+                "bench-link", "--store", Integer.toString(storePort), "--rate",
                 Long.toString(plan.bitsPerSecond()), "--latency",
                 Double.toString(plan.latencyMillis()));
         return new BenchLink(children.start("link", Cores.free().onServer(command), Map.of(),

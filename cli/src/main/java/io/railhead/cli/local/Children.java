@@ -2,6 +2,7 @@ package io.railhead.cli.local;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -44,6 +45,26 @@ public final class Children implements AutoCloseable {
     /** The program that runs this JVM. */
     public static String javaProgram() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    /**
+     * The command that runs this program anew, in a JVM that starts as this one did: of the same
+     * jars, and with the AOT cache that the launcher chose.
+     */
+    public static List<String> railhead(List<String> options, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(javaProgram(),
+                "--enable-native-access=ALL-UNNAMED"));
+        ManagementFactory.getRuntimeMXBean()
+                .getInputArguments()
+                .stream()
+                .filter(option -> option.startsWith("-XX:AOTCache=")
+                        || option.startsWith("-Xlog:aot"))
+                .forEach(command::add);
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"),
+                "io.railhead.cli.Main"));
+        command.addAll(List.of(arguments));
+        return command;
     }
 
     /** A process whose log is {@code name.log}; its output too, unless it is piped. */

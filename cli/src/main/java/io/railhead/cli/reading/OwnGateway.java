@@ -66,11 +66,9 @@ public final class OwnGateway implements Gateway, AutoCloseable {
         Ports ports = Ports.choose();
         Path config = write(freshness, via, origin, children.folder(), ports);
         String name = "gateway-" + freshness;
-        Process process = children.java(name, List.of("--enable-native-access=ALL-UNNAMED",
-                "-Xmx512m", "-cp",
-                System.getProperty("java.class.path"), "io.railhead.cli.Main", "serve",
-                "--config", config.toString()), Map.of(),
-                Redirect.appendTo(children.log(name).toFile()));
+        Process process = children.start(name,
+                Children.railhead(List.of("-Xmx512m"), "serve", "--config", config.toString()),
+                Map.of(), Redirect.appendTo(children.log(name).toFile()));
         OwnGateway gateway = new OwnGateway(freshness, origin, process, ports);
         Loopback.await(name, process, Ports.uri(ports.health()).resolve("/readyz"),
                 status -> status == 200, READY_IN, children);

@@ -20,11 +20,10 @@ final class ReadingClient {
     static ReadingClient start(Origin origin, Children children) throws IOException {
         Path file = Files.writeString(children.folder().resolve("manifest.json"),
                 Json.line(origin.manifest()));
-        return new ReadingClient(new Respondent(children.java("client", List.of(
-                "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-cp",
-                System.getProperty("java.class.path"), "io.railhead.cli.Main", "reading-client",
-                "--manifest", file.toString()), origin.environment(), Redirect.PIPE), "client",
-                children));
+        return new ReadingClient(new Respondent(children.start("client",
+                Children.railhead(List.of("-Xmx256m"), "reading-client", "--manifest",
+                        file.toString()),
+                origin.environment(), Redirect.PIPE), "client", children));
     }
 
     Measured read(Reading reading) throws IOException {

@@ -1,0 +1,5 @@
+/** What the JVM sees before it writes an AOT cache: a gateway and its clients at work. */
+@NullMarked
+package io.railhead.cli.training;
+
+import org.jspecify.annotations.NullMarked;
