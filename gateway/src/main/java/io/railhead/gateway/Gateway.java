@@ -174,7 +174,8 @@ public final class Gateway implements AutoCloseable {
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
             started.push(() -> requests.drain(config.gateway().drain()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // An error too: what runs would keep the process alive, which serves nobody.
             started.stop(e);
             throw e;
         }

@@ -28,7 +28,7 @@ final class Started {
     }
 
     /** Whatever happens to one, all are; their failures are suppressed in the given one. */
-    void stop(RuntimeException suppressing) {
+    void stop(Throwable suppressing) {
         while (!parts.isEmpty()) {
             try {
                 parts.pop().close();

@@ -1,7 +1,11 @@
 package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
@@ -78,6 +82,31 @@ class LifecycleIT {
                 config.toString())
                 .redirectError(folder.resolve("stderr").toFile())
                 .start();
+    }
+
+    private static long eventLoops() {
+        return Thread.getAllStackTraces()
+                .keySet()
+                .stream()
+                .filter(thread -> thread.getName().startsWith("vert.x-eventloop"))
+                .count();
+    }
+
+    /** Threads that are left would keep a process alive that has said why it does not serve. */
+    @Test
+    void aStartThatEndsInAnErrorLeavesNothingRunning() throws IOException {
+        Path config = config("127.0.0.1:0", "127.0.0.1:0", "cache: {memory: 64MiB}");
+        long before = eventLoops();
+        Error broken = new NoClassDefFoundError("broken");
+        assertThatThrownBy(() -> {
+            GatewayConfig loaded = ConfigLoader.load(config);
+            try (CredentialStore credentials = CredentialStore.open(loaded.gateway())) {
+                Gateway.start(loaded, credentials, () -> {
+                    throw broken;
+                }).close();
+            }
+        }).isSameAs(broken);
+        TestGateway.await(() -> eventLoops() == before);
     }
 
     @Test
