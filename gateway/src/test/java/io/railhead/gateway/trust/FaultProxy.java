@@ -12,7 +12,6 @@ import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An HTTP/1.1 proxy on a port of its own in front of a store, in this process or behind a socket,
@@ -147,11 +146,8 @@ public final class FaultProxy implements AutoCloseable {
     public void close() {
         try {
             server.close();
-            for (@Nullable
-            Socket connection : connections) {
-                if (connection != null) {
-                    connection.close();
-                }
+            for (Socket connection : connections) {
+                connection.close();
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param start the request line, or the status line
  */
+@SuppressWarnings("ArrayRecordComponent") // Compared with nothing; whoever has it may not write.
 public record Message(String start, List<Header> headers, byte[] body) {
     private static final int MAX_LINE = 64 << 10;
 

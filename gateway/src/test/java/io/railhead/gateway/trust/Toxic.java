@@ -225,7 +225,7 @@ public sealed interface Toxic {
             if (range == null || answer.status() != 206) {
                 return answer;
             }
-            String[] parts = range.substring("bytes ".length()).split("[-/]");
+            String[] parts = range.substring("bytes ".length()).split("[-/]", 3);
             return answer.with("Content-Range", "bytes " + (Long.parseLong(parts[0]) + byBytes)
                     + "-" + (Long.parseLong(parts[1]) + byBytes) + "/"
                     + (Long.parseLong(parts[2]) + byBytes));
