@@ -127,8 +127,9 @@ final class ObjectDiscovery implements DiscoverySource {
 
     private void refused(BackendResponse answer) {
         switch (answer.status()) {
-            case 200 -> {
-                // Ranges are not served by this store, or not for this object.
+            case 200, 206 -> {
+                // Ranges are not served by this store, or not as they are asked for. It is our
+                // range, not the client's: nobody else may see it.
                 BodyDrain.discard(answer.body());
                 read.uncacheable();
             }

@@ -4,6 +4,7 @@ import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
+import io.railhead.backend.ContentRange;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.admin.Metrics;
@@ -12,6 +13,7 @@ import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.http.VerifiedBody;
+import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -95,6 +97,9 @@ public final class Relay implements Operation {
                         fail(exchange, failure, null);
                     } else if (exchange.isOver()) {
                         BodyDrain.discard(answer.body());
+                    } else if (isAnotherPart(request, answer)) {
+                        BodyDrain.discard(answer.body());
+                        exchange.fail(anotherPart());
                     } else {
                         onAnswer.accept(answer);
                     }
@@ -171,7 +176,9 @@ public final class Relay implements Operation {
             onEnd.accept(false);
             return;
         }
-        Throwable failure = body == null ? null : failure(body, answer);
+        Throwable failure = isAnotherPart(request, answer)
+                ? anotherPart()
+                : body == null ? null : failure(body, answer);
         if (failure != null) {
             BodyDrain.discard(answer.body());
             onEnd.accept(false);
@@ -181,6 +188,26 @@ public final class Relay implements Operation {
         exchange.onClosed(() -> onEnd.accept(false));
         pass(exchange, request.method(), ObjectLocation.seenByClient(answer, exchange, request),
                 onEnd);
+    }
+
+    /** Whether it is another part of an object than was asked for, or not as long as it says. */
+    private static boolean isAnotherPart(S3Request request, BackendResponse answer) {
+        ContentRange part = answer.status() == 206 && request.method().equals("GET")
+                ? ContentRange.tryParse(answer.headers().get("content-range"))
+                : null;
+        if (part == null) {
+            return false;
+        }
+        String length = answer.headers().get("content-length");
+        ByteRange asked = ObjectReads.range(request);
+        return (length != null && !length.equals(Long.toString(part.lengthBytes())))
+                || (asked != null && !asked.isSuffix()
+                        && asked.from(part.size()) != part.first());
+    }
+
+    private static S3Exception anotherPart() {
+        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                "The store behind the gateway sent another part than it was asked for.");
     }
 
     /** Why this is no success, whatever the answer says; null if it may be. */

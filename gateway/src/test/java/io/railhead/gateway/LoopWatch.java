@@ -1,0 +1,92 @@
+package io.railhead.gateway;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
+
+/**
+ * Watches for event loops that wait within our code: for a lock, a future or a pause, in one wait
+ * for longer than invariant I5 allows. A loop that waits for its sockets is in a system call, not
+ * waiting for the JVM; one that a busy machine keeps from running is not waiting either. So neither
+ * counts.
+ */
+final class LoopWatch implements AutoCloseable {
+    static final Duration ALLOWED = Duration.ofMillis(100);
+    private static final Duration BETWEEN = Duration.ofMillis(20);
+    private static final Pattern LOOP = Pattern
+            .compile("vert\\.x-eventloop-thread-\\d+|backend-.*-\\d+|fabric-loopback");
+
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private final List<String> blocked = new CopyOnWriteArrayList<>();
+    private final Map<Long, Wait> waits = new HashMap<>();
+    private final Thread watcher = Thread.ofPlatform().daemon().name("loop-watch").start(this::run);
+
+    /** One wait, told from the next by how many there were. */
+    private record Wait(long count, long sinceNanos) {}
+
+    /** Where loops waited for too long. */
+    List<String> blocked() {
+        return List.copyOf(blocked);
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                Thread.sleep(BETWEEN);
+                look(System.nanoTime());
+            }
+        } catch (InterruptedException e) {
+            // It was closed.
+        }
+    }
+
+    private void look(long nowNanos) {
+        List<Long> ids = new ArrayList<>();
+        for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (info != null && isWaiting(info) && LOOP.matcher(info.getThreadName()).matches()) {
+                ids.add(info.getThreadId());
+                long count = info.getBlockedCount() + info.getWaitedCount();
+                Wait wait = waits.get(info.getThreadId());
+                if (wait == null || wait.count != count) {
+                    waits.put(info.getThreadId(), new Wait(count, nowNanos));
+                } else if (nowNanos - wait.sinceNanos > ALLOWED.toNanos()) {
+                    report(info.getThreadId(), count);
+                    waits.put(info.getThreadId(), new Wait(count, Long.MAX_VALUE / 2));
+                }
+            }
+        }
+        waits.keySet().retainAll(ids);
+    }
+
+    private static boolean isWaiting(ThreadInfo info) {
+        return switch (info.getThreadState()) {
+            case BLOCKED, WAITING, TIMED_WAITING -> true;
+            default -> false;
+        };
+    }
+
+    private void report(long id, long count) {
+        ThreadInfo info = threads.getThreadInfo(id, 64);
+        if (info == null || info.getBlockedCount() + info.getWaitedCount() != count) {
+            return;
+        }
+        boolean ours = Arrays.stream(info.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().startsWith("io.railhead."));
+        if (ours) {
+            blocked.add(info.getThreadName() + " " + Arrays.toString(info.getStackTrace()));
+        }
+    }
+
+    @Override
+    public void close() {
+        watcher.interrupt();
+    }
+}

@@ -1,0 +1,442 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.trust.Content;
+import io.railhead.gateway.trust.Observation;
+import io.railhead.gateway.trust.Operation;
+import io.railhead.gateway.trust.ReferenceStore;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.channel.RequestRange;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Does one operation of a history as a client does, and says what it saw. Any thread that may
+ * block.
+ */
+final class ModelClient {
+    private static final Pattern LISTED = Pattern
+            .compile("<Key>([^<]+)</Key><ETag>([^<]+)</ETag>");
+    private static final Pattern UPLOAD = Pattern.compile("<UploadId>([^<]+)</UploadId>");
+    private static final Pattern RANGE = Pattern.compile("bytes (\\d+)-(\\d+)/(\\d+)");
+    private static final int PATIENCE_SECONDS = 60;
+
+    private final List<TestClient> clients;
+    private final ModelPeers peers;
+    private final ReferenceStore store;
+
+    ModelClient(List<TestClient> clients, ModelPeers peers, ReferenceStore store) {
+        this.clients = clients;
+        this.peers = peers;
+        this.store = store;
+    }
+
+    Observation observe(Operation operation) {
+        try {
+            return switch (operation.kind()) {
+                case GET -> read(operation, send(operation, "GET", new byte[0], range(operation)));
+                case GET_BY_TOKEN -> readByToken(operation);
+                case GET_BY_CHANNEL -> readByChannel(operation, false);
+                case GET_AND_CANCEL -> readByChannel(operation, true);
+                case GET_AND_LEAVE -> leave(operation);
+                case HEAD -> described(send(operation, "HEAD", new byte[0]));
+                case HEAD_BY_CHANNEL -> describedByChannel(operation);
+                case LIST -> listed(client(operation).get("/" + operation.bucket()
+                        + "?list-type=2"));
+                case PUT -> written(send(operation, "PUT", bytes(operation), mark(operation)));
+                case PUT_BY_TOKEN -> writtenByToken(operation);
+                case PUT_BY_CHANNEL -> writtenByChannel(operation);
+                case PUT_WITH_WRONG_CHECKSUM -> wrong(operation);
+                case MULTIPART -> inParts(operation);
+                case COPY -> copied(send(operation, "PUT", new byte[0], ReferenceStore.MARK,
+                        Long.toString(operation.mark()), "x-amz-metadata-directive", "REPLACE",
+                        "x-amz-copy-source", operation.source()));
+                case DELETE -> written(send(operation, "DELETE", new byte[0], mark(operation)));
+                case PUT_BEHIND, DELETE_BEHIND, MARK_BEHIND -> behind(operation);
+            };
+        } catch (CompletionException e) {
+            return new Observation.Failed(String.valueOf(e.getCause()));
+        }
+    }
+
+    private Observation behind(Operation operation) {
+        switch (operation.kind()) {
+            case MARK_BEHIND -> store.markBehind(operation.path(), operation.mark());
+            case DELETE_BEHIND -> store.putBehind(operation.path(), null, operation.mark());
+            default -> store.putBehind(operation.path(), operation.content(), operation.mark());
+        }
+        return new Observation.Written();
+    }
+
+    private TestClient client(Operation operation) {
+        return clients.get(operation.principal());
+    }
+
+    private HttpResponse<byte[]> send(Operation operation, String method, byte[] body,
+            String... headers) {
+        return client(operation).send(method, operation.path(), body, headers);
+    }
+
+    private static byte[] bytes(Operation operation) {
+        Content content = operation.content();
+        return content == null ? new byte[0] : content.bytes();
+    }
+
+    private static String[] range(Operation operation) {
+        return operation.isRanged()
+                ? new String[]{"Range", "bytes=" + operation.first() + "-"
+                        + (operation.first() + operation.length() - 1)}
+                : new String[0];
+    }
+
+    private static String[] mark(Operation operation) {
+        return new String[]{ReferenceStore.MARK, Long.toString(operation.mark())};
+    }
+
+    /** What every operation may be told; null for success, and for what is none of these. */
+    private static @Nullable Observation refusal(int status, String text) {
+        return switch (status) {
+            case 403 -> text.contains("RDMATokenReplayed")
+                    // The JDK's client asks again by itself where a connection broke.
+                    ? new Observation.Failed(text)
+                    : new Observation.Refused(text);
+            case 404 -> new Observation.Absent();
+            case 416 -> new Observation.Unsatisfiable();
+            case 412, 409 -> new Observation.Failed(status + " " + text);
+            default -> status >= 500
+                    ? new Observation.Failed(status + " " + text)
+                    : status >= 300 ? new Observation.Wrong(status + " " + text) : null;
+        };
+    }
+
+    private static @Nullable Observation refusal(HttpResponse<byte[]> answer) {
+        return refusal(answer.statusCode(), answer.statusCode() < 300
+                ? ""
+                : new String(answer.body(), StandardCharsets.UTF_8));
+    }
+
+    private static String header(HttpResponse<byte[]> answer, String name) {
+        return answer.headers().firstValue(name).orElse("");
+    }
+
+    private static long markOf(HttpResponse<byte[]> answer) {
+        String mark = header(answer, ReferenceStore.MARK);
+        return mark.isEmpty() ? 0 : Long.parseLong(mark);
+    }
+
+    private static Observation read(Operation operation, HttpResponse<byte[]> answer) {
+        return read(operation, answer, answer.body(), false);
+    }
+
+    private static Observation read(Operation operation, HttpResponse<byte[]> answer, byte[] body,
+            boolean clipped) {
+        Observation refusal = refusal(answer);
+        if (refusal != null) {
+            return refusal;
+        }
+        Matcher range = RANGE.matcher(header(answer, "content-range"));
+        if (answer.statusCode() == 206 && range.matches()) {
+            int first = Integer.parseInt(range.group(1));
+            int last = Integer.parseInt(range.group(2));
+            return last - first + 1 == body.length
+                    ? new Observation.Read(header(answer, "etag"), markOf(answer),
+                            Long.parseLong(range.group(3)), first, body, clipped)
+                    : new Observation.Wrong("I2: " + body.length + " bytes as " + range.group());
+        }
+        if (operation.isRanged() && header(answer, "x-cache").equals("BYPASS")) {
+            // The store's own answer, which a client takes for what it says that it is.
+            return read(operation.withoutRange(), answer, body, clipped);
+        }
+        if (answer.statusCode() == 206 || operation.isRanged()) {
+            return new Observation.Wrong(answer.statusCode() + " to a range, " + answer.headers());
+        }
+        return new Observation.Read(header(answer, "etag"), markOf(answer), body.length, 0, body,
+                clipped);
+    }
+
+    private Observation readByToken(Operation operation) {
+        peers.mark(operation);
+        HttpResponse<byte[]> answer;
+        try {
+            answer = send(operation, "GET", new byte[0], peers.of(operation)
+                    .headers(ModelPeers.offset(operation), operation.window(), range(operation)));
+        } catch (CompletionException e) {
+            // Without an answer the buffer is the gateway's still: nobody may judge it.
+            return new Observation.Failed(String.valueOf(e.getCause()));
+        }
+        if (refusal(answer) instanceof Observation.Failed failed && answer.statusCode() == 403) {
+            return failed; // The first answer got lost, and with it what may be said of the buffer.
+        }
+        byte[] buffer = peers.answered(operation);
+        int moved = answer.headers()
+                .firstValue("x-amz-rdma-bytes-transferred")
+                .map(Integer::parseInt)
+                .orElse(0);
+        if (answer.statusCode() >= 300 || header(answer, "x-amz-rdma-reply").isEmpty()) {
+            Observation unmoved = unmoved(operation, buffer, mayHaveBegun(answer.statusCode()));
+            return unmoved != null ? unmoved : read(operation, answer);
+        }
+        Observation behind = behind(operation, buffer, moved);
+        return behind != null
+                ? behind
+                : read(operation, answer, Arrays.copyOf(buffer, moved), false);
+    }
+
+    /**
+     * Nothing was written behind what was moved, but for bytes of another version of the object,
+     * where that was replaced in mid-transfer and all of it was moved anew.
+     */
+    private @Nullable Observation behind(Operation operation, byte[] buffer, int moved) {
+        return isMarked(buffer, moved) ? null : ofObject(operation, buffer, moved);
+    }
+
+    /** Where the object was replaced, or went, in mid-transfer, the answer is what it then was. */
+    private static boolean mayHaveBegun(int status) {
+        return status >= 500 || status == 404 || status == 416 || status == 412;
+    }
+
+    /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */
+    private @Nullable Observation unmoved(Operation operation, byte[] buffer,
+            boolean mayHaveBegun) {
+        if (isMarked(buffer, 0)) {
+            return null;
+        }
+        return mayHaveBegun
+                ? ofObject(operation, buffer, 0)
+                : new Observation.Wrong("I1: written to, and declined or refused");
+    }
+
+    private static boolean isMarked(byte[] buffer, int from) {
+        byte[] marks = new byte[buffer.length - from];
+        Arrays.fill(marks, ModelPeers.MARK);
+        return Arrays.equals(buffer, from, buffer.length, marks, 0, marks.length);
+    }
+
+    /** Every block from there on is marked still, or one of a version of the object. */
+    private @Nullable Observation ofObject(Operation operation, byte[] buffer, int from) {
+        int first = operation.first();
+        int aligned = (first + from + Content.BLOCK - 1) / Content.BLOCK * Content.BLOCK - first;
+        boolean[] good = new boolean[buffer.length];
+        store.history(operation.path()).forEach(version -> {
+            Content content = version.content();
+            if (content != null && content.sizeBytes() > first) {
+                int to = Math.min(content.sizeBytes(), first + buffer.length);
+                markEqual(good, buffer, content.bytes(first, to), aligned);
+            }
+        });
+        for (int at = aligned; at + Content.BLOCK <= buffer.length; at += Content.BLOCK) {
+            if (!good[at] && !isMarked(Arrays.copyOfRange(buffer, at, at + Content.BLOCK), 0)) {
+                return new Observation.Wrong("I1: foreign bytes at " + at);
+            }
+        }
+        return null;
+    }
+
+    private static void markEqual(boolean[] good, byte[] buffer, byte[] version, int aligned) {
+        for (int at = aligned; at < version.length; at += Content.BLOCK) {
+            int to = Math.min(version.length, at + Content.BLOCK);
+            good[at] |= Arrays.equals(buffer, at, to, version, at, to);
+        }
+    }
+
+    private Observation readByChannel(Operation operation, boolean cancelled) {
+        peers.mark(operation);
+        TestPeer peer = peers.of(operation);
+        int id = 1_000_000 + operation.slot();
+        Request request = Request
+                .get(id, operation.bucket(), operation.key(), peer.key(),
+                        ModelPeers.offset(operation), operation.window())
+                .withRange(operation.isRanged()
+                        ? new RequestRange.Between(operation.first(),
+                                operation.first() + operation.length() - 1)
+                        : RequestRange.ALL);
+        CompletableFuture<Answer> sent = peer.send(request);
+        if (cancelled) {
+            peer.cancel(id);
+        }
+        Answer answer = await(sent);
+        if (answer == null) {
+            return new Observation.Failed("no answer");
+        }
+        byte[] buffer = peers.answered(operation);
+        if (!answer.isSuccess()) {
+            Observation unmoved = unmoved(operation, buffer,
+                    answer.code().equals(Answer.CANCELLED) || mayHaveBegun(answer.status()));
+            return unmoved != null ? unmoved : refused(answer);
+        }
+        int moved = (int) answer.bytesMoved();
+        Observation behind = behind(operation, buffer, moved);
+        return behind != null
+                ? behind
+                : new Observation.Read(answer.etag(), -1, answer.objectSize(),
+                        (int) answer.firstByte(), Arrays.copyOf(buffer, moved), false);
+    }
+
+    private static @Nullable Answer await(CompletableFuture<Answer> sent) {
+        try {
+            return sent.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    private static Observation refused(Answer answer) {
+        if (answer.status() == 0) {
+            return new Observation.Declined(answer.code());
+        }
+        Observation refusal = refusal(answer.status(), answer.code() + " " + answer.message());
+        return refusal != null ? refusal : new Observation.Wrong(answer.toString());
+    }
+
+    private Observation leave(Operation operation) {
+        CompletableFuture<HttpResponse<byte[]>> sent = client(operation).sendAsync("GET",
+                operation.path(), new byte[0]);
+        try {
+            return read(operation.withoutRange(),
+                    sent.get(operation.first() % 4000, TimeUnit.MICROSECONDS));
+        } catch (TimeoutException e) {
+            sent.cancel(true);
+            return new Observation.Declined("left");
+        } catch (ExecutionException | CancellationException e) {
+            return new Observation.Failed(e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Observation.Declined("interrupted");
+        }
+    }
+
+    private static Observation described(HttpResponse<byte[]> answer) {
+        Observation refusal = refusal(answer);
+        return refusal != null
+                ? refusal
+                : new Observation.Described(header(answer, "etag"), markOf(answer),
+                        Long.parseLong(header(answer, "content-length")));
+    }
+
+    private Observation describedByChannel(Operation operation) {
+        Answer answer = await(peers.of(operation)
+                .send(Request.head(0, operation.bucket(), operation.key())));
+        if (answer == null) {
+            return new Observation.Failed("no answer");
+        }
+        return answer.isSuccess()
+                ? new Observation.Described(answer.etag(),
+                        Long.parseLong(answer.headers().getOrDefault(ReferenceStore.MARK, "-1")),
+                        answer.objectSize())
+                : refused(answer);
+    }
+
+    private static Observation listed(HttpResponse<byte[]> answer) {
+        Observation refusal = refusal(answer);
+        if (refusal != null) {
+            return refusal;
+        }
+        Map<String, String> etags = new HashMap<>();
+        Matcher matcher = LISTED.matcher(new String(answer.body(), StandardCharsets.UTF_8));
+        while (matcher.find()) {
+            etags.put(matcher.group(1), matcher.group(2));
+        }
+        return new Observation.Listed(etags);
+    }
+
+    private static Observation written(HttpResponse<byte[]> answer) {
+        Observation refusal = refusal(answer);
+        return refusal != null ? refusal : new Observation.Written();
+    }
+
+    /** Of what is not there there is no copy. */
+    private static Observation copied(HttpResponse<byte[]> answer) {
+        return answer.statusCode() == 404
+                ? new Observation.Declined("no source")
+                : written(answer);
+    }
+
+    private Observation wrong(Operation operation) {
+        HttpResponse<byte[]> answer = send(operation, "PUT", bytes(operation),
+                ReferenceStore.MARK, Long.toString(operation.mark()), "x-amz-checksum-crc32",
+                Base64.getEncoder().encodeToString(new byte[]{1, 2, 3, 4}));
+        boolean stored = store.history(operation.path())
+                .stream()
+                .anyMatch(version -> version.mark() == operation.mark());
+        if (stored || answer.statusCode() < 300) {
+            return new Observation.Wrong("I2: stored in spite of its checksum");
+        }
+        return answer.statusCode() == 400
+                ? new Observation.Declined("checksum")
+                : written(answer);
+    }
+
+    private Observation writtenByToken(Operation operation) {
+        byte[] bytes = bytes(operation);
+        if (bytes.length == 0) {
+            return new Observation.Declined("no token names nothing");
+        }
+        peers.of(operation).set(ModelPeers.offset(operation), bytes);
+        HttpResponse<byte[]> answer = send(operation, "PUT", new byte[0], peers.of(operation)
+                .headers(ModelPeers.offset(operation), bytes.length, mark(operation)));
+        return answer.statusCode() == 501
+                ? new Observation.Declined("501")
+                : written(answer);
+    }
+
+    private Observation writtenByChannel(Operation operation) {
+        byte[] bytes = bytes(operation);
+        TestPeer peer = peers.of(operation);
+        peer.set(ModelPeers.offset(operation), bytes);
+        Answer answer = await(peer.send(Request.put(0, operation.bucket(), operation.key(),
+                peer.key(), ModelPeers.offset(operation), bytes.length,
+                Map.of(ReferenceStore.MARK, Long.toString(operation.mark())))));
+        if (answer == null) {
+            return new Observation.Failed("no answer");
+        }
+        return answer.isSuccess() ? new Observation.Written() : refused(answer);
+    }
+
+    private Observation inParts(Operation operation) {
+        HttpResponse<byte[]> begun = client(operation).send("POST", operation.path() + "?uploads",
+                new byte[0], mark(operation));
+        Matcher upload = UPLOAD.matcher(new String(begun.body(), StandardCharsets.UTF_8));
+        if (!upload.find()) {
+            return written(begun) instanceof Observation.Written
+                    ? new Observation.Failed("no upload id")
+                    : written(begun);
+        }
+        byte[] bytes = bytes(operation);
+        int partBytes = bytes.length / 3 + 1;
+        for (int part = 0; part < 3; part++) {
+            byte[] body = Arrays.copyOfRange(bytes, Math.min(bytes.length, part * partBytes),
+                    Math.min(bytes.length, (part + 1) * partBytes));
+            HttpResponse<byte[]> sent = client(operation).put(operation.path() + "?partNumber="
+                    + (part + 1) + "&uploadId=" + upload.group(1), body);
+            if (sent.statusCode() != 200) {
+                return gone(sent);
+            }
+        }
+        return gone(client(operation).send("POST", operation.path() + "?uploadId="
+                + upload.group(1), "<CompleteMultipartUpload/>".getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** Where an answer was lost the upload may have been completed: there is none any more. */
+    private static Observation gone(HttpResponse<byte[]> answer) {
+        return answer.statusCode() == 404
+                ? new Observation.Failed("no such upload")
+                : written(answer);
+    }
+}

@@ -1,0 +1,235 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.gateway.trust.FaultPlan;
+import io.railhead.gateway.trust.FaultProxy;
+import io.railhead.gateway.trust.History;
+import io.railhead.gateway.trust.History.Step;
+import io.railhead.gateway.trust.Judge;
+import io.railhead.gateway.trust.Judge.Sight;
+import io.railhead.gateway.trust.Observation;
+import io.railhead.gateway.trust.Operation;
+import io.railhead.gateway.trust.Promise;
+import io.railhead.gateway.trust.ReferenceStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A gateway before a proxy that fails before the reference store, its clients, and the one history
+ * that a seed gives. Every step's operations run at once; then all of it must be quiet.
+ */
+final class ModelWorld implements AutoCloseable {
+    private static final int OPERATIONS_PER_STEP = 24;
+    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration REMEMBERED = Duration.ofSeconds(60);
+    /** Invariant I3. */
+    private static final Duration BACK_TO_NORMAL = Duration.ofSeconds(10);
+    private static final List<String> SECRETS = List.of("SK", "other-secret");
+    private static final List<String> ACCESS_KEYS = List.of("AK", "OTHER");
+
+    private final long seed;
+    private final AtomicLong jumpedNanos = new AtomicLong();
+    private final ReferenceStore store = new ReferenceStore(this::nanoTime);
+    private final FaultProxy proxy = new FaultProxy(store::handle);
+    private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
+            Promise.bounded("bounded", BOUND, REMEMBERED),
+            Promise.immutable("immutable", REMEMBERED),
+            Promise.exclusive("exclusive", REMEMBERED)));
+    private final TestGateway gateway;
+    private final List<TestClient> clients;
+    private final History history;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
+    private ModelPeers peers;
+    private ModelClient client;
+
+    ModelWorld(long seed) {
+        this.seed = seed;
+        this.history = new History(seed, OPERATIONS_PER_STEP);
+        this.gateway = new TestGateway("  sole: true\n", """
+                cache:
+                  memory: 4MiB
+                  page: 64KiB
+                  run: 128KiB
+                  window: 256KiB
+                  read_ahead: {window: 256KiB, per_tenant: 512KiB}
+                backends:
+                  store:
+                    endpoints: [%s]
+                    answer_timeout: 1s
+                    idle_timeout: 1s
+                    max_attempts: 2
+                rules:
+                  - bucket: strong
+                    shared: true
+                  - bucket: bounded
+                    shared: true
+                    freshness: {bounded: 30s}
+                  - bucket: immutable
+                    freshness: immutable
+                    cache: reads+writes
+                  - bucket: exclusive
+                    shared: true
+                    freshness: {exclusive: 1h}
+                    cache: reads+writes
+                """.formatted(proxy.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                    rdma_put: true
+                  - name: other
+                    keys: [{access_key: OTHER, secret_key: other-secret}]
+                    rdma_put: true
+                  - name: operator
+                    keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                    admin: true
+                """, this::nanoTime);
+        this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
+                gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
+        this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP);
+        this.client = new ModelClient(clients, peers, store);
+    }
+
+    /** Goes on as time does, and by what the history says. */
+    private long nanoTime() {
+        return System.nanoTime() + jumpedNanos.get();
+    }
+
+    /** What was seen how often, by kind of operation. */
+    Map<String, LongAdder> counts() {
+        return counts;
+    }
+
+    TestGateway gateway() {
+        return gateway;
+    }
+
+    long injected() {
+        return proxy.injected();
+    }
+
+    void run(long operations) {
+        for (long done = 0; done < operations; done += OPERATIONS_PER_STEP) {
+            Step step = history.next();
+            try {
+                run(step);
+                if (done + OPERATIONS_PER_STEP >= operations) {
+                    end();
+                }
+            } catch (AssertionError e) {
+                throw new AssertionError("seed " + seed + ", step " + step.number() + ", "
+                        + step.plan() + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private void run(Step step) {
+        jumpedNanos.addAndGet(step.later().toNanos());
+        if (step.permitted() != null) {
+            store.permit(ACCESS_KEYS.get(1), step.permitted());
+        }
+        if (step.peersLeave()) {
+            peers.close();
+            peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP);
+            client = new ModelClient(clients, peers, store);
+        }
+        proxy.plan(step.plan());
+        List<Future<@Nullable String>> running = new ArrayList<>();
+        for (Operation operation : step.operations()) {
+            running.add(threads.submit(() -> run(operation, step.plan().isFaulty())));
+        }
+        for (Future<@Nullable String> each : running) {
+            assertThat(await(each)).isNull();
+        }
+        proxy.plan(FaultPlan.NONE);
+        quiet("leases", () -> gateway.memory().leases() == 0);
+        quiet("condemned pages", () -> gateway.memory().condemnedBytes() == 0);
+        assertThat(peers.findLateWrite()).isNull();
+        assertThat(store.violations()).isEmpty();
+    }
+
+    private static @Nullable String await(Future<@Nullable String> running) {
+        try {
+            return running.get();
+        } catch (ExecutionException e) {
+            throw new AssertionError(String.valueOf(e.getCause()), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "interrupted";
+        }
+    }
+
+    /**
+     * What is wrong with it. Where nothing fails it is tried again, as SDKs do, and must succeed.
+     */
+    private @Nullable String run(Operation operation, boolean faulty) {
+        long begun = nanoTime();
+        while (true) {
+            long from = operation.kind().isWrite() ? begun : nanoTime();
+            Observation seen = client.observe(operation);
+            count(operation, seen);
+            String wrong = judge.judge(new Sight(operation,
+                    ACCESS_KEYS.get(operation.principal()), seen, from, nanoTime()));
+            if (wrong != null) {
+                return operation + ": " + wrong;
+            }
+            if (faulty || !(seen instanceof Observation.Failed)) {
+                return null;
+            }
+            if (nanoTime() - begun > BACK_TO_NORMAL.toNanos()) {
+                return operation + ": I3: fails still: " + seen;
+            }
+            count(operation, "again");
+        }
+    }
+
+    private void count(Operation operation, Observation seen) {
+        count(operation, seen.getClass().getSimpleName());
+    }
+
+    private void count(Operation operation, String what) {
+        counts.computeIfAbsent(operation.kind() + " " + what, ignored -> new LongAdder())
+                .increment();
+    }
+
+    /** Invariant I4: once nothing is kept, nothing is used. */
+    private void end() {
+        TestClient operator = new TestClient(gateway.admin(), "ADMIN", "admin-secret");
+        for (String bucket : History.BUCKETS) {
+            assertThat(operator.send("POST", "/.railhead/admin/evict",
+                    ("{\"bucket\":\"" + bucket + "\",\"prefix\":\"\"}").getBytes())
+                    .statusCode()).isEqualTo(200);
+        }
+        quiet("pages", () -> gateway.memory().usedBytes() == 0);
+        quiet("uploads", () -> gateway.metric("railhead_staged_bytes") == 0);
+    }
+
+    private void quiet(String what, BooleanSupplier isQuiet) {
+        long deadline = System.nanoTime() + BACK_TO_NORMAL.toNanos();
+        while (!isQuiet.getAsBoolean()) {
+            assertThat(System.nanoTime() < deadline).as("I4: %s stay: %s", what, gateway.memory())
+                    .isTrue();
+            Thread.onSpinWait();
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdown();
+        peers.close();
+        gateway.close();
+        proxy.close();
+    }
+}

@@ -1,0 +1,202 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.gateway.trust.FaultPlan;
+import io.railhead.gateway.trust.FaultProxy;
+import io.railhead.gateway.trust.Toxic;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Each toxic of the proxy, on every answer of the store and on some: what clients get. */
+class ToxicsIT {
+    private static final byte[] OBJECT = random(1, 700_000);
+
+    private FakeStore store;
+    private FaultProxy proxy;
+    private TestGateway gateway;
+    private TestClient client;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        store.put("/b/key", OBJECT);
+        proxy = FaultProxy.before(store.endpoint());
+        gateway = new TestGateway("""
+                cache:
+                  memory: 16MiB
+                  page: 64KiB
+                  run: 128KiB
+                  window: 256KiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                    answer_timeout: 1s
+                    idle_timeout: 1s
+                    max_attempts: 2
+                rules:
+                  - {bucket: uncached, cache: off}
+                """.formatted(proxy.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                  - name: other
+                    keys: [{access_key: OTHER, secret_key: other-secret}]
+                """);
+        client = gateway.client("AK", "SK");
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.assertNoLease();
+        gateway.close();
+        proxy.close();
+        store.close();
+    }
+
+    private static byte[] random(int seed, int bytes) {
+        byte[] object = new byte[bytes];
+        new Random(seed).nextBytes(object);
+        return object;
+    }
+
+    /** None of these may be taken for the object. */
+    private static final List<Toxic> LIES = List.of(new Toxic.Reset(0), new Toxic.Reset(300),
+            new Toxic.Reset(70_000), new Toxic.Lost(), new Toxic.Truncation(1),
+            new Toxic.Truncation(70_000), new Toxic.ShortPart(1), new Toxic.LongPart(1),
+            new Toxic.ExtraBytes(40), new Toxic.SecondAnswer(), new Toxic.ShiftedRange(16),
+            new Toxic.IgnoredRange(), new Toxic.ChangedEtag(), new Toxic.SlowDown());
+
+    /** The way is bad, and all that comes over it is true. */
+    private static final List<Toxic> TROUBLES = List.of(
+            new Toxic.Latency(Duration.ofMillis(100)),
+            new Toxic.LateRequest(Duration.ofMillis(50)), new Toxic.Bandwidth(4_000_000),
+            new Toxic.Slicer(50, Duration.ZERO), new Toxic.Slicer(1400, Duration.ZERO),
+            new Toxic.Stall(1000, Duration.ofMillis(100)));
+
+    private void get(String path, int from, int to) {
+        HttpResponse<byte[]> answer;
+        try {
+            answer = from == 0 && to == OBJECT.length
+                    ? client.get(path)
+                    : client.get(path, "Range", "bytes=" + from + "-" + (to - 1));
+        } catch (CompletionException e) {
+            return; // A body that cannot be finished is cut.
+        }
+        assertThat(answer.statusCode()).isIn(200, 206, 500, 502, 503);
+        if (answer.statusCode() == 200) {
+            // Also where a range was asked for: a store may know none, and is relayed.
+            assertThat(answer.body()).isEqualTo(OBJECT);
+        } else if (answer.statusCode() == 206) {
+            assertThat(answer.body()).isEqualTo(Arrays.copyOfRange(OBJECT, from, to));
+        }
+    }
+
+    @Test
+    void aLieIsAnErrorOrARetryAndNeverTheObject() {
+        for (Toxic toxic : LIES) {
+            String path = "/b/" + toxic.getClass().getSimpleName() + toxic.hashCode();
+            store.put(path, OBJECT);
+            proxy.plan(FaultPlan.always(toxic));
+            long before = proxy.injected();
+            get(path, 0, OBJECT.length);
+            get(path, 100_000, 400_000);
+            for (int seed = 1; seed < 4; seed++) {
+                proxy.plan(new FaultPlan(seed, toxic, 0.4));
+                get(path, 0, OBJECT.length);
+                get(path, 65_536, 65_537);
+                client.head(path);
+            }
+            proxy.plan(FaultPlan.NONE);
+            assertThat(proxy.injected()).as("%s", toxic).isGreaterThan(before);
+            TestGateway.await(() -> client.head(path).statusCode() == 200);
+            assertThat(client.get(path).body()).as("%s", toxic).isEqualTo(OBJECT);
+        }
+    }
+
+    @Test
+    void aStallThatOutlivesPatienceIsAnError() {
+        proxy.plan(FaultPlan.always(new Toxic.Stall(1000, Duration.ofSeconds(3))));
+        get("/b/key", 0, OBJECT.length);
+        proxy.plan(FaultPlan.NONE);
+        assertThat(client.get("/b/key").body()).isEqualTo(OBJECT);
+    }
+
+    @Test
+    void aBadWayIsOnlySlow() {
+        for (Toxic toxic : TROUBLES) {
+            String path = "/b/" + toxic.getClass().getSimpleName() + toxic.hashCode();
+            store.put(path, OBJECT);
+            proxy.plan(FaultPlan.always(toxic));
+            assertThat(client.get(path, "Range", "bytes=0-9999").body()).as("%s", toxic)
+                    .isEqualTo(Arrays.copyOf(OBJECT, 10_000));
+            assertThat(client.put(path, new byte[5000]).statusCode()).isEqualTo(200);
+            assertThat(store.object(path)).hasSize(5000);
+        }
+    }
+
+    @Test
+    void aPartThatIsNotWhatWasAskedForIsNotHandedOn() {
+        proxy.plan(FaultPlan.always(new Toxic.ShiftedRange(65)));
+        HttpResponse<byte[]> answer = client.get("/b/key");
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).isEqualTo(OBJECT);
+    }
+
+    @Test
+    void aRelayedPartIsTheOneAskedForAndAsLongAsItSays() {
+        store.put("/uncached/key", OBJECT);
+        for (Toxic toxic : List.of(new Toxic.ShiftedRange(65), new Toxic.LongPart(15),
+                new Toxic.ShortPart(15))) {
+            proxy.plan(FaultPlan.always(toxic));
+            assertThat(client.get("/uncached/key", "Range", "bytes=1000-9999").statusCode())
+                    .as("%s", toxic)
+                    .isEqualTo(503);
+        }
+        proxy.plan(FaultPlan.NONE);
+        assertThat(client.get("/uncached/key", "Range", "bytes=1000-9999").body())
+                .isEqualTo(Arrays.copyOfRange(OBJECT, 1000, 10_000));
+    }
+
+    @Test
+    void metadataThatChangedUnderTheSameEtagIsSeenByTheNextReader() {
+        client.get("/b/key");
+        proxy.plan(FaultPlan.always(new Toxic.ChangedMetadata("x-amz-meta-colour", "red")));
+        HttpResponse<byte[]> answer = client.get("/b/key");
+        assertThat(answer.headers().firstValue("x-amz-meta-colour")).contains("red");
+        assertThat(answer.headers().firstValue("x-cache")).contains("REVALIDATED");
+        assertThat(answer.body()).isEqualTo(OBJECT);
+    }
+
+    @Test
+    void whatOneMayReadAnotherIsStillRefused() {
+        client.get("/b/key");
+        proxy.plan(FaultPlan.always(new Toxic.Denied("OTHER")));
+        TestClient other = gateway.client("OTHER", "other-secret");
+        for (int i = 0; i < 20; i++) {
+            assertThat(other.get("/b/key").statusCode()).isEqualTo(403);
+            assertThat(other.head("/b/key").statusCode()).isEqualTo(403);
+            assertThat(client.get("/b/key").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void whatIsHeldIsServedWhereverTheStoreSlowsDown() {
+        store.put("/b/held", OBJECT);
+        client.get("/b/held");
+        proxy.plan(new FaultPlan(7, new Toxic.SlowDown(), 0.3));
+        int good = 0;
+        for (int i = 0; i < 100; i++) {
+            good += client.get("/b/held").statusCode() == 200 ? 1 : 0;
+        }
+        // Two attempts each: one in eleven fails twice.
+        assertThat(good).isGreaterThan(70);
+    }
+}

@@ -1,0 +1,138 @@
+package io.railhead.gateway.trust;
+
+import io.railhead.gateway.trust.Operation.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is done, step by step, and what goes wrong meanwhile: drawn from a seed alone. The
+ * operations of a step run at once, the steps one after the other.
+ */
+public final class History {
+    public static final int KEYS = 10;
+    /** An object, or what a client has registered for one operation, has no more. */
+    public static final int MAX_BYTES = 320 << 10;
+    public static final int PART_BYTES = MAX_BYTES + 64;
+    public static final List<String> BUCKETS = List.of("strong", "bounded", "immutable",
+            "exclusive");
+
+    private static final int SPARE = 64;
+    private static final int FAULTS_IN_100 = 20;
+    private static final int[] LARGEST = {0, 100, 1000, 4096, 4097, 20_000, 65_536, 70_000,
+            200_000, MAX_BYTES};
+    private static final Kind[] KINDS = kinds();
+
+    private final long seed;
+    private final int operationsPerStep;
+    private final SplittableRandom random;
+    private int written;
+    private int steps;
+
+    /**
+     * A step.
+     *
+     * @param later by how much the gateway's clock goes on before it
+     * @param permitted whether the second principal may do anything; null: as before
+     */
+    public record Step(int number, List<Operation> operations, FaultPlan plan, Duration later,
+            @Nullable Boolean permitted, boolean peersLeave) {}
+
+    public History(long seed, int operationsPerStep) {
+        this.seed = seed;
+        this.operationsPerStep = operationsPerStep;
+        this.random = new SplittableRandom(seed);
+    }
+
+    /** Each as often as it is drawn. */
+    private static Kind[] kinds() {
+        List<Kind> kinds = new ArrayList<>();
+        for (Kind kind : Kind.values()) {
+            int often = switch (kind) {
+                case GET -> 26;
+                case GET_BY_CHANNEL -> 20;
+                case GET_BY_TOKEN -> 10;
+                case HEAD -> 6;
+                case PUT -> 7;
+                case HEAD_BY_CHANNEL, PUT_BY_CHANNEL, PUT_BY_TOKEN, LIST, COPY, DELETE, PUT_BEHIND,
+                        GET_AND_CANCEL ->
+                    3;
+                case MULTIPART, GET_AND_LEAVE, DELETE_BEHIND, MARK_BEHIND -> 2;
+                case PUT_WITH_WRONG_CHECKSUM -> 1;
+            };
+            for (int i = 0; i < often; i++) {
+                kinds.add(kind);
+            }
+        }
+        return kinds.toArray(Kind[]::new);
+    }
+
+    public Step next() {
+        int number = steps++;
+        List<Operation> operations = new ArrayList<>();
+        for (int slot = 0; slot < operationsPerStep; slot++) {
+            operations.add(operation(slot));
+        }
+        FaultPlan plan = random.nextInt(100) < FAULTS_IN_100
+                ? new FaultPlan(seed + number, toxic(), random.nextInt(4) == 0 ? 1 : 0.3)
+                : FaultPlan.NONE;
+        Duration later = random.nextInt(20) == 0
+                ? Duration.ofSeconds(random.nextInt(1, 100))
+                : Duration.ZERO;
+        Boolean permitted = random.nextInt(100) == 0
+                ? Boolean.FALSE
+                : random.nextInt(10) == 0 ? Boolean.TRUE : null;
+        return new Step(number, operations, plan, later, permitted, random.nextInt(200) == 0);
+    }
+
+    private Operation operation(int slot) {
+        Kind kind = KINDS[random.nextInt(KINDS.length)];
+        String bucket = BUCKETS.get(random.nextInt(BUCKETS.size()));
+        if (kind.isBehind() && bucket.equals("exclusive")) {
+            // Nobody writes there but through the gateway: that is what the rule vouches for.
+            kind = Kind.GET;
+        }
+        int key = random.nextInt(KEYS);
+        int largest = LARGEST[key];
+        boolean ranged = random.nextInt(3) == 0;
+        int first = ranged ? random.nextInt(largest + 1) : 0;
+        int length = ranged ? 1 + random.nextInt(largest + 1) : 0;
+        int size = largest == 0 ? 0 : random.nextInt(Content.BLOCK, largest + 1);
+        int number = ++written;
+        return new Operation(slot, kind, random.nextInt(2), "/" + bucket + "/" + key, first,
+                length, Content.create(number, size), number,
+                "/" + bucket + "/" + random.nextInt(key + 1), largest + SPARE);
+    }
+
+    /** Pauses are shorter than the gateway waits, and longer. */
+    private Toxic toxic() {
+        int bytes = 1 + random.nextInt(40_000);
+        return switch (random.nextInt(17)) {
+            case 0 -> new Toxic.Latency(Duration.ofMillis(random.nextInt(50)));
+            case 1 -> new Toxic.LateRequest(Duration.ofMillis(random.nextInt(100)));
+            case 2 -> new Toxic.Slicer(1 + random.nextInt(5000), Duration.ZERO);
+            case 3 -> new Toxic.Bandwidth(3_000_000);
+            case 4 -> new Toxic.Stall(bytes, Duration.ofMillis(random.nextInt(100)));
+            case 5 -> random.nextInt(10) == 0
+                    ? new Toxic.Stall(bytes, Duration.ofSeconds(3))
+                    : new Toxic.Stall(0, Duration.ofMillis(20));
+            case 6 -> random.nextInt(10) == 0
+                    ? new Toxic.LateRequest(Duration.ofSeconds(3))
+                    : new Toxic.LateRequest(Duration.ofMillis(20));
+            case 7 -> new Toxic.Reset(random.nextInt(3) == 0 ? 0 : bytes);
+            case 8 -> new Toxic.Lost();
+            case 9 -> new Toxic.Truncation(1 + random.nextInt(100));
+            case 10 -> new Toxic.ShortPart(1 + random.nextInt(100));
+            case 11 -> new Toxic.LongPart(1 + random.nextInt(100));
+            case 12 -> random.nextBoolean()
+                    ? new Toxic.ExtraBytes(1 + random.nextInt(100))
+                    : new Toxic.SecondAnswer();
+            case 13 -> new Toxic.ShiftedRange(1 + random.nextInt(100));
+            case 14 -> new Toxic.IgnoredRange();
+            case 15 -> new Toxic.ChangedEtag();
+            default -> new Toxic.SlowDown();
+        };
+    }
+}

@@ -1,0 +1,264 @@
+package io.railhead.gateway.trust;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.ByteArrayOutputStream;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reference model of S3: one request at a time, each key with all versions that it ever had and
+ * since when. Objects are {@link Content}; what is uploaded and is not all of one is a violation.
+ */
+public final class ReferenceStore {
+    /** The header that marks a version. */
+    public static final String MARK = "x-amz-meta-mark";
+
+    private static final Pattern RANGE = Pattern.compile("bytes=(\\d{1,9})-(\\d{1,18})?");
+    private static final Pattern SUFFIX = Pattern.compile("bytes=-(\\d{1,9})");
+    private static final String MODIFIED = "Fri, 20 Nov 2026 00:00:00 GMT";
+
+    private final LongSupplier nanoClock;
+    private final Map<String, List<Version>> histories = new TreeMap<>();
+    private final Map<String, Upload> uploads = new HashMap<>();
+    private final Map<String, List<Denial>> denials = new HashMap<>();
+    private final List<String> violations = new ArrayList<>();
+    private int uploadIds;
+
+    private record Upload(String path, long mark, TreeMap<Integer, byte[]> parts) {}
+
+    /** From when on somebody was denied everything, or no longer. */
+    private record Denial(boolean denied, long fromNanos) {}
+
+    /** @param nanoClock what the gateway sees, too */
+    public ReferenceStore(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
+    }
+
+    public synchronized List<Version> history(String path) {
+        return List.copyOf(histories.getOrDefault(path, List.of(Version.ABSENT)));
+    }
+
+    /** All keys of a bucket that ever were. */
+    public synchronized List<String> paths(String bucket) {
+        return histories.keySet().stream().filter(p -> p.startsWith("/" + bucket + "/")).toList();
+    }
+
+    /** Uploads that are not what a client sent. */
+    public synchronized List<String> violations() {
+        return List.copyOf(violations);
+    }
+
+    /** Written past the gateway. */
+    public synchronized void putBehind(String path, @Nullable Content content, long mark) {
+        append(path, content, mark, true);
+    }
+
+    /** Its metadata changed past the gateway: the same bytes under the same ETag. */
+    public synchronized void markBehind(String path, long mark) {
+        Version current = current(path);
+        if (current.content() != null) {
+            append(path, current.content(), mark, true);
+        }
+    }
+
+    public synchronized void permit(String accessKey, boolean permitted) {
+        denials.computeIfAbsent(accessKey, ignored -> new ArrayList<>())
+                .add(new Denial(!permitted, nanoClock.getAsLong()));
+    }
+
+    /** Whether it was so at any moment between. */
+    public synchronized boolean wasPermitted(String accessKey, boolean permitted, long fromNanos,
+            long toNanos) {
+        boolean state = true;
+        long since = Long.MIN_VALUE;
+        for (Denial denial : denials.getOrDefault(accessKey, List.of())) {
+            if (state == permitted && since <= toNanos && denial.fromNanos >= fromNanos) {
+                return true;
+            }
+            state = !denial.denied;
+            since = denial.fromNanos;
+        }
+        return state == permitted && since <= toNanos;
+    }
+
+    private boolean isDenied(String accessKey) {
+        List<Denial> all = denials.get(accessKey);
+        return all != null && all.getLast().denied;
+    }
+
+    private Version current(String path) {
+        return histories.getOrDefault(path, List.of(Version.ABSENT)).getLast();
+    }
+
+    private void append(String path, @Nullable Content content, long mark, boolean behind) {
+        List<Version> history = histories.computeIfAbsent(path, ignored -> new ArrayList<>());
+        if (history.isEmpty()) {
+            history.add(Version.ABSENT);
+        }
+        history.add(new Version(content, mark, nanoClock.getAsLong(), behind));
+    }
+
+    /** One request, whole, before the next. */
+    public synchronized Message handle(Message request) {
+        if (isDenied(request.accessKey())) {
+            return Message.error(403, "AccessDenied");
+        }
+        return switch (request.method()) {
+            case "PUT" -> put(request);
+            case "POST" -> post(request);
+            case "DELETE" -> delete(request);
+            default -> request.query().contains("list-type=2") ? list(request) : read(request);
+        };
+    }
+
+    private Message delete(Message request) {
+        if (request.query().contains("uploadId=")) {
+            uploads.remove(parameter(request, "uploadId"));
+        } else {
+            append(request.path(), null, mark(request), false);
+        }
+        return Message.answer(204, new byte[0]);
+    }
+
+    private Message put(Message request) {
+        String source = request.header("x-amz-copy-source");
+        if (source != null) {
+            return copy(request, source);
+        }
+        if (!request.query().contains("uploadId=")) {
+            return store(request.path(), request.body(), mark(request));
+        }
+        Upload upload = uploads.get(parameter(request, "uploadId"));
+        if (upload == null) {
+            return Message.error(404, "NoSuchUpload");
+        }
+        int number = Integer.parseInt(parameter(request, "partNumber"));
+        upload.parts.put(number, request.body());
+        return Message.answer(200, new byte[0]).with("ETag", "\"part" + number + "\"");
+    }
+
+    private Message store(String path, byte[] body, long mark) {
+        Content content = Content.of(body);
+        if (!content.matches(body, 0) || !content.isWhole()) {
+            violations.add("stored at " + path + ": " + body.length + " bytes, beginning as "
+                    + content);
+            return Message.error(400, "IncompleteBody");
+        }
+        append(path, content, mark, false);
+        return Message.answer(200, new byte[0]).with("ETag", content.etag());
+    }
+
+    private Message copy(Message request, String source) {
+        String from = source.startsWith("/") ? source : "/" + source;
+        Content content = current(from).content();
+        if (content == null) {
+            return Message.error(404, "NoSuchKey");
+        }
+        append(request.path(), content, mark(request), false);
+        return Message.answer(200, ("<CopyObjectResult><ETag>" + content.etag()
+                + "</ETag></CopyObjectResult>").getBytes(ISO_8859_1));
+    }
+
+    private Message post(Message request) {
+        if (request.query().contains("uploads")) {
+            String id = "u" + ++uploadIds;
+            uploads.put(id, new Upload(request.path(), mark(request), new TreeMap<>()));
+            return Message.answer(200, ("<InitiateMultipartUploadResult><UploadId>" + id
+                    + "</UploadId></InitiateMultipartUploadResult>").getBytes(ISO_8859_1));
+        }
+        Upload upload = uploads.remove(parameter(request, "uploadId"));
+        if (upload == null) {
+            return Message.error(404, "NoSuchUpload");
+        }
+        ByteArrayOutputStream whole = new ByteArrayOutputStream();
+        upload.parts.values().forEach(whole::writeBytes);
+        Message stored = store(upload.path, whole.toByteArray(), upload.mark);
+        return stored.status() == 200
+                ? stored.withBody(("<CompleteMultipartUploadResult><ETag>" + stored.header("etag")
+                        + "</ETag></CompleteMultipartUploadResult>").getBytes(ISO_8859_1))
+                : stored;
+    }
+
+    private static long mark(Message request) {
+        String mark = request.header(MARK);
+        return mark == null ? 0 : Long.parseLong(mark);
+    }
+
+    private static String parameter(Message request, String name) {
+        for (String parameter : request.query().split("&", -1)) {
+            if (parameter.startsWith(name + "=")) {
+                return URLDecoder.decode(parameter.substring(name.length() + 1),
+                        StandardCharsets.UTF_8);
+            }
+        }
+        return "";
+    }
+
+    private Message list(Message request) {
+        String bucket = request.path().endsWith("/") ? request.path() : request.path() + "/";
+        String prefix = parameter(request, "prefix");
+        StringBuilder xml = new StringBuilder("<ListBucketResult><IsTruncated>false</IsTruncated>");
+        histories.forEach((path, history) -> {
+            Content content = history.getLast().content();
+            if (content != null && path.startsWith(bucket + prefix)) {
+                xml.append("<Contents><Key>" + path.substring(bucket.length()) + "</Key><ETag>"
+                        + content.etag() + "</ETag><Size>" + content.sizeBytes()
+                        + "</Size></Contents>");
+            }
+        });
+        return Message.answer(200,
+                xml.append("</ListBucketResult>").toString().getBytes(ISO_8859_1));
+    }
+
+    private Message read(Message request) {
+        Version current = current(request.path());
+        Content content = current.content();
+        if (content == null) {
+            return Message.error(404, "NoSuchKey");
+        }
+        String ifMatch = request.header("if-match");
+        if (ifMatch != null && !ifMatch.equals(content.etag())) {
+            return Message.error(412, "PreconditionFailed");
+        }
+        Message answer = range(request.header("range"), content)
+                .with("ETag", content.etag())
+                .with("Last-Modified", MODIFIED)
+                .with(MARK, Long.toString(current.mark()));
+        return request.method().equals("HEAD")
+                ? answer.with("Content-Length", Integer.toString(answer.body().length))
+                : answer;
+    }
+
+    private static Message range(@Nullable String range, Content content) {
+        Matcher between = RANGE.matcher(range == null ? "" : range);
+        Matcher suffix = SUFFIX.matcher(range == null ? "" : range);
+        int size = content.sizeBytes();
+        int first;
+        int last = size - 1;
+        if (between.matches()) {
+            first = Integer.parseInt(between.group(1));
+            String to = between.group(2);
+            last = to == null ? last : (int) Math.min(last, Long.parseLong(to));
+        } else if (suffix.matches()) {
+            first = Math.max(0, size - Integer.parseInt(suffix.group(1)));
+        } else {
+            return Message.answer(200, content.bytes());
+        }
+        if (first >= size) {
+            return Message.error(416, "InvalidRange");
+        }
+        return Message.answer(206, Arrays.copyOfRange(content.bytes(), first, last + 1))
+                .with("Content-Range", "bytes " + first + "-" + last + "/" + size);
+    }
+}
