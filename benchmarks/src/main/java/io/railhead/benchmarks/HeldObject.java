@@ -9,6 +9,7 @@ import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.PageSource;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.ReadRequest;
+import io.railhead.cache.Verification;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
@@ -71,6 +72,10 @@ public final class HeldObject implements AutoCloseable {
     }
 
     public HeldObject(int pageBytes, long bytes) {
+        this(pageBytes, bytes, Verification.NONE);
+    }
+
+    HeldObject(int pageBytes, long bytes, Verification verification) {
         this.bytes = bytes;
         long memoryBytes = 2 * bytes + (64L << 20);
         memory = PageMemory.open(new MemoryConfig(memoryBytes, pageBytes, 0.05, false),
@@ -78,7 +83,10 @@ public final class HeldObject implements AutoCloseable {
         while (memory.stats().capacityBytes() < memoryBytes) {
             Thread.onSpinWait();
         }
-        cache = new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime);
+        CacheConfig config = CacheConfig.DEFAULT;
+        cache = new ObjectCache(memory, new CacheConfig(config.windowBytes(), config.runBytes(),
+                config.shortageWait(), config.metadataEntries(), config.pinRatio(),
+                config.readAhead(), config.tenants(), verification), System::nanoTime);
         version = new ObjectVersion(ID, "\"1\"", "", bytes);
         cache.learn(new ObjectMetadata(version, Map.of("etag", "\"1\""), System.nanoTime(),
                 cache.generation(ID)));

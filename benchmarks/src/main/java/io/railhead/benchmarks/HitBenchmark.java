@@ -1,5 +1,6 @@
 package io.railhead.benchmarks;
 
+import io.railhead.cache.Verification;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -27,15 +28,19 @@ public class HitBenchmark {
     @Param({"65536", "262144", "1048576"})
     public int pageBytes;
 
-    @Param({"65536", "16777216"})
+    @Param({"4096", "65536", "16777216"})
     public int rangeBytes;
+
+    /** Each page read through before it is handed out, as {@code cache.verify: always} has it. */
+    @Param({"false", "true"})
+    public boolean verified;
 
     private HeldObject object;
     private long next;
 
     @Setup
     public void open() {
-        object = new HeldObject(pageBytes, 64L << 20);
+        object = new HeldObject(pageBytes, 64L << 20, new Verification(verified, 0));
     }
 
     @Benchmark

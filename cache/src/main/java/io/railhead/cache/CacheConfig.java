@@ -13,19 +13,21 @@ import java.util.Map;
  * @param pinRatio the part of what may hold cached data that pinned pages may take at most
  * @param readAhead how far it goes
  * @param tenants who has a quota or a floor
+ * @param verification of what is held
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
         long metadataEntries, double pinRatio, ReadAhead.Limits readAhead,
-        Map<String, TenantShare> tenants) {
+        Map<String, TenantShare> tenants, Verification verification) {
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
             Duration.ofMillis(100), 1_000_000, 0.5,
             new ReadAhead.Limits(64L << 20, 256L << 20));
 
-    /** Without tenants' rules. */
+    /** Without tenants' rules, and unverified. */
     public CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
             long metadataEntries, double pinRatio, ReadAhead.Limits readAhead) {
-        this(windowBytes, runBytes, shortageWait, metadataEntries, pinRatio, readAhead, Map.of());
+        this(windowBytes, runBytes, shortageWait, metadataEntries, pinRatio, readAhead, Map.of(),
+                Verification.NONE);
     }
 
     public CacheConfig {

@@ -1,6 +1,5 @@
 package io.railhead.cache;
 
-import io.railhead.cache.ObjectCache.Discovery;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;

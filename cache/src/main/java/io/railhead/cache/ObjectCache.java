@@ -48,6 +48,7 @@ public final class ObjectCache implements AutoCloseable {
     private final Shortage.Clock clock;
     private final CacheControl control;
     private final ReadAhead readAhead;
+    private final Scrubber scrubber;
 
     /**
      * A cache over {@code memory}, which it does not close.
@@ -64,7 +65,7 @@ public final class ObjectCache implements AutoCloseable {
         this.doubt = doubt;
         this.bucketWrites = new BucketWrites(nanoClock);
         this.pins = new Pins(memory, config.pinRatio());
-        this.index = new PageIndex(memory, config.runBytes(), pins, config.tenants());
+        this.index = new PageIndex(memory, config, pins);
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
@@ -77,6 +78,7 @@ public final class ObjectCache implements AutoCloseable {
                 .factory());
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
+        this.scrubber = Scrubber.every(index, config.verification(), timer);
         this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
         this.control = new CacheControl(this, table, index, pins);
         this.readAhead = new ReadAhead(memory, index, table, config.readAhead());
@@ -329,14 +331,6 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * How a discovery ended for one who took part.
-     *
-     * @param metadata null if it failed
-     * @param own whether it was started by this call: then the answer is as new as the call
-     */
-    public record Discovery(@Nullable ObjectMetadata metadata, boolean own) {}
-
-    /**
      * Leases bytes {@code [from, to)} of a version if all their pages are held: the hit path, which
      * makes nothing but the leases and slices themselves.
      *
@@ -383,6 +377,11 @@ public final class ObjectCache implements AutoCloseable {
                 readAhead.bytes());
     }
 
+    /** What was looked at, and found to have changed in memory. */
+    public Verification.Counts verified() {
+        return index.verified();
+    }
+
     /** What the tenants that have a rule have now. */
     public List<TenantShare.Use> tenants() {
         return index.uses();
@@ -393,6 +392,7 @@ public final class ObjectCache implements AutoCloseable {
     public void close() {
         table.close();
         timer.shutdownNow();
+        scrubber.close();
         objects.invalidateAll();
         index.clear();
     }

@@ -31,7 +31,9 @@ final class PageIndex {
     private final PageMemory memory;
     private final long runBytes;
     private final Pins pins;
+    private final boolean verifying;
     private final LongAdder evicted = new LongAdder();
+    private final CorruptPages corrupt = new CorruptPages();
     private final Shares shares;
     private final ConcurrentMap<PageKey, PinnedPage> pinned = new ConcurrentHashMap<>();
     private final Object maximumLock = new Object();
@@ -40,11 +42,12 @@ final class PageIndex {
     /** @param share where it goes when it is no longer pinned */
     private record PinnedPage(Page page, Share share) {}
 
-    PageIndex(PageMemory memory, long runBytes, Pins pins, Map<String, TenantShare> tenants) {
+    PageIndex(PageMemory memory, CacheConfig config, Pins pins) {
         this.memory = memory;
-        this.runBytes = runBytes;
+        this.runBytes = config.runBytes();
         this.pins = pins;
-        this.shares = new Shares(tenants, runBytes, evicted);
+        this.verifying = config.verification().beforeReads();
+        this.shares = new Shares(config.tenants(), runBytes, evicted);
         memory.onGrowth(this::limit);
         limit();
     }
@@ -97,11 +100,49 @@ final class PageIndex {
      * goes on where the last one ended, are no further sign that the page is wanted: else a backup
      * that reads bit by bit, or what was fetched ahead of it, would look as popular as what many
      * read, and evict it.
+     *
+     * <p> Where reads are verified, it has the bytes that it was filled with.
      */
     @Nullable
     Page get(PageKey key, int from) {
         Page page = shares.get(key, from);
-        return page == null ? pinned(key) : page;
+        if (page == null) {
+            page = pinned(key);
+        }
+        if (page == null || !verifying || page.isIntact()) {
+            return page;
+        }
+        remove(key);
+        corrupt.read(key);
+        return null;
+    }
+
+    /** Looks at a page, if it is here still; how many bytes it has. */
+    int scrub(PageKey key) {
+        Page page = peek(key);
+        if (page == null) {
+            return 0;
+        }
+        if (!page.isIntact()) {
+            remove(key);
+            corrupt.scrubbed(key);
+        }
+        corrupt.looked(page.length());
+        return page.length();
+    }
+
+    Verification.Counts verified() {
+        return corrupt.counts();
+    }
+
+    /** As they come and go; a page that is being pinned may be missed. */
+    List<Set<PageKey>> keys() {
+        List<Set<PageKey>> keys = new ArrayList<>();
+        for (Share share : shares.all()) {
+            keys.add(share.keys());
+        }
+        keys.add(pinned.keySet());
+        return keys;
     }
 
     /** Whether it is here, which says nothing of how often it is read. */
@@ -260,17 +301,12 @@ final class PageIndex {
     /** A snapshot of the keys that it covers. */
     List<PageKey> covered(Selection selection) {
         List<PageKey> keys = new ArrayList<>();
-        pinned.keySet().forEach(key -> addCovered(selection, key, keys));
-        for (Share share : shares.all()) {
-            share.keys().forEach(key -> addCovered(selection, key, keys));
+        for (Set<PageKey> each : keys()) {
+            each.stream()
+                    .filter(key -> selection.covers(key.version().object()))
+                    .forEach(keys::add);
         }
         return keys;
-    }
-
-    private static void addCovered(Selection selection, PageKey key, List<PageKey> keys) {
-        if (selection.covers(key.version().object())) {
-            keys.add(key);
-        }
     }
 
     /** The pinned pages' bytes of each object. */
@@ -294,17 +330,8 @@ final class PageIndex {
                 remove(new PageKey(version, index));
             }
         } else {
-            for (Share share : shares.all()) {
-                removeAll(share.keys(), version);
-            }
-            removeAll(pinned.keySet(), version);
-        }
-    }
-
-    private void removeAll(Set<PageKey> keys, ObjectVersion version) {
-        for (PageKey key : keys) {
-            if (key.version().equals(version)) {
-                remove(key);
+            for (Set<PageKey> each : keys()) {
+                each.stream().filter(key -> key.version().equals(version)).forEach(this::remove);
             }
         }
     }

@@ -6,7 +6,6 @@ import static io.railhead.cache.CacheRig.random;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.cache.ObjectCache.Discovery;
 import io.railhead.cache.memory.LeakCheck;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;

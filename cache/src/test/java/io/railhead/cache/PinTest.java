@@ -312,7 +312,7 @@ final class PinTest {
     void whatIsRemovedWhileItIsBeingPinnedStaysRemoved() throws Exception {
         CacheRig rig = CacheRig.of(leaks, 40);
         Pins pins = new Pins(rig.memory, 0.5);
-        PageIndex index = new PageIndex(rig.memory, RUN, pins, Map.of());
+        PageIndex index = new PageIndex(rig.memory, CacheConfig.DEFAULT, pins);
         PageKey key = new PageKey(new ObjectVersion(id("a"), "1", "", PAGE), 0);
         AtomicBoolean over = new AtomicBoolean();
         try (ExecutorService threads = Executors.newSingleThreadExecutor()) {

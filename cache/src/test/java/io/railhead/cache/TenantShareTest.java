@@ -43,7 +43,7 @@ final class TenantShareTest {
             new MemoryConfig((long) PAGES * PAGE, PAGE, 0, false), slab -> {}));
     private final ObjectCache cache = leaks.closing(new ObjectCache(memory,
             new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 100_000, 0.25,
-                    new ReadAhead.Limits(0, 0), RULES),
+                    new ReadAhead.Limits(0, 0), RULES, Verification.NONE),
             System::nanoTime));
 
     private ObjectVersion version(String key, int pages) {

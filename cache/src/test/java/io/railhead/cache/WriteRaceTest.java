@@ -58,7 +58,7 @@ final class WriteRaceTest {
     @Test
     void aPutThatStartsDuringDiscoveryLeavesNothingIndexed() {
         rig.source.hold();
-        CompletionStage<ObjectCache.Discovery> stage = rig.cache.discover(ID, "",
+        CompletionStage<Discovery> stage = rig.cache.discover(ID, "",
                 rig.source.discovering(rig.cache, ID, RUN));
         ObjectCache.Write write = rig.cache.beginWrite(ID);
         rig.source.release();

@@ -10,6 +10,7 @@ import io.railhead.backend.aws.AwsBackend;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ReadAhead;
+import io.railhead.cache.Verification;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminListener;
@@ -246,7 +247,9 @@ public final class Gateway implements AutoCloseable {
                 settings.metadataEntries(), settings.pinLimit().value() / 100.0,
                 new ReadAhead.Limits(settings.readAhead().window().bytes(),
                         settings.readAhead().perTenant().bytes()),
-                settings.tenants());
+                settings.tenants(),
+                new Verification(settings.verify() == GatewayConfig.Verify.ALWAYS,
+                        settings.scrub().bytes()));
     }
 
     private Vertx openVertx() {

@@ -63,6 +63,14 @@ class MetricsIT {
     }
 
     @Test
+    void whatIsHeldIsScrubbed() {
+        assertThat(client.get("/b/key").body()).hasSize(1000);
+        TestGateway.await(() -> gateway.metric("railhead_scrubbed_bytes_total") >= 1000);
+        assertThat(gateway.metric("railhead_corrupt_pages_total{found_by=\"scrub\",}")).isZero();
+        assertThat(gateway.metrics()).contains("railhead_corrupt_pages_total{found_by=\"read\",}");
+    }
+
+    @Test
     void theVersionAndTheOldestLeaseAreThere() {
         assertThat(gateway.metrics()).contains("railhead_build_info{version=",
                 "railhead_oldest_lease_seconds 0.0");

@@ -2,7 +2,6 @@ package io.railhead.cache;
 
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The table of pages in flight that all samples share, each with a key of its own. */
@@ -15,7 +14,7 @@ final class InFlight {
             new MemoryConfig(64L << 20, PAGE_BYTES, 0, false), slab -> {});
 
     static final FillTable TABLE = new FillTable(MEMORY,
-            new PageIndex(MEMORY, PAGE_BYTES, new Pins(MEMORY, 0), Map.of()), new Generations(),
+            new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)), new Generations(),
             PAGE_BYTES,
             version -> version);
 

@@ -150,6 +150,29 @@ public final class Page implements SlotUse {
         return written == null ? 0 : length - written.bytes;
     }
 
+    /**
+     * Whether its bytes are those that were written; reads all of them, and holds the page for so
+     * long as a lease would, but counts as none. A page that is not held any more is no fault.
+     */
+    public boolean isIntact() {
+        if (!tryHold()) {
+            return true;
+        }
+        try {
+            return written != null || crcOfBytes() == checksum;
+        } finally {
+            release();
+        }
+    }
+
+    private int crcOfBytes() {
+        CRC32C crc = new CRC32C();
+        for (MemorySegment each : cut(0, length)) {
+            crc.update(each.asByteBuffer());
+        }
+        return (int) crc.getValue();
+    }
+
     /** Appends what remains of {@code bytes}, which must fit. Filler only. */
     public void write(ByteBuffer bytes) {
         if (bytes.remaining() > remaining()) {
@@ -220,14 +243,18 @@ public final class Page implements SlotUse {
      * @param afterClose runs once the lease has ended, on the thread that ended it: must be cheap
      */
     public @Nullable Lease tryRetain(Runnable afterClose) {
+        return tryHold() ? new Lease(this, afterClose, origin.memory().leaseOpened()) : null;
+    }
+
+    private boolean tryHold() {
         int now = count;
         while (now > 0 && !isCondemned()) {
             if (COUNT.compareAndSet(this, now, now + 1)) {
-                return new Lease(this, afterClose, origin.memory().leaseOpened());
+                return true;
             }
             now = count;
         }
-        return null;
+        return false;
     }
 
     void endLease(int opened) {

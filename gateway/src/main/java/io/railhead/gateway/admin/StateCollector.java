@@ -8,6 +8,7 @@ import io.railhead.backend.BackendStats;
 import io.railhead.cache.CacheStats;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.TenantShare;
+import io.railhead.cache.Verification;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.PageMemory;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ public final class StateCollector extends Collector {
         List<MetricFamilySamples> families = new ArrayList<>();
         addMemory(families, memory.stats());
         addCache(families, cache.stats());
+        addVerified(families, cache.verified());
         addTenants(families);
         addBackends(families);
         return families;
@@ -86,6 +88,18 @@ public final class StateCollector extends Collector {
                 "Memory that pins keep from being evicted.", (double) stats.pinnedBytes()));
         families.add(new GaugeMetricFamily("railhead_pin_limit_bytes",
                 "What pins may keep at most.", (double) stats.pinLimitBytes()));
+    }
+
+    private static void addVerified(List<MetricFamilySamples> families,
+            Verification.Counts counts) {
+        CounterMetricFamily corrupt = new CounterMetricFamily("railhead_corrupt_pages",
+                "Pages evicted since their bytes had changed in memory.", List.of("found_by"));
+        corrupt.addMetric(List.of("read"), (double) counts.corruptAtRead());
+        corrupt.addMetric(List.of("scrub"), (double) counts.corruptAtScrub());
+        families.add(corrupt);
+        families.add(new CounterMetricFamily("railhead_scrubbed_bytes",
+                "Held bytes that were compared with their checksums in the background.",
+                (double) counts.scrubbedBytes()));
     }
 
     private void addTenants(List<MetricFamilySamples> families) {

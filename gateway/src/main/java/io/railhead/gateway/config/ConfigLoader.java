@@ -16,6 +16,7 @@ import io.railhead.gateway.config.GatewayConfig.ReadAhead;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.GatewayConfig.Tls;
 import io.railhead.gateway.config.GatewayConfig.Tracing;
+import io.railhead.gateway.config.GatewayConfig.Verify;
 import io.railhead.os.HugePageSize;
 import java.io.IOException;
 import java.net.URI;
@@ -38,6 +39,8 @@ public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final int MAX_PIN_PERCENT = 80;
+    private static final Map<String, Verify> VERIFY = Map.of("scrub", Verify.SCRUB, "always",
+            Verify.ALWAYS);
     private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
             "verify", AuthMode.VERIFY,
             "pass_through", AuthMode.PASS_THROUGH,
@@ -226,7 +229,8 @@ public final class ConfigLoader {
                 section.value("pin_limit", "50%", Quantity::percent),
                 readAhead(section.section("read_ahead")),
                 TenantLoader.tenants(section, CacheConfig.cacheableBytes(
-                        memory.bytes() - reserve.of(memory.bytes()), run.bytes())));
+                        memory.bytes() - reserve.of(memory.bytes()), run.bytes())),
+                section.choice("verify", "scrub", VERIFY), section.bytes("scrub", "64MiB"));
         section.close();
         if (Long.bitCount(page.bytes()) != 1 || page.bytes() < MIN_PAGE_BYTES
                 || page.bytes() > MAX_PAGE_BYTES) {

@@ -87,14 +87,24 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param pinLimit of what may hold cached data
      * @param readAhead 0 ahead of one place: none
      * @param tenants who has a quota or a floor
+     * @param verify when bytes that changed in memory are found
+     * @param scrub so much of them is looked at each second in the background
      */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
             int metadataEntries, Percent pinLimit, ReadAhead readAhead,
-            Map<String, TenantShare> tenants) {
+            Map<String, TenantShare> tenants, Verify verify, ByteCount scrub) {
         public Cache {
             tenants = Map.copyOf(tenants);
         }
+    }
+
+    /** When a page's bytes are compared with its checksum. */
+    public enum Verify {
+        /** In the background only. */
+        SCRUB,
+        /** And before they are handed out, each time. */
+        ALWAYS
     }
 
     /** What is fetched ahead of one place in an object, and of all of a tenant's together. */

@@ -1,8 +1,8 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.cache.Discovery;
 import io.railhead.cache.FillException;
-import io.railhead.cache.ObjectCache.Discovery;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;

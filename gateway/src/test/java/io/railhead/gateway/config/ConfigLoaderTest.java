@@ -95,7 +95,8 @@ class ConfigLoaderTest {
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000, new Percent(50),
-                new ReadAhead(ByteCount.parse("64MiB"), ByteCount.parse("256MiB")), Map.of()));
+                new ReadAhead(ByteCount.parse("64MiB"), ByteCount.parse("256MiB")), Map.of(),
+                GatewayConfig.Verify.SCRUB, ByteCount.parse("64MiB")));
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
@@ -134,7 +135,7 @@ class ConfigLoaderTest {
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
-                          run: 1MiB, metadata_entries: 5, pin_limit: 33%,
+                          run: 1MiB, metadata_entries: 5, pin_limit: 33%, verify: always, scrub: 0,
                           read_ahead: {window: 2MiB, per_tenant: 3MiB},
                           tenants: {t: {quota: 128MiB, floor: 64MiB}, all: {floor: 10%}}}
                         backends:
@@ -180,7 +181,8 @@ class ConfigLoaderTest {
                 ByteCount.parse("1MiB"), 5, new Percent(33),
                 new ReadAhead(ByteCount.parse("2MiB"), ByteCount.parse("3MiB")),
                 Map.of("t", new TenantShare(128 << 20, 64 << 20), "all",
-                        new TenantShare(TenantShare.NO_QUOTA, new Percent(10).of(CACHEABLE)))));
+                        new TenantShare(TenantShare.NO_QUOTA, new Percent(10).of(CACHEABLE))),
+                GatewayConfig.Verify.ALWAYS, ByteCount.parse("0")));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
@@ -254,6 +256,7 @@ class ConfigLoaderTest {
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",
             "cache: {run: 64KiB}               | cache.run: must hold at least one cache.page",
             "cache: {lock: maybe}              | cache.lock: 'maybe' is neither true nor false",
+            "cache: {verify: never}            | cache.verify: 'never' is not one of always, scrub",
             "cache: {metadata_entries: 0}      | cache.metadata_entries: must be 1 to 2147483647: 0",
             "cache: {metadata_entries: x}      | cache.metadata_entries: 'x' is not a whole number",
             "cache: 5                          | cache: must be a mapping of keys to values",
