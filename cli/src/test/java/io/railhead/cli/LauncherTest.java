@@ -44,12 +44,15 @@ class LauncherTest {
                         #!/bin/sh
                         for a; do
                             echo "$a"
-                            case $a in -XX:AOTCacheOutput=*) made=${a#*=} ;; esac
+                            case $a in
+                                -XX:AOTCacheOutput=*) made=${a#*=} ;;
+                                -XX:-AOTAdapterCaching) portable=portably ;;
+                            esac
                         done
                         [ -n "${made-}" ] || exit 0
                         here=$(dirname "$made")
                         if [ -e "$here/../../../broken" ]; then echo out of luck; exit 1; fi
-                        echo "made by $a" >"$made"
+                        echo "made ${portable-} by $a" >"$made"
                         """);
         assertThat(java.toFile().setExecutable(true)).isTrue();
         Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25.0.1\"\n");
@@ -101,7 +104,7 @@ class LauncherTest {
         assertThat(first.output.lines().toList()).contains("-XX:AOTCache=" + aot)
                 .endsWith("io.railhead.cli.Main", "ls");
         assertThat(first.output).contains("making cli/target/railhead.aot");
-        assertThat(aot).hasContent("made by train");
+        assertThat(aot).hasContent("made portably by train");
         assertThat(run(home.resolve("railhead"), "ls").output).doesNotContain("making")
                 .contains("-XX:AOTCache=" + aot);
         Files.setLastModifiedTime(home.resolve("cli/target/lib/B.jar"),
@@ -138,6 +141,16 @@ class LauncherTest {
         assertThat(run(home.resolve("railhead"), "ls").output).doesNotContain("made");
         assertThat(names(home.resolve("cli/target"))).containsExactlyInAnyOrder("cli-1.jar", "lib",
                 "s3proxy", "railhead.aot", "railhead.built");
+    }
+
+    /** As the image's build has it. */
+    @Test
+    void whoeverHasAnAotCacheMadeGetsNoMachineCodeIntoIt() throws Exception {
+        Path home = layOutAsInTheImage();
+
+        assertThat(run(home.resolve("railhead"), "train").output)
+                .contains("-XX:-AOTAdapterCaching");
+        assertThat(run(home.resolve("railhead"), "serve").output).doesNotContain("Adapter");
     }
 
     @Test

@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.PageMemory.Pool;
-import io.railhead.os.HostLimits;
-import io.railhead.os.HugePageSize;
-import io.railhead.os.HugePages;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -15,7 +12,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
@@ -25,7 +21,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class PageMemoryTest {
     private static final int PAGE = 64 << 10;
-    private static final HostLimits PLENTY = new HostLimits(1L << 40, 1L << 40);
 
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
@@ -44,31 +39,6 @@ final class PageMemoryTest {
 
     private static <T> T require(@Nullable T value) {
         return Objects.requireNonNull(value);
-    }
-
-    @Test
-    void aSlabIsShownBeforeItsPagesAreGiven() {
-        List<Slab> slabs = new ArrayList<>();
-        PageMemory memory = leaks.watch(PageMemory.open(config(4, 0), slabs::add));
-        assertThat(slabs).singleElement().satisfies(slab -> {
-            assertThat(slab.id()).isZero();
-            assertThat(slab.segment().byteSize()).isEqualTo(4 * PAGE);
-        });
-        assertThat(memory.stats().capacityBytes()).isEqualTo(4 * PAGE);
-    }
-
-    @Test
-    void aLargeMemoryServesWithASmallPartFirst() {
-        int first = 64 << 20;
-        int pages = first / PAGE + 3;
-        List<Slab> slabs = new CopyOnWriteArrayList<>();
-        PageMemory memory = leaks.watch(PageMemory.open(config(pages, 0), slabs::add));
-        assertThat(slabs.getFirst().segment().byteSize()).isEqualTo(first);
-        while (memory.stats().capacityBytes() < (long) pages * PAGE) {
-            Thread.onSpinWait();
-        }
-        assertThat(slabs).hasSize(2);
-        assertThat(slabs.get(1).segment().byteSize()).isEqualTo(3 * PAGE);
     }
 
     @Test
@@ -246,95 +216,6 @@ final class PageMemoryTest {
                     .isInstanceOf(IllegalArgumentException.class);
         }
         page.condemn();
-    }
-
-    @Test
-    void memoryUnderALeaseIsNotUnmapped() {
-        PageMemory memory = memory(1, 0);
-        Page page = page(memory, 10);
-        Lease lease = require(page.tryRetain());
-        assertThatThrownBy(memory::close).isInstanceOf(IllegalStateException.class)
-                .hasMessage("1 leases are still open");
-        lease.close();
-        page.condemn();
-    }
-
-    @Test
-    void moreThanTheMachineHasIsOneLineNamingWhatToSet() {
-        MemoryConfig config = new MemoryConfig(64L << 30, 1 << 20, 0.05, true);
-        assertThatThrownBy(() -> PageMemory.open(config, slab -> {},
-                new HostLimits((long) (21.3 * (1 << 30)), 1L << 40)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("cache.memory: 64GiB is more than the 21.3GiB this machine has free: "
-                        + "set cache.memory to at most 20GiB");
-        assertThatThrownBy(
-                () -> PageMemory.open(config, slab -> {}, new HostLimits(1L << 40, 8L << 20)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("LimitMEMLOCK")
-                .hasMessageContaining("67108864 KiB");
-    }
-
-    @Test
-    void tooFewHugePagesAreOneLineNamingWhatToSet() {
-        assertThatThrownBy(() -> MemoryLimits.requireHugePages(4L << 30,
-                new HugePages(HugePageSize.MIB_2, 1024, 100, Long.MAX_VALUE)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("cache.huge_pages: cache.memory of 4GiB takes 2048 huge pages of 2MiB,"
-                        + " this machine has 100 free: sysctl -w vm.nr_hugepages=2972, or set"
-                        + " cache.huge_pages: off");
-        assertThatThrownBy(() -> MemoryLimits.requireHugePages(4L << 30,
-                new HugePages(HugePageSize.GIB_1, 0, 0, Long.MAX_VALUE)))
-                .hasMessageEndingWith("this machine has 0 free: start the kernel with"
-                        + " hugepagesz=1G hugepages=4, or set cache.huge_pages: off");
-        assertThatThrownBy(() -> MemoryLimits.requireHugePages(4L << 30,
-                new HugePages(HugePageSize.GIB_1, 8, 8, 2L << 30)))
-                .hasMessageEndingWith("this container may have 2: set the pod's limit"
-                        + " hugepages-1Gi to at least 4096Mi, or cache.huge_pages: off");
-        MemoryLimits.requireHugePages(4L << 30,
-                new HugePages(HugePageSize.GIB_1, 4, 4, 4L << 30));
-    }
-
-    /** No machine has as many. */
-    @Test
-    void tooFewHugePagesOfThisMachineStopTheStart() {
-        MemoryConfig config = new MemoryConfig(1L << 46, PAGE, 0, false, HugePageSize.MIB_2);
-        assertThatThrownBy(() -> PageMemory.open(config, slab -> {}))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("cache.huge_pages: cache.memory of 65536GiB takes");
-    }
-
-    @Test
-    void hugePagesComeInWholeOnes() {
-        assertThatThrownBy(
-                () -> new MemoryConfig((2L << 20) + PAGE, PAGE, 0, false, HugePageSize.MIB_2))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("memoryBytes must be a multiple of 2MiB: ");
-    }
-
-    @Test
-    void laterSlabsJoinInTheBackgroundWhenTheyAreAskedFor() {
-        MemoryConfig config = new MemoryConfig((1L << 30) + PAGE, PAGE, 0, false);
-        AtomicInteger slabs = new AtomicInteger();
-        PageMemory memory = leaks
-                .watch(PageMemory.openFirst(config, _ -> slabs.incrementAndGet(), PLENTY));
-        assertThat(memory.stats().capacityBytes()).isEqualTo(64L << 20);
-        assertThat(slabs).hasValue(1);
-        memory.takeRest();
-        long end = System.nanoTime() + 60_000_000_000L;
-        while (memory.stats().capacityBytes() < config.memoryBytes()) {
-            assertThat(System.nanoTime()).isLessThan(end);
-            Thread.onSpinWait();
-        }
-    }
-
-    @Test
-    void nothingIsTakenAfterClosing() {
-        AtomicInteger slabs = new AtomicInteger();
-        PageMemory memory = PageMemory.openFirst(new MemoryConfig(128L << 20, PAGE, 0, false),
-                _ -> slabs.incrementAndGet(), PLENTY);
-        memory.close();
-        memory.takeRest();
-        assertThat(slabs).hasValue(1);
     }
 
     @Test
