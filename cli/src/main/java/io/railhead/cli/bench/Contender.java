@@ -25,6 +25,8 @@ enum Contender {
     VARNISH("varnish", "Varnish, malloc", Turn.Way.UNSIGNED, "2 h", "none"),
     TRAFFIC_SERVER("trafficserver", "Traffic Server, RAM cache", Turn.Way.UNSIGNED, "2 h", "none");
 
+    private static final long LEAST_COPIED_BYTES = 64 << 10;
+
     /** As {@code --only} has it. */
     @JsonProperty
     final String id;
@@ -48,6 +50,11 @@ enum Contender {
     /** All who can be measured by their hits, and what bounds those that copy. */
     static Stream<Contender> caches() {
         return Arrays.stream(values()).filter(contender -> contender != DIRECT);
+    }
+
+    /** A copy of a few KiB takes less time than noting it. */
+    boolean isMeasuredAt(long objectBytes) {
+        return this != COPY || objectBytes >= LEAST_COPIED_BYTES;
     }
 
     /** Another HTTP cache. */

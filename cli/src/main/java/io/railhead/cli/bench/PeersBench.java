@@ -42,7 +42,7 @@ final class PeersBench {
     /** Caches, and both JVMs' compilers, which on one core need longer than it seems. */
     private void warm() throws IOException {
         for (long size : plan.sizes()) {
-            for (Contender contender : plan.contenders()) {
+            for (Contender contender : plan.contenders(size)) {
                 say.accept("warming up: " + Sizes.text(size) + ", " + contender.label);
                 Warming.until(() -> measure(contender, size, plan.warmConnections(),
                         plan.warmSeconds()), contender.isRailhead());
@@ -56,7 +56,7 @@ final class PeersBench {
         for (int round = 0; round < plan.rounds(); round++) {
             say.accept(String.format(Locale.ROOT, "%s, %d connections, round %d of %d; %s left",
                     Sizes.text(size), connections, round + 1, plan.rounds(), left()));
-            for (Contender contender : plan.order(round)) {
+            for (Contender contender : plan.order(round, size)) {
                 Measured measured = measure(contender, size, connections, plan.seconds());
                 turnsLeft--;
                 if (measured.problem().isEmpty()) {
@@ -69,7 +69,7 @@ final class PeersBench {
                 }
             }
         }
-        return plan.contenders()
+        return plan.contenders(size)
                 .stream()
                 .filter(contender -> !failed.contains(contender))
                 .map(contender -> new Row(contender, size, connections,

@@ -33,16 +33,24 @@ record PeersPlan(List<Contender> contenders, List<Long> sizes, List<Integer> con
     }
 
     int turns() {
-        return sizes.size() * connections.size() * rounds * contenders.size();
+        return sizes.stream().mapToInt(size -> contenders(size).size()).sum() * connections.size()
+                * rounds;
     }
 
     double secondsOf(int turns) {
         return turns * (seconds + leadSeconds() + OVERHEAD_SECONDS);
     }
 
+    /** Those that are measured at this size. */
+    List<Contender> contenders(long objectBytes) {
+        return contenders.stream()
+                .filter(contender -> contender.isMeasuredAt(objectBytes))
+                .toList();
+    }
+
     /** The order in a round: another one begins each, so that none always follows the same. */
-    List<Contender> order(int round) {
-        List<Contender> order = new ArrayList<>(contenders);
+    List<Contender> order(int round, long objectBytes) {
+        List<Contender> order = new ArrayList<>(contenders(objectBytes));
         java.util.Collections.rotate(order, -round);
         return order;
     }

@@ -120,12 +120,14 @@ class BenchPartsTest {
 
     @Test
     void eachRoundIsBegunByAnother() {
-        PeersPlan plan = new PeersPlan(List.of(Contender.NGINX, Contender.VARNISH), List.of(1L),
+        PeersPlan plan = new PeersPlan(
+                List.of(Contender.NGINX, Contender.VARNISH, Contender.COPY), List.of(1L),
                 List.of(1), 2, 1, 0);
 
-        assertThat(plan.order(0)).containsExactly(Contender.NGINX, Contender.VARNISH);
-        assertThat(plan.order(1)).containsExactly(Contender.VARNISH, Contender.NGINX);
+        assertThat(plan.order(0, 1)).containsExactly(Contender.NGINX, Contender.VARNISH);
+        assertThat(plan.order(1, 1)).containsExactly(Contender.VARNISH, Contender.NGINX);
         assertThat(plan.turns()).isEqualTo(4);
+        assertThat(plan.order(0, 1 << 20)).hasSize(3);
     }
 
     @Test
