@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -46,9 +47,19 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
     @Override
     public PageSource.@Nullable Sink found(ObjectMetadata metadata, long offset, long length) {
         answer();
+        ObjectMetadata shared = cache.shared(metadata);
         try {
-            cache.learn(metadata);
-            return tryFill(metadata.version(), offset, length);
+            Fill fill = tryFill(shared.version(), offset, length);
+            try {
+                cache.keep(shared);
+            } catch (RuntimeException e) {
+                // Nobody will write into it.
+                if (fill != null) {
+                    fill.fail(new FillException(Reason.BACKEND_FAILED, "not learnt", e));
+                }
+                throw e;
+            }
+            return fill;
         } finally {
             land(metadata);
         }

@@ -22,7 +22,11 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The objects held in page memory. Any thread; no call blocks. */
+/**
+ * The objects held in page memory. Any thread; no call blocks.
+ *
+ * <p> A long class: all that the gateway asks of the cache, a few lines each.
+ */
 public final class ObjectCache implements AutoCloseable {
     /** The version id of what was written while a bucket kept no versions: it can be replaced. */
     private static final String NULL_VERSION = "null";
@@ -152,19 +156,28 @@ public final class ObjectCache implements AutoCloseable {
      *         its own answer but is not kept
      */
     public boolean learn(ObjectMetadata metadata) {
+        return keep(shared(metadata));
+    }
+
+    /** The same in less memory, as it will be held. */
+    ObjectMetadata shared(ObjectMetadata metadata) {
+        return texts.share(metadata,
+                objects.policy().getIfPresentQuietly(metadata.version().object()));
+    }
+
+    /** {@link #learn} of what is {@link #shared} already. */
+    boolean keep(ObjectMetadata metadata) {
         ObjectId id = metadata.version().object();
         namespaces.add(id.namespace());
         if (!generations.holds(id, metadata.generation())) {
             return false;
         }
-        ObjectMetadata kept = texts.share(metadata,
-                objects.policy().getIfPresentQuietly(id));
         boolean[] overtaken = {false};
         ObjectMetadata[] replaced = new ObjectMetadata[1];
-        objects.asMap().compute(kept.version().object(), (key, held) -> {
+        objects.asMap().compute(id, (key, held) -> {
             overtaken[0] = held != null && held.learntAtNanos() - metadata.learntAtNanos() > 0;
             replaced[0] = held;
-            return overtaken[0] ? held : kept;
+            return overtaken[0] ? held : metadata;
         });
         if (overtaken[0]) {
             return false;

@@ -8,7 +8,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.memory.LeakCheck;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -40,6 +45,38 @@ final class DiscoveryTest {
         assertThat(rig.readAll(version).awaitBytes()).isEqualTo(bytes);
         assertThat(rig.source.fetches())
                 .containsExactly(new MemorySource.Fetch(version, RUN, 100));
+    }
+
+    /** Whoever finds the metadata, without having joined the flight, finds its pages in flight. */
+    @Test
+    void whoReadsAtOnceFetchesNothingAgain() throws Exception {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        AtomicReference<ObjectId> next = new AtomicReference<>(id("o0"));
+        AtomicReference<ObjectId> read = new AtomicReference<>(id("none"));
+        AtomicBoolean over = new AtomicBoolean();
+        byte[] bytes = random(1, RUN);
+        try (ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            Future<?> reading = threads.submit(() -> {
+                while (!over.get()) {
+                    ObjectMetadata found = rig.cache.find(next.get());
+                    if (found != null && !found.version().object().equals(read.get())) {
+                        assertThat(rig.readAll(found.version()).awaitBytes()).isEqualTo(bytes);
+                        read.set(found.version().object());
+                    }
+                }
+            });
+            for (int i = 0; i < 1000; i++) {
+                ObjectId cold = id("o" + i);
+                rig.source.put(cold, bytes, "1");
+                next.set(cold);
+                await(rig.cache.discover(cold, "", rig.source.discovering(rig.cache, cold, RUN)));
+                CacheRig.await(() -> read.get().equals(cold));
+                rig.cache.evict(cold);
+            }
+            over.set(true);
+            reading.get();
+        }
+        assertThat(rig.source.fetches()).isEmpty();
     }
 
     @Test
