@@ -14,6 +14,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Hello;
@@ -246,22 +247,29 @@ final class VerbsFaultsTest {
         nobodyElseIsDisturbed(5);
     }
 
+    /** Packets wait a second for their answer: a machine that is slow is no peer that is gone. */
     @Test
     void bytesArriveThroughALossyNetwork() throws Exception {
+        VerbsRig patient = new VerbsRig(
+                VerbsRig.config().with(QueuePairConfig.DEFAULT.withAckTimeout(18)),
+                VerbsRig.freshSessions(), RequestHandler.NONE);
+        TestPages theirs = new TestPages(patient.fabric());
+        VerbsPeer peer = patient.peer("ann");
+        MemorySegment memory = patient.allocate(1 << 20);
+        int key = peer.register(memory);
+        byte[] bytes = new byte[1 << 20];
+        new Random(6).nextBytes(bytes);
         run("tc", "qdisc", "add", "dev", "v0", "root", "netem", "loss", "2%");
         try {
-            nobodyElseIsDisturbed(6);
-            VerbsPeer peer = rig.peer("ann");
-            MemorySegment memory = rig.allocate(1 << 20);
-            int key = peer.register(memory);
-            byte[] bytes = new byte[1 << 20];
-            new Random(6).nextBytes(bytes);
-            Transfer transfer = transfer("ann", peer.sessionNumber(), memory.address(), 1 << 20,
-                    key);
-            result(transfer.write(pages.of(bytes), 0));
+            Transfer transfer = patient.fabric()
+                    .begin(patient.sessions()
+                            .resolve("ann", peer.sessionNumber(), memory.address(), 1 << 20, key));
+            result(transfer.write(theirs.of(bytes), 0));
             assertThat(Arrays.equals(memory.toArray(JAVA_BYTE), bytes)).isTrue();
         } finally {
             run("tc", "qdisc", "del", "dev", "v0", "root");
+            patient.close();
+            theirs.close();
         }
     }
 
