@@ -14,7 +14,6 @@ import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.cache.memory.PageSlice;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Map;
 
 /**
  * The product's own cache over real page memory, each page an object of one small slot. One thread.
@@ -26,7 +25,7 @@ final class RealCache implements AutoCloseable {
     private static final double HELD_PART = 15 / 16.0;
     private static final ByteBuffer PAGE = ByteBuffer.allocateDirect(SLOT_BYTES);
     private static final CacheConfig CONFIG = new CacheConfig(LARGE_SLOT_BYTES, SLOT_BYTES,
-            Duration.ZERO, 1, 0.5, new ReadAhead.Limits(0, 0), Map.of());
+            Duration.ZERO, 1, 0.5, new ReadAhead.Limits(0, 0));
 
     private final PageMemory memory;
     private final ObjectCache cache;
