@@ -47,19 +47,18 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
     @Override
     public PageSource.@Nullable Sink found(ObjectMetadata metadata, long offset, long length) {
         answer();
-        ObjectMetadata shared = cache.shared(metadata);
+        Fill fill = null;
         try {
-            Fill fill = tryFill(shared.version(), offset, length);
-            try {
-                cache.keep(shared);
-            } catch (RuntimeException e) {
-                // Nobody will write into it.
-                if (fill != null) {
-                    fill.fail(new FillException(Reason.BACKEND_FAILED, "not learnt", e));
-                }
-                throw e;
-            }
+            ObjectMetadata shared = cache.shared(metadata);
+            fill = tryFill(shared.version(), offset, length);
+            cache.keep(shared);
             return fill;
+        } catch (RuntimeException e) {
+            if (fill != null) {
+                // Nobody will write into it.
+                fill.fail(new FillException(Reason.BACKEND_FAILED, "not learnt", e));
+            }
+            throw e;
         } finally {
             land(metadata);
         }

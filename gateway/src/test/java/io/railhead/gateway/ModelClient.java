@@ -38,11 +38,13 @@ final class ModelClient {
     private final List<TestClient> clients;
     private final ModelPeers peers;
     private final ReferenceStore store;
+    private final ModelBuffers buffers;
 
     ModelClient(List<TestClient> clients, ModelPeers peers, ReferenceStore store) {
         this.clients = clients;
         this.peers = peers;
         this.store = store;
+        this.buffers = new ModelBuffers(store);
     }
 
     Observation observe(Operation operation) {
@@ -187,70 +189,14 @@ final class ModelClient {
                 .map(Integer::parseInt)
                 .orElse(0);
         if (answer.statusCode() >= 300 || header(answer, "x-amz-rdma-reply").isEmpty()) {
-            Observation unmoved = unmoved(operation, buffer, mayHaveBegun(answer.statusCode()));
+            Observation unmoved = buffers.unmoved(operation, buffer,
+                    ModelBuffers.mayHaveBegun(answer.statusCode()));
             return unmoved != null ? unmoved : read(operation, answer);
         }
-        Observation behind = behind(operation, buffer, moved);
+        Observation behind = buffers.behind(operation, buffer, moved);
         return behind != null
                 ? behind
                 : read(operation, answer, Arrays.copyOf(buffer, moved), false);
-    }
-
-    /**
-     * Nothing was written behind what was moved, but for bytes of another version of the object,
-     * where that was replaced in mid-transfer and all of it was moved anew.
-     */
-    private @Nullable Observation behind(Operation operation, byte[] buffer, int moved) {
-        return isMarked(buffer, moved) ? null : ofObject(operation, buffer, moved);
-    }
-
-    /** Where the object was replaced, or went, in mid-transfer, the answer is what it then was. */
-    private static boolean mayHaveBegun(int status) {
-        return status >= 500 || status == 404 || status == 416 || status == 412;
-    }
-
-    /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */
-    private @Nullable Observation unmoved(Operation operation, byte[] buffer,
-            boolean mayHaveBegun) {
-        if (isMarked(buffer, 0)) {
-            return null;
-        }
-        return mayHaveBegun
-                ? ofObject(operation, buffer, 0)
-                : new Observation.Wrong("I1: written to, and declined or refused");
-    }
-
-    private static boolean isMarked(byte[] buffer, int from) {
-        byte[] marks = new byte[buffer.length - from];
-        Arrays.fill(marks, ModelPeers.MARK);
-        return Arrays.equals(buffer, from, buffer.length, marks, 0, marks.length);
-    }
-
-    /** Every block from there on is marked still, or one of a version of the object. */
-    private @Nullable Observation ofObject(Operation operation, byte[] buffer, int from) {
-        int first = operation.first();
-        int aligned = (first + from + Content.BLOCK - 1) / Content.BLOCK * Content.BLOCK - first;
-        boolean[] good = new boolean[buffer.length];
-        store.history(operation.path()).forEach(version -> {
-            Content content = version.content();
-            if (content != null && content.sizeBytes() > first) {
-                int to = Math.min(content.sizeBytes(), first + buffer.length);
-                markEqual(good, buffer, content.bytes(first, to), aligned);
-            }
-        });
-        for (int at = aligned; at + Content.BLOCK <= buffer.length; at += Content.BLOCK) {
-            if (!good[at] && !isMarked(Arrays.copyOfRange(buffer, at, at + Content.BLOCK), 0)) {
-                return new Observation.Wrong("I1: foreign bytes at " + at);
-            }
-        }
-        return null;
-    }
-
-    private static void markEqual(boolean[] good, byte[] buffer, byte[] version, int aligned) {
-        for (int at = aligned; at < version.length; at += Content.BLOCK) {
-            int to = Math.min(version.length, at + Content.BLOCK);
-            good[at] |= Arrays.equals(buffer, at, to, version, at, to);
-        }
     }
 
     private Observation readByChannel(Operation operation, boolean cancelled) {
@@ -274,12 +220,13 @@ final class ModelClient {
         }
         byte[] buffer = peers.answered(operation);
         if (!answer.isSuccess()) {
-            Observation unmoved = unmoved(operation, buffer,
-                    answer.code().equals(Answer.CANCELLED) || mayHaveBegun(answer.status()));
+            Observation unmoved = buffers.unmoved(operation, buffer,
+                    answer.code().equals(Answer.CANCELLED)
+                            || ModelBuffers.mayHaveBegun(answer.status()));
             return unmoved != null ? unmoved : refused(answer);
         }
         int moved = (int) answer.bytesMoved();
-        Observation behind = behind(operation, buffer, moved);
+        Observation behind = buffers.behind(operation, buffer, moved);
         return behind != null
                 ? behind
                 : new Observation.Read(answer.etag(), -1, answer.objectSize(),

@@ -70,7 +70,7 @@ class ToxicsIT {
     /** None of these may be taken for the object. */
     private static final List<Toxic> LIES = List.of(new Toxic.Reset(0), new Toxic.Reset(300),
             new Toxic.Reset(70_000), new Toxic.Lost(), new Toxic.Truncation(1),
-            new Toxic.Truncation(70_000), new Toxic.ShortPart(1), new Toxic.LongPart(1),
+            new Toxic.Truncation(70_000), new Toxic.OtherLength(-1), new Toxic.OtherLength(1),
             new Toxic.ExtraBytes(40), new Toxic.SecondAnswer(), new Toxic.ShiftedRange(16),
             new Toxic.IgnoredRange(), new Toxic.ChangedEtag(), new Toxic.SlowDown());
 
@@ -153,8 +153,8 @@ class ToxicsIT {
     @Test
     void aRelayedPartIsTheOneAskedForAndAsLongAsItSays() {
         store.put("/uncached/key", OBJECT);
-        for (Toxic toxic : List.of(new Toxic.ShiftedRange(65), new Toxic.LongPart(15),
-                new Toxic.ShortPart(15))) {
+        for (Toxic toxic : List.of(new Toxic.ShiftedRange(65), new Toxic.OtherLength(15),
+                new Toxic.OtherLength(-15))) {
             proxy.plan(FaultPlan.always(toxic));
             assertThat(client.get("/uncached/key", "Range", "bytes=1000-9999").statusCode())
                     .as("%s", toxic)

@@ -219,6 +219,17 @@ final class PageMemoryTest {
     }
 
     @Test
+    void memoryUnderALeaseIsNotUnmapped() {
+        PageMemory memory = memory(1, 0);
+        Page page = page(memory, 10);
+        Lease lease = require(page.tryRetain());
+        assertThatThrownBy(memory::close).isInstanceOf(IllegalStateException.class)
+                .hasMessage("1 leases are still open");
+        lease.close();
+        page.condemn();
+    }
+
+    @Test
     void retainingAndCondemningRaceWithoutLossOrReuse() throws InterruptedException {
         PageMemory memory = memory(4, 0);
         AtomicInteger wrong = new AtomicInteger();

@@ -3,16 +3,13 @@ package io.railhead.cache.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.os.HostLimits;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.HugePages;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -24,26 +21,14 @@ final class SlabsTest {
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
 
-    private PageMemory memory(int pages, double reserve) {
-        return leaks.watch(PageMemory.open(config(pages, reserve), slab -> {}));
-    }
-
-    private static MemoryConfig config(int pages, double reserve) {
-        return new MemoryConfig((long) pages * PAGE, PAGE, reserve, false);
-    }
-
-    private static Page page(PageMemory memory, int length) {
-        return require(memory.tryAllocate(new int[]{length}, Pool.CACHE)).getFirst();
-    }
-
-    private static <T> T require(@Nullable T value) {
-        return Objects.requireNonNull(value);
+    private static MemoryConfig config(int pages) {
+        return new MemoryConfig((long) pages * PAGE, PAGE, 0, false);
     }
 
     @Test
     void aSlabIsShownBeforeItsPagesAreGiven() {
         List<Slab> slabs = new ArrayList<>();
-        PageMemory memory = leaks.watch(PageMemory.open(config(4, 0), slabs::add));
+        PageMemory memory = leaks.watch(PageMemory.open(config(4), slabs::add));
         assertThat(slabs).singleElement().satisfies(slab -> {
             assertThat(slab.id()).isZero();
             assertThat(slab.segment().byteSize()).isEqualTo(4 * PAGE);
@@ -56,24 +41,13 @@ final class SlabsTest {
         int first = 64 << 20;
         int pages = first / PAGE + 3;
         List<Slab> slabs = new CopyOnWriteArrayList<>();
-        PageMemory memory = leaks.watch(PageMemory.open(config(pages, 0), slabs::add));
+        PageMemory memory = leaks.watch(PageMemory.open(config(pages), slabs::add));
         assertThat(slabs.getFirst().segment().byteSize()).isEqualTo(first);
         while (memory.stats().capacityBytes() < (long) pages * PAGE) {
             Thread.onSpinWait();
         }
         assertThat(slabs).hasSize(2);
         assertThat(slabs.get(1).segment().byteSize()).isEqualTo(3 * PAGE);
-    }
-
-    @Test
-    void memoryUnderALeaseIsNotUnmapped() {
-        PageMemory memory = memory(1, 0);
-        Page page = page(memory, 10);
-        Lease lease = require(page.tryRetain());
-        assertThatThrownBy(memory::close).isInstanceOf(IllegalStateException.class)
-                .hasMessage("1 leases are still open");
-        lease.close();
-        page.condemn();
     }
 
     @Test

@@ -69,17 +69,12 @@ final class CopyLoad implements Load, Runnable {
     public void close() throws IOException {
         stopped = true;
         try {
-            if (thread.getState() != Thread.State.NEW) {
-                thread.join();
-            }
+            Load.join(thread);
             for (MemorySegment window : windows) {
                 if (window.mismatch(object.segment()) != -1) {
                     throw new IOException("what was copied is not there");
                 }
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
         } finally {
             client.close();
             object.close();

@@ -97,7 +97,7 @@ final class HttpLoad implements Load {
     public void close() throws IOException {
         workers.forEach(HttpWorker::stop);
         for (Thread thread : threads) {
-            joinStarted(thread);
+            Load.join(thread);
         }
         for (HttpWorker worker : workers) {
             worker.close();
@@ -112,16 +112,5 @@ final class HttpLoad implements Load {
             windows.close();
         }
         requireRunning();
-    }
-
-    private static void joinStarted(Thread thread) throws IOException {
-        try {
-            if (thread.getState() != Thread.State.NEW) {
-                thread.join();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
     }
 }

@@ -20,4 +20,16 @@ interface Load extends AutoCloseable {
 
     @Override
     void close() throws IOException;
+
+    /** Waits for a thread of the load to end, if it was started. */
+    static void join(Thread thread) throws IOException {
+        try {
+            if (thread.getState() != Thread.State.NEW) {
+                thread.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
 }

@@ -136,12 +136,7 @@ final class NativeLoad implements Load, Runnable {
     public void close() throws IOException {
         stopped = true;
         try {
-            if (thread.getState() != Thread.State.NEW) {
-                thread.join();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            Load.join(thread);
         } finally {
             windows.close();
         }

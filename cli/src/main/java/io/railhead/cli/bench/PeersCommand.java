@@ -77,6 +77,9 @@ public final class PeersCommand implements Callable<Integer> {
         Map<String, String> software = new LinkedHashMap<>();
         List<String> notes = new ArrayList<>();
         PeersPlan plan = plan(present(software, notes));
+        if (plan.turns() == 0) {
+            throw misused("nobody of these is measured at any of these sizes");
+        }
         notes.forEach(note -> say(note));
         Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath().normalize();
         Cores cores = pin ? Cores.halves() : Cores.free();

@@ -68,6 +68,8 @@ class PeersIT {
                 .contains("squid is none of railhead-signed");
         assertThat(BenchLine.run("bench", "peers", "--sizes", "5B").err())
                 .contains("multiple of 8");
+        assertThat(BenchLine.run("bench", "peers", "--only", "copy", "--sizes", "4KiB").err())
+                .contains("nobody of these");
         assertThat(BenchLine.run("bench", "peers", "--rounds", "0").status()).isEqualTo(2);
     }
 }

@@ -39,6 +39,8 @@ public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final int MAX_PIN_PERCENT = 80;
+    /** What a tenth of it takes, other work of the cache's timer waits for: some milliseconds. */
+    private static final long MAX_SCRUB_BYTES = 1 << 30;
     private static final Map<String, Verify> VERIFY = Map.of("scrub", Verify.SCRUB, "always",
             Verify.ALWAYS);
     private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
@@ -241,6 +243,9 @@ public final class ConfigLoader {
         }
         if (cache.pinLimit().value() > MAX_PIN_PERCENT) {
             throw section.problem("pin_limit", "must be at most " + MAX_PIN_PERCENT + "%");
+        }
+        if (cache.scrub().bytes() > MAX_SCRUB_BYTES) {
+            throw section.problem("scrub", "must be at most 1GiB: " + cache.scrub());
         }
         if (run.bytes() < page.bytes()) {
             throw section.problem("run", "must hold at least one cache.page of " + cache.page());

@@ -97,11 +97,14 @@ public final class Relay implements Operation {
                         fail(exchange, failure, null);
                     } else if (exchange.isOver()) {
                         BodyDrain.discard(answer.body());
-                    } else if (isAnotherPart(request, answer)) {
-                        BodyDrain.discard(answer.body());
-                        exchange.fail(anotherPart());
                     } else {
-                        onAnswer.accept(answer);
+                        S3Exception another = anotherPart(request, answer);
+                        if (another == null) {
+                            onAnswer.accept(answer);
+                        } else {
+                            BodyDrain.discard(answer.body());
+                            exchange.fail(another);
+                        }
                     }
                 }));
     }
@@ -168,7 +171,7 @@ public final class Relay implements Operation {
         return works ? PATIENCE : null;
     }
 
-    private static void pass(Exchange exchange, S3Request request, BackendResponse answer,
+    private void pass(Exchange exchange, S3Request request, BackendResponse answer,
             @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
         Consumer<Boolean> onEnd = ended(answer, onOutcome);
         if (exchange.isOver() || exchange.isAnswered()) {
@@ -176,9 +179,7 @@ public final class Relay implements Operation {
             onEnd.accept(false);
             return;
         }
-        Throwable failure = isAnotherPart(request, answer)
-                ? anotherPart()
-                : body == null ? null : failure(body, answer);
+        Throwable failure = body == null ? anotherPart(request, answer) : failure(body, answer);
         if (failure != null) {
             BodyDrain.discard(answer.body());
             onEnd.accept(false);
@@ -188,6 +189,16 @@ public final class Relay implements Operation {
         exchange.onClosed(() -> onEnd.accept(false));
         pass(exchange, request.method(), ObjectLocation.seenByClient(answer, exchange, request),
                 onEnd);
+    }
+
+    /** Why a read's answer is not what was asked for; null if it may be. */
+    private @Nullable S3Exception anotherPart(S3Request request, BackendResponse answer) {
+        if (!isAnotherPart(request, answer)) {
+            return null;
+        }
+        metrics.integrityFailures.labels("relay").inc();
+        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                "The store behind the gateway sent another part than it was asked for.");
     }
 
     /** Whether it is another part of an object than was asked for, or not as long as it says. */
@@ -203,11 +214,6 @@ public final class Relay implements Operation {
         return (length != null && !length.equals(Long.toString(part.lengthBytes())))
                 || (asked != null && !asked.isSuffix()
                         && asked.from(part.size()) != part.first());
-    }
-
-    private static S3Exception anotherPart() {
-        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                "The store behind the gateway sent another part than it was asked for.");
     }
 
     /** Why this is no success, whatever the answer says; null if it may be. */

@@ -256,6 +256,7 @@ class ConfigLoaderTest {
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",
             "cache: {run: 64KiB}               | cache.run: must hold at least one cache.page",
             "cache: {lock: maybe}              | cache.lock: 'maybe' is neither true nor false",
+            "cache: {scrub: 2GiB}              | cache.scrub: must be at most 1GiB: 2GiB",
             "cache: {verify: never}            | cache.verify: 'never' is not one of always, scrub",
             "cache: {metadata_entries: 0}      | cache.metadata_entries: must be 1 to 2147483647: 0",
             "cache: {metadata_entries: x}      | cache.metadata_entries: 'x' is not a whole number",

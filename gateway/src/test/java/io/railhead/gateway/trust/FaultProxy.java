@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * that does to answers what its plan says. A virtual thread per connection.
  */
 public final class FaultProxy implements AutoCloseable {
-    private static final Toxic CLEAN = new Toxic.Latency(java.time.Duration.ZERO);
+    private static final Toxic CLEAN = new Toxic.Latency(Duration.ZERO);
 
     /** The store behind it. */
     @FunctionalInterface

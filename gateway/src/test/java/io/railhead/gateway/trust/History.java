@@ -124,8 +124,8 @@ public final class History {
             case 7 -> new Toxic.Reset(random.nextInt(3) == 0 ? 0 : bytes);
             case 8 -> new Toxic.Lost();
             case 9 -> new Toxic.Truncation(1 + random.nextInt(100));
-            case 10 -> new Toxic.ShortPart(1 + random.nextInt(100));
-            case 11 -> new Toxic.LongPart(1 + random.nextInt(100));
+            case 10 -> new Toxic.OtherLength(-1 - random.nextInt(100));
+            case 11 -> new Toxic.OtherLength(1 + random.nextInt(100));
             case 12 -> random.nextBoolean()
                     ? new Toxic.ExtraBytes(1 + random.nextInt(100))
                     : new Toxic.SecondAnswer();

@@ -2,6 +2,7 @@ package io.railhead.gateway.trust;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +57,7 @@ public final class Judge {
     }
 
     private Promise promise(Sight sight) {
-        return java.util.Objects.requireNonNull(promises.get(sight.operation.bucket()));
+        return Objects.requireNonNull(promises.get(sight.operation.bucket()));
     }
 
     private static boolean matches(Version version, String etag, long mark, long sizeBytes) {
@@ -73,7 +74,7 @@ public final class Judge {
                     if (!matches(version, read.etag(), read.mark(), read.sizeBytes())) {
                         return false;
                     }
-                    Content content = java.util.Objects.requireNonNull(version.content());
+                    Content content = Objects.requireNonNull(version.content());
                     int to = asked.isRanged()
                             ? Math.min(content.sizeBytes(), asked.first() + asked.length())
                             : content.sizeBytes();
@@ -140,7 +141,7 @@ public final class Judge {
                         && version.mark() == operation.mark();
                 case COPY -> during && version.mark() == operation.mark();
                 default -> version.mark() == operation.mark()
-                        && java.util.Objects.equals(version.content(), operation.content());
+                        && Objects.equals(version.content(), operation.content());
             };
             if (same) {
                 answered.putIfAbsent(operation.mark(), sight.toNanos);

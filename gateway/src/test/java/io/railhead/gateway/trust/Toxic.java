@@ -157,8 +157,8 @@ public sealed interface Toxic {
         }
     }
 
-    /** A part shorter than its Content-Range says, and announced as short as it is. */
-    record ShortPart(int missingBytes) implements Toxic {
+    /** A part longer than its Content-Range says, or shorter, and announced as long as it is. */
+    record OtherLength(int moreBytes) implements Toxic {
         @Override
         public boolean concerns(Message request) {
             return isRanged(request);
@@ -168,23 +168,7 @@ public sealed interface Toxic {
         public Message altered(Message answer) {
             byte[] body = answer.body();
             return answer.status() == 206
-                    ? answer.withBody(Arrays.copyOf(body, Math.max(0, body.length - missingBytes)))
-                    : answer;
-        }
-    }
-
-    /** A part longer than its Content-Range says, and announced as long as it is. */
-    record LongPart(int moreBytes) implements Toxic {
-        @Override
-        public boolean concerns(Message request) {
-            return isRanged(request);
-        }
-
-        @Override
-        public Message altered(Message answer) {
-            return answer.status() == 206
-                    ? answer.withBody(
-                            Arrays.copyOf(answer.body(), answer.body().length + moreBytes))
+                    ? answer.withBody(Arrays.copyOf(body, Math.max(0, body.length + moreBytes)))
                     : answer;
         }
     }

@@ -1,0 +1,73 @@
+package io.railhead.gateway;
+
+import io.railhead.gateway.trust.Content;
+import io.railhead.gateway.trust.Observation;
+import io.railhead.gateway.trust.Operation;
+import io.railhead.gateway.trust.ReferenceStore;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What clients' registered buffers hold where nothing was said to be moved; null: nothing wrong.
+ */
+record ModelBuffers(ReferenceStore store) {
+
+    /**
+     * Nothing was written behind what was moved, but for bytes of another version of the object,
+     * where that was replaced in mid-transfer and all of it was moved anew.
+     */
+    @Nullable
+    Observation behind(Operation operation, byte[] buffer, int moved) {
+        return isMarked(buffer, moved) ? null : ofObject(operation, buffer, moved);
+    }
+
+    /** Where the object was replaced, or went, in mid-transfer, the answer is what it then was. */
+    static boolean mayHaveBegun(int status) {
+        return status >= 500 || status == 404 || status == 416 || status == 412;
+    }
+
+    /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */
+    @Nullable
+    Observation unmoved(Operation operation, byte[] buffer,
+            boolean mayHaveBegun) {
+        if (isMarked(buffer, 0)) {
+            return null;
+        }
+        return mayHaveBegun
+                ? ofObject(operation, buffer, 0)
+                : new Observation.Wrong("I1: written to, and declined or refused");
+    }
+
+    private static boolean isMarked(byte[] buffer, int from) {
+        byte[] marks = new byte[buffer.length - from];
+        Arrays.fill(marks, ModelPeers.MARK);
+        return Arrays.equals(buffer, from, buffer.length, marks, 0, marks.length);
+    }
+
+    /** Every block from there on is marked still, or one of a version of the object. */
+    private @Nullable Observation ofObject(Operation operation, byte[] buffer, int from) {
+        int first = operation.first();
+        int aligned = (first + from + Content.BLOCK - 1) / Content.BLOCK * Content.BLOCK - first;
+        boolean[] good = new boolean[buffer.length];
+        store.history(operation.path()).forEach(version -> {
+            Content content = version.content();
+            if (content != null && content.sizeBytes() > first) {
+                int to = Math.min(content.sizeBytes(), first + buffer.length);
+                markEqual(good, buffer, content.bytes(first, to), aligned);
+            }
+        });
+        for (int at = aligned; at + Content.BLOCK <= buffer.length; at += Content.BLOCK) {
+            if (!good[at] && !isMarked(Arrays.copyOfRange(buffer, at, at + Content.BLOCK), 0)) {
+                return new Observation.Wrong("I1: foreign bytes at " + at);
+            }
+        }
+        return null;
+    }
+
+    private static void markEqual(boolean[] good, byte[] buffer, byte[] version, int aligned) {
+        for (int at = aligned; at < version.length; at += Content.BLOCK) {
+            int to = Math.min(version.length, at + Content.BLOCK);
+            good[at] |= Arrays.equals(buffer, at, to, version, at, to);
+        }
+    }
+}
