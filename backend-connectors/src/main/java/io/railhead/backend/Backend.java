@@ -36,7 +36,7 @@ public interface Backend extends AutoCloseable {
      * As {@link #send}, for what fills the cache: a GET whose body is taken as fast as it comes. It
      * waits for its turn where more would be under way than the store stands.
      */
-    default CompletionStage<BackendResponse> fetch(BackendRequest request) {
+    default CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
         return send(request);
     }
 

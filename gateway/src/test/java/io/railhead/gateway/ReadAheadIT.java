@@ -7,6 +7,7 @@ import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,10 @@ final class ReadAheadIT {
     }
 
     private TestGateway gateway(String cache, String freshness) {
+        return gateway(cache, freshness, "");
+    }
+
+    private TestGateway gateway(String cache, String freshness, String backend) {
         return new TestGateway("""
                 cache:
                   memory: 64MiB
@@ -47,9 +52,10 @@ final class ReadAheadIT {
                 backends:
                   store:
                     endpoints: [%s]
+                    %s
                 rules:
                   - freshness: %s
-                """.formatted(cache, store.endpoint(), freshness), CREDENTIALS);
+                """.formatted(cache, store.endpoint(), backend, freshness), CREDENTIALS);
     }
 
     private static String range(int read) {
@@ -108,6 +114,44 @@ final class ReadAheadIT {
             peer.close();
             gateway.assertNoLease();
         }
+    }
+
+    /** The store stands one fetch at a time, and none of what is read ahead is answered. */
+    @Test
+    void whatSomebodyWaitsForGoesBeforeIt() {
+        Semaphore answers = new Semaphore(0);
+        store.put("/b/urgent", OBJECT);
+        store.fault((exchange, _) -> {
+            String range = exchange.getRequestHeaders().getFirst("Range");
+            if (exchange.getRequestURI().getPath().equals("/b/object")
+                    && Integer.parseInt(range.substring(6, range.indexOf('-'))) >= 8 * STEP) {
+                answers.acquireUninterruptibly();
+            }
+            return false;
+        });
+        try (TestGateway gateway = gateway("run: 256KiB", "immutable", "max_fetches: 1")) {
+            TestClient client = gateway.client("AK", "SK");
+            for (int read = 0; read < 8; read++) {
+                assertThat(client.get("/b/object", "Range", range(read)).statusCode())
+                        .isEqualTo(206);
+            }
+            TestGateway.await(() -> waiting(gateway) >= 2);
+            double ahead = waiting(gateway);
+            int before = store.requests().size();
+            var urgent = client.sendAsync("GET", "/b/urgent", new byte[0], "Range", range(0));
+            TestGateway.await(() -> waiting(gateway) == ahead + 1);
+            answers.release(2);
+            assertThat(urgent.join().statusCode()).isEqualTo(206);
+            // One of what is read ahead may come before it.
+            assertThat(store.requestsAfter(before).stream().limit(2))
+                    .anyMatch(request -> request.startsWith("GET /b/urgent"));
+            answers.release(READS);
+            TestGateway.await(() -> waiting(gateway) == 0);
+        }
+    }
+
+    private static double waiting(TestGateway gateway) {
+        return gateway.metric("railhead_backend_fetches{backend=\"store\",state=\"waiting\",}");
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpClient;
@@ -106,5 +108,19 @@ class TenantQuotaIT {
         long asked = store.count("GET /b/bobs");
         assertThat(bob.get("/b/bobs").body()).isEqualTo(random(100));
         assertThat(store.count("GET /b/bobs")).isEqualTo(asked);
+    }
+
+    @Test
+    void whatTheNativeChannelFetchesIsItsCallersTenants() {
+        TestPeer peer = new TestPeer(gateway.client("ALICE", "alice-secret"), "alice-secret", MIB);
+        for (int i = 0; i < OBJECTS; i++) {
+            Answer answer = peer.ask(Request.get(0, "b", "o" + i, peer.key(), 0, MIB));
+            assertThat(answer.status()).isEqualTo(200);
+            assertThat(peer.bytes(0, MIB)).isEqualTo(random(i));
+        }
+        TestGateway.await(() -> cached("capped") > 0
+                && gateway.metric("railhead_tenant_quota_evictions_total{tenant=\"capped\",}") > 0);
+        assertThat(cached("capped")).isLessThanOrEqualTo(4.0 * MIB);
+        peer.close();
     }
 }

@@ -10,6 +10,7 @@ import io.railhead.backend.BackendStats;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
+import io.railhead.backend.FetchTurn;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Target;
@@ -123,16 +124,16 @@ public final class AwsBackend implements Backend {
 
     @Override
     public CompletionStage<BackendResponse> send(BackendRequest request) {
-        return send(request, (FetchGate) null);
+        return send(request, (Sending.Admission) null);
     }
 
     @Override
-    public CompletionStage<BackendResponse> fetch(BackendRequest request) {
-        return send(request, gate);
+    public CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
+        return send(request, new Sending.Admission(gate, turn));
     }
 
     private CompletionStage<BackendResponse> send(BackendRequest request,
-            @Nullable FetchGate through) {
+            Sending.@Nullable Admission through) {
         boolean auto = config.trailers() == BackendConfig.TrailerPolicy.AUTO;
         Wire.TrailerUse trailers = trailers();
         CompletionStage<BackendResponse> answer = send(request, trailers, through);
@@ -160,7 +161,7 @@ public final class AwsBackend implements Backend {
     }
 
     private CompletionStage<BackendResponse> send(BackendRequest request,
-            Wire.TrailerUse trailers, @Nullable FetchGate through) {
+            Wire.TrailerUse trailers, Sending.@Nullable Admission through) {
         return request.caller() instanceof Caller.DefaultChain
                 ? provided.now()
                         .thenCompose(credential -> new Sending(route,

@@ -1,16 +1,16 @@
 package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendConfig;
-import java.util.ArrayDeque;
+import io.railhead.backend.FetchTurn;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets as many fetches go to a store as it stands; the others wait in the order in which they came.
- * Any thread; nobody waits here but fetches, and none is begun under the lock.
+ * Lets as many fetches go to a store as it stands; the others wait for their turn. Any thread;
+ * nobody waits here but fetches, and none is begun under the lock.
  */
 final class FetchGate {
     private final FetchLimit limit;
-    private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+    private final WaitingFetches waiting = new WaitingFetches();
     private int underWay;
     private boolean admitting;
 
@@ -24,9 +24,9 @@ final class FetchGate {
     /**
      * @param fetch begun now or later, on any thread; ends with one {@link #left}
      */
-    void enter(Runnable fetch) {
+    void enter(FetchTurn turn, Runnable fetch) {
         synchronized (this) {
-            waiting.add(fetch);
+            waiting.add(turn, fetch);
         }
         admit();
     }
@@ -75,7 +75,7 @@ final class FetchGate {
         if (entering && admitting) {
             return null;
         }
-        admitting = !waiting.isEmpty() && underWay < limit.now();
+        admitting = waiting.size() > 0 && underWay < limit.now();
         if (!admitting) {
             return null;
         }

@@ -5,6 +5,7 @@ import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
+import io.railhead.backend.FetchTurn;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -27,10 +28,13 @@ final class Sending implements Transport.Abortable {
     record Route(BackendConfig config, Transport transport, Endpoints endpoints, Wire wire,
             Tuning tuning, Counters counters) {}
 
+    /** What fetches wait for. */
+    record Admission(FetchGate gate, FetchTurn turn) {}
+
     private final Route route;
     private final BackendRequest request;
     private final Wire.TrailerUse trailers;
-    private final @Nullable FetchGate gate;
+    private final @Nullable Admission admission;
     private final long startedNanos = System.nanoTime();
     private final long timeoutNanos;
     private final Duration answerIdle;
@@ -41,14 +45,14 @@ final class Sending implements Transport.Abortable {
     private int attempts;
 
     /**
-     * @param gate that each attempt goes through; null where none waits
+     * @param admission what each attempt waits for; null where none waits
      */
     Sending(Route route, BackendRequest request, Wire.TrailerUse trailers,
-            @Nullable FetchGate gate) {
+            @Nullable Admission admission) {
         this.route = route;
         this.request = request;
         this.trailers = trailers;
-        this.gate = gate;
+        this.admission = admission;
         Duration own = request.timeout();
         this.timeoutNanos = (own == null ? route.config().answerTimeout() : own).toNanos();
         Duration idle = route.config().idleTimeout();
@@ -73,11 +77,13 @@ final class Sending implements Transport.Abortable {
     }
 
     private void attempt(@Nullable Endpoint failedBefore) {
-        FetchGate through = gate;
-        if (through == null) {
+        Admission awaited = admission;
+        if (awaited == null) {
             attempt(failedBefore, () -> {});
         } else {
-            through.enter(() -> attempt(failedBefore, through::left));
+            awaited.gate()
+                    .enter(awaited.turn(),
+                            () -> attempt(failedBefore, awaited.gate()::left));
         }
     }
 
@@ -134,9 +140,10 @@ final class Sending implements Transport.Abortable {
 
     private void heard(@Nullable BackendResponse response, @Nullable Throwable failure,
             long nanos) {
-        if (gate == null) {
+        if (admission == null) {
             return;
         }
+        FetchGate gate = admission.gate();
         boolean refused = response == null
                 ? failure != null && Failures.translate(failure).isTimeout()
                 : response.status() == SLOW_DOWN || response.status() == TOO_MANY;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.backend.BackendConfig.Fetches;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
+import io.railhead.backend.FetchTurn;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Requests;
 import io.railhead.backend.testing.Calls;
@@ -19,12 +20,15 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** How many fetches go to a store at a time. */
 class FetchGateTest {
     private static final long MILLI = 1_000_000;
     private static final int MANY = 4000;
+    private static final FetchTurn ANYBODY = FetchTurn.wanted("anybody");
 
     /** A store in its own time, which more fetches than it can bear make slow, or make refuse. */
     private static final class Store {
@@ -48,7 +52,7 @@ class FetchGateTest {
             answered = 0;
             most = 0;
             for (int i = 0; i < count; i++) {
-                gate.enter(this::begin);
+                gate.enter(ANYBODY, this::begin);
             }
             while (!underWay.isEmpty()) {
                 end(underWay.remove());
@@ -70,7 +74,7 @@ class FetchGateTest {
             now = fetch.endsAt();
             if (fetch.refused()) {
                 gate.refused();
-                gate.enter(this::begin);
+                gate.enter(ANYBODY, this::begin);
             } else {
                 gate.answered(now - fetch.beganAt());
                 answered++;
@@ -180,7 +184,8 @@ class FetchGateTest {
             List<CompletionStage<byte[]>> answers = new ArrayList<>();
             for (int i = 0; i < 50; i++) {
                 CompletionStage<BackendResponse> answer = backend.fetch(Requests.rangedGet(
-                        calls(backend).target("k", null), calls(backend).caller(), 0, 4, null));
+                        calls(backend).target("k", null), calls(backend).caller(), 0, 4, null),
+                        ANYBODY);
                 answers.add(answer.thenCompose(head -> {
                     assertThat(head.status()).isEqualTo(206);
                     return BodyDrain.collect(head.body(), 4);
@@ -200,13 +205,51 @@ class FetchGateTest {
     @Test
     void aFetchThatThrowsKeepsNobodyWaiting() {
         FetchGate gate = new FetchGate(new Fetches(4, 64));
-        assertThatThrownBy(() -> gate.enter(() -> {
+        assertThatThrownBy(() -> gate.enter(ANYBODY, () -> {
             throw new IllegalStateException("closed");
         })).hasMessage("closed");
 
         AtomicInteger begun = new AtomicInteger();
-        gate.enter(begun::incrementAndGet);
+        gate.enter(ANYBODY, begun::incrementAndGet);
         assertThat(begun).hasValue(1);
+    }
+
+    /** What a full gate begins as one place after another becomes free. */
+    private static List<String> begunInTurn(Consumer<BiConsumer<FetchTurn, String>> waiting) {
+        FetchGate gate = new FetchGate(new Fetches(1, 1));
+        gate.enter(ANYBODY, () -> {});
+        List<String> begun = new ArrayList<>();
+        waiting.accept((turn, name) -> gate.enter(turn, () -> begun.add(name)));
+        for (int left = gate.state().waiting(); left > 0; left--) {
+            gate.left();
+        }
+        return begun;
+    }
+
+    @Test
+    void tenantsTakeTurnsHoweverManyOneSends() {
+        assertThat(begunInTurn(waiting -> {
+            for (int i = 1; i <= 5; i++) {
+                waiting.accept(FetchTurn.wanted("flood"), "flood " + i);
+            }
+            waiting.accept(FetchTurn.wanted("one"), "one 1");
+            waiting.accept(FetchTurn.wanted("other"), "other 1");
+            waiting.accept(FetchTurn.wanted("one"), "one 2");
+        })).containsExactly("flood 1", "one 1", "other 1", "flood 2", "one 2", "flood 3",
+                "flood 4", "flood 5");
+    }
+
+    @Test
+    void whatIsReadAheadHasOneTurnInFour() {
+        assertThat(begunInTurn(waiting -> {
+            for (int i = 1; i <= 4; i++) {
+                waiting.accept(FetchTurn.ahead("one"), "ahead " + i);
+            }
+            for (int i = 1; i <= 6; i++) {
+                waiting.accept(FetchTurn.wanted("one"), "wanted " + i);
+            }
+        })).containsExactly("wanted 1", "wanted 2", "ahead 1", "wanted 3", "wanted 4", "wanted 5",
+                "ahead 2", "wanted 6", "ahead 3", "ahead 4");
     }
 
     @Test
@@ -216,7 +259,7 @@ class FetchGateTest {
                 AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
             for (int i = 0; i < 5; i++) {
                 var _ = backend.fetch(Requests.rangedGet(calls(backend).target("k", null),
-                        calls(backend).caller(), 0, 4, null));
+                        calls(backend).caller(), 0, 4, null), ANYBODY);
             }
             ScriptedBackend.await(() -> store.received().size() == backend.stats().fetchLimit());
             assertThat(backend.stats().fetchesWaiting())

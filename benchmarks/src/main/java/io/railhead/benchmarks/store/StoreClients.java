@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.sun.management.OperatingSystemMXBean;
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.Caller;
+import io.railhead.backend.FetchTurn;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Requests;
@@ -200,7 +201,7 @@ public final class StoreClients {
         }
         Copy copy = new Copy(page);
         return backend.fetch(Requests.rangedGet(target, new Caller.Anonymous(), 0, work.bytes,
-                null)).thenCompose(answer -> {
+                null), FetchTurn.wanted("")).thenCompose(answer -> {
                     requireOk(answer.status());
                     answer.body().subscribe(copy);
                     return copy.whole;

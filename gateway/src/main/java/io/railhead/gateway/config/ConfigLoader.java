@@ -41,8 +41,8 @@ public final class ConfigLoader {
     private static final int MAX_PIN_PERCENT = 80;
     /** What a tenth of it takes, other work of the cache's timer waits for: some milliseconds. */
     private static final long MAX_SCRUB_BYTES = 1 << 30;
-    private static final Map<String, Verify> VERIFY = Map.of("scrub", Verify.SCRUB, "always",
-            Verify.ALWAYS);
+    private static final Map<String, Verify> VERIFY = new TreeMap<>(
+            Map.of("scrub", Verify.SCRUB, "always", Verify.ALWAYS));
     private static final Map<String, AuthMode> MODES = new TreeMap<>(Map.of(
             "verify", AuthMode.VERIFY,
             "pass_through", AuthMode.PASS_THROUGH,

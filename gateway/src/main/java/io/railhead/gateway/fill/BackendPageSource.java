@@ -5,6 +5,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.ContentRange;
+import io.railhead.backend.FetchTurn;
 import io.railhead.backend.Requests;
 import io.railhead.backend.Target;
 import io.railhead.cache.FillException;
@@ -23,12 +24,14 @@ public final class BackendPageSource implements PageSource {
     private final Backend backend;
     private final Caller caller;
     private final Target target;
+    private final FetchTurn turn;
     private volatile boolean fetched;
 
-    public BackendPageSource(Backend backend, Caller caller, Target target) {
+    public BackendPageSource(Backend backend, Caller caller, Target target, FetchTurn turn) {
         this.backend = backend;
         this.caller = caller;
         this.target = target;
+        this.turn = turn;
     }
 
     /** Whether the backend had to be asked for bytes on this request's account. */
@@ -39,7 +42,7 @@ public final class BackendPageSource implements PageSource {
     @Override
     public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
         fetched = true;
-        backend.fetch(Requests.rangedGet(target, caller, offset, length, version.etag()))
+        backend.fetch(Requests.rangedGet(target, caller, offset, length, version.etag()), turn)
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         sink.fail(new FillException(Reason.BACKEND_FAILED,

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.ContentRange;
+import io.railhead.backend.FetchTurn;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Requests;
@@ -47,7 +48,8 @@ final class ObjectDiscovery implements DiscoverySource {
                 .backend()
                 .fetch(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
                         asked.offset(),
-                        asked.length(), null))
+                        asked.length(), null),
+                        FetchTurn.wanted(ObjectReads.tenant(scope.request())))
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         flight.failed();

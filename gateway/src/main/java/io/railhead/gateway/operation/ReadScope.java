@@ -1,7 +1,9 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.backend.FetchTurn;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.RangeReader;
+import io.railhead.cache.ReadAhead;
 import io.railhead.cache.ReadRequest;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.gateway.authorization.Grant;
@@ -20,12 +22,12 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     static ReadScope of(ReadServices services, Requester requester, S3Request request) {
         ObjectId id = request.objectId();
         return new ReadScope(services, requester, request, id, ObjectReads.grant(request, id),
-                source(request));
+                source(request, FetchTurn.wanted(ObjectReads.tenant(request))));
     }
 
-    private static BackendPageSource source(S3Request request) {
+    private static BackendPageSource source(S3Request request, FetchTurn turn) {
         return new BackendPageSource(request.route().backend(), request.caller(),
-                request.objectTarget());
+                request.objectTarget(), turn);
     }
 
     Rule rule() {
@@ -41,11 +43,12 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     /** Has fetched what will be asked for next, after what is asked for now. */
     void readAhead(ReadPlan plan) {
         if (plan.length() < plan.sizeBytes()) {
+            ReadAhead.Reader reader = ObjectReads.reader(request);
             requester.executor()
                     .execute(() -> services.cache()
                             .readAhead()
                             .read(plan.metadata().version(), plan.from(), plan.to(),
-                                    ObjectReads.reader(request), source(request)));
+                                    reader, source(request, FetchTurn.ahead(reader.tenant()))));
         }
     }
 

@@ -7,6 +7,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
+import io.railhead.backend.FetchTurn;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +24,8 @@ public record TimedBackend(Backend store, Histogram.Child seconds) implements Ba
     }
 
     @Override
-    public CompletionStage<BackendResponse> fetch(BackendRequest request) {
-        return timed(store::fetch, request);
+    public CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
+        return timed(asked -> store.fetch(asked, turn), request);
     }
 
     private CompletionStage<BackendResponse> timed(

@@ -1,0 +1,24 @@
+package io.railhead.backend;
+
+/**
+ * Whose turn a fetch waits for, where a store stands no more of them.
+ *
+ * @param tenant whom it is for: tenants take turns
+ * @param urgency whether somebody waits for it
+ */
+public record FetchTurn(String tenant, Urgency urgency) {
+
+    public enum Urgency {
+        WANTED,
+        /** Nobody has asked for it yet. */
+        AHEAD
+    }
+
+    public static FetchTurn wanted(String tenant) {
+        return new FetchTurn(tenant, Urgency.WANTED);
+    }
+
+    public static FetchTurn ahead(String tenant) {
+        return new FetchTurn(tenant, Urgency.AHEAD);
+    }
+}

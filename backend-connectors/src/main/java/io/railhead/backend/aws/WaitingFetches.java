@@ -1,0 +1,65 @@
+package io.railhead.backend.aws;
+
+import io.railhead.backend.FetchTurn;
+import io.railhead.backend.FetchTurn.Urgency;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fetches that wait for their turn: tenants take turns, each tenant's own come in their order. What
+ * is read ahead has one turn in four while others wait: somebody may have joined it since. Its
+ * owner's lock guards it.
+ */
+final class WaitingFetches {
+    private static final int TURNS_TO_ONE_AHEAD = 4;
+
+    private final Line wanted = new Line();
+    private final Line ahead = new Line();
+    private int turns;
+
+    void add(FetchTurn turn, Runnable fetch) {
+        (turn.urgency() == Urgency.AHEAD ? ahead : wanted).add(turn.tenant(), fetch);
+    }
+
+    @Nullable
+    Runnable poll() {
+        boolean aheadFirst = ++turns % TURNS_TO_ONE_AHEAD == 0;
+        Runnable first = (aheadFirst ? ahead : wanted).poll();
+        return first != null ? first : (aheadFirst ? wanted : ahead).poll();
+    }
+
+    int size() {
+        return wanted.size + ahead.size;
+    }
+
+    /** The tenants that wait, whose turn is next first. */
+    private static final class Line {
+        private final Map<String, ArrayDeque<Runnable>> tenants = new LinkedHashMap<>();
+        private int size;
+
+        void add(String tenant, Runnable fetch) {
+            tenants.computeIfAbsent(tenant, _ -> new ArrayDeque<>()).add(fetch);
+            size++;
+        }
+
+        @Nullable
+        Runnable poll() {
+            Iterator<Map.Entry<String, ArrayDeque<Runnable>>> next = tenants.entrySet().iterator();
+            if (!next.hasNext()) {
+                return null;
+            }
+            Map.Entry<String, ArrayDeque<Runnable>> first = next.next();
+            ArrayDeque<Runnable> fetches = first.getValue();
+            Runnable fetch = fetches.poll();
+            next.remove();
+            if (!fetches.isEmpty()) {
+                tenants.put(first.getKey(), fetches);
+            }
+            size--;
+            return fetch;
+        }
+    }
+}
