@@ -8,6 +8,8 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.time.Clock;
+import java.time.Instant;
 
 /** The module table of the design, held over all of Railhead's classes. */
 @AnalyzeClasses(packages = "io.railhead", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -96,4 +98,18 @@ class ArchitectureTest {
     static final ArchRule NOBODY_USES_REFLECTION_TO_BREAK_IN = noClasses().should()
             .dependOnClassesThat()
             .haveFullyQualifiedName("sun.misc.Unsafe");
+
+    /** Somebody may set the wall clock by an hour: only signatures and logs look at it. */
+    @ArchTest
+    static final ArchRule FRESHNESS_AND_DEADLINES_GO_BY_THE_MONOTONIC_CLOCK = noClasses().that()
+            .resideInAnyPackage(CACHE, RDMA, "io.railhead.gateway.freshness..",
+                    "io.railhead.gateway.authorization..", "io.railhead.gateway.delivery..")
+            .should()
+            .dependOnClassesThat()
+            .areAssignableTo(Clock.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(Instant.class)
+            .orShould()
+            .callMethod(System.class, "currentTimeMillis");
 }

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 class ModelIT {
     private static final long OPERATIONS = Long.getLong("railhead.model.operations", 10_000);
     private static final long SEED = Long.getLong("railhead.seed", 1);
-    private static final int WORLDS = 3;
+    private static final int WORLDS_AT_ONCE = 3;
+    /** Longer histories show no more, and take longer to replay. */
+    private static final long LONGEST = 40_000;
     /** What a first world opens once for all: libraries, selectors, the JDK's own. */
     private static final int SPARE_DESCRIPTORS = 64;
 
@@ -31,11 +33,13 @@ class ModelIT {
     void noClientEverHoldsWhatItWasNotPromised() throws Exception {
         long descriptors = openDescriptors();
         try (LoopWatch loops = new LoopWatch();
-                ExecutorService threads = Executors.newFixedThreadPool(WORLDS)) {
+                ExecutorService threads = Executors.newFixedThreadPool(WORLDS_AT_ONCE)) {
             List<Future<?>> worlds = new ArrayList<>();
-            for (int world = 0; world < WORLDS; world++) {
+            long count = Math.max(WORLDS_AT_ONCE, Math.ceilDiv(OPERATIONS, LONGEST));
+            System.out.println(OPERATIONS + " operations, " + count + " seeds from " + SEED);
+            for (long world = 0; world < count; world++) {
                 long seed = SEED + world;
-                worlds.add(threads.submit(() -> run(seed, OPERATIONS / WORLDS)));
+                worlds.add(threads.submit(() -> run(seed, Math.ceilDiv(OPERATIONS, count))));
             }
             for (Future<?> world : worlds) {
                 world.get();

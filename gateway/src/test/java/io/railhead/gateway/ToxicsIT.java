@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.gateway.trust.FaultPlan;
 import io.railhead.gateway.trust.FaultProxy;
 import io.railhead.gateway.trust.Toxic;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Arrays;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Each toxic of the proxy, on every answer of the store and on some: what clients get. */
 class ToxicsIT {
     private static final byte[] OBJECT = random(1, 700_000);
+    private static final int MARK = 0x5a;
 
     private FakeStore store;
     private FaultProxy proxy;
@@ -163,6 +166,23 @@ class ToxicsIT {
         proxy.plan(FaultPlan.NONE);
         assertThat(client.get("/uncached/key", "Range", "bytes=1000-9999").body())
                 .isEqualTo(Arrays.copyOfRange(OBJECT, 1000, 10_000));
+    }
+
+    /** Each part that is asked for by its version's name comes with another: there is no end. */
+    @Test
+    void whatHasBegunInAClientsMemoryIsAnErrorAndNotDeclined() {
+        proxy.plan(FaultPlan.always(new Toxic.ChangedEtag()));
+        try (TestPeer peer = new TestPeer(client, "SK", OBJECT.length)) {
+            peer.fill(MARK);
+            Answer answer = peer.ask(Request.get(0, "b", "key", peer.key(), 0, OBJECT.length));
+            assertThat(peer.isAll(MARK)).isFalse();
+            assertThat(answer.status()).as("%s", answer).isEqualTo(503);
+            peer.fill(MARK);
+            HttpResponse<byte[]> byToken = client.get("/b/key", peer.headers(0, 400_000));
+            assertThat(peer.isAll(MARK)).isFalse();
+            assertThat(byToken.statusCode()).isEqualTo(503);
+            assertThat(byToken.headers().firstValue("x-amz-rdma-reply")).isEmpty();
+        }
     }
 
     @Test

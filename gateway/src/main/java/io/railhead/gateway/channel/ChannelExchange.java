@@ -3,6 +3,8 @@ package io.railhead.gateway.channel;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
+import io.railhead.gateway.delivery.RdmaDelivery.Written;
+import io.railhead.gateway.operation.RdmaErrors;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -38,6 +40,7 @@ final class ChannelExchange implements Requester {
     private final long arrivedAtNanos = System.nanoTime();
     private final List<Runnable> closeListeners = new ArrayList<>(1);
     private boolean touching;
+    private Written written = Written.NOTHING;
     private boolean cancelled;
     private boolean over;
 
@@ -111,6 +114,14 @@ final class ChannelExchange implements Requester {
         }
     }
 
+    /** As {@link #release}; what was written is not undone, so nothing is declined from now on. */
+    void begunAnew(Written now) {
+        if (now == Written.PERHAPS_SOME) {
+            written = now;
+        }
+        release();
+    }
+
     /** The peer wants no answer any more. */
     void cancel() {
         if (over) {
@@ -158,7 +169,9 @@ final class ChannelExchange implements Requester {
 
     /** Not served here: the peer asks over HTTP. */
     void decline(String reason) {
-        if (!over) {
+        if (written == Written.PERHAPS_SOME) {
+            fail(RdmaErrors.tooLateToDecline(reason));
+        } else if (!over) {
             counts.declined(reason);
             answer(Outcome.DECLINED, Answer.declined(id, reason));
         }

@@ -8,6 +8,7 @@ import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.operation.Destination;
 import io.railhead.gateway.operation.MemoryRead;
@@ -49,8 +50,8 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         }
 
         @Override
-        public void begunAnew() {
-            exchange.release();
+        public void begunAnew(Written written) {
+            exchange.begunAnew(written);
         }
 
         @Override

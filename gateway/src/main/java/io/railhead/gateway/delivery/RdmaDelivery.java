@@ -31,6 +31,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
     private final RdmaDeadlines deadlines;
     private @Nullable RangeReader reader;
     private State state = State.WAITING;
+    private Written written = Written.NOTHING;
     private int writesUnderWay;
     private boolean allHandedOver;
     private long timer = -1;
@@ -40,6 +41,12 @@ public final class RdmaDelivery implements RangeReader.Sink {
         POSTING,
         FENCING,
         OVER
+    }
+
+    /** Of the client's memory. */
+    public enum Written {
+        NOTHING,
+        PERHAPS_SOME
     }
 
     /** How a delivery ends: exactly one of these, on the executor. */
@@ -74,6 +81,10 @@ public final class RdmaDelivery implements RangeReader.Sink {
         newReader.start();
     }
 
+    public Written written() {
+        return written;
+    }
+
     private void arm(long millis, Runnable task) {
         vertx.cancelTimer(timer);
         timer = vertx.setTimer(Math.max(1, millis), ignored -> task.run());
@@ -94,6 +105,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
         }
         if (state == State.WAITING) {
             state = State.POSTING;
+            written = Written.PERHAPS_SOME;
             arm(deadlines.fenceMillis(requester.arrivedAtNanos()),
                     () -> stop(new TransferException(TransferException.Reason.FENCED,
                             "the deadline has passed")));

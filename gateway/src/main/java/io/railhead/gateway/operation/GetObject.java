@@ -2,6 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.RdmaDelivery;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Exception;
@@ -28,7 +29,8 @@ final class GetObject implements Operation {
             case TokenAdmission.NoToken _ ->
                 read(request, new HttpBody(services, exchange, request, ""));
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->
-                intoMemory(new HttpMemory(services, exchange, request, buffer, dialect));
+                intoMemory(new HttpMemory(services, exchange, request, buffer, dialect,
+                        RdmaDelivery.Written.NOTHING));
             case TokenAdmission.Inline(String reason) ->
                 read(request, new HttpBody(services, exchange, request, reason));
             case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);

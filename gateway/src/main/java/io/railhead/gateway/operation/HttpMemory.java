@@ -4,6 +4,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Requester;
@@ -17,9 +18,12 @@ import io.railhead.rdma.dialect.Reply;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
-/** The memory that a token names, answered over HTTP: what is declined goes into the body. */
+/**
+ * The memory that a token names, answered over HTTP: what is declined goes into the body, unless
+ * bytes may have been written already.
+ */
 record HttpMemory(ReadServices services, Exchange exchange, S3Request request, RemoteBuffer buffer,
-        Dialect dialect) implements Destination {
+        Dialect dialect, Written written) implements Destination {
 
     @Override
     public Requester requester() {
@@ -58,8 +62,10 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
         }
 
         @Override
-        public void begunAnew() {
-            // The client waits for the one answer.
+        public void begunAnew(Written now) {
+            if (now == Written.PERHAPS_SOME) {
+                read.goOn(new HttpMemory(services, exchange, request, buffer, dialect, now));
+            }
         }
 
         @Override
@@ -75,6 +81,11 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
 
     /** Where the object goes instead; null where the dialect's answer is an error, now given. */
     private @Nullable HttpBody declinedBody(String reason) {
+        if (written == Written.PERHAPS_SOME) {
+            count(dialect, services, "broken");
+            exchange.fail(RdmaErrors.tooLateToDecline(reason));
+            return null;
+        }
         services.metrics().rdmaDeclined.labels(reason).inc();
         return switch (dialect.decline(Operation.GET)) {
             case Decline.ServeInline _ -> new HttpBody(services, exchange, request, reason);

@@ -4,11 +4,13 @@ import io.railhead.cache.FillException;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.RdmaDelivery;
+import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Planned bytes into the client's memory. Until the first is posted it may still be declined.
@@ -21,8 +23,12 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
     private final CacheResult expected;
     private final RemoteBuffer buffer;
     private final Client client;
+    private @Nullable RdmaDelivery delivery;
 
-    /** Who hears how it ended: one of these, unless the read began anew. */
+    /**
+     * Who hears how it ended: one of these, unless the read began anew. After {@link #begunAnew}
+     * with bytes written nothing is declined: who was told so would take the memory for untouched.
+     */
     public interface Client {
 
         /** Every byte is there. */
@@ -31,10 +37,8 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
         /** Nothing was written, and none will be. */
         void declined(String reason);
 
-        /**
-         * Some bytes may have been written, none is being written now, and the read begins anew.
-         */
-        void begunAnew();
+        /** None is being written now, and the read begins anew. */
+        void begunAnew(Written written);
 
         /** Some bytes may have been written; none will be any more. */
         void broken(S3Exception error);
@@ -77,10 +81,11 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
             }
             return;
         }
-        RdmaDelivery delivery = new RdmaDelivery(scope.requester(), scope.services().vertx(),
+        RdmaDelivery begun = new RdmaDelivery(scope.requester(), scope.services().vertx(),
                 transfer, plan.from(),
                 scope.services().deadlines(), this);
-        delivery.start(scope.reader(plan, Pool.RESERVE, delivery));
+        delivery = begun;
+        begun.start(scope.reader(plan, Pool.RESERVE, begun));
     }
 
     @Override
@@ -103,7 +108,7 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
         if (cause instanceof FillException fill && isRestartable(fill)
                 && !scope.requester().isOver()
                 && isInTime()) {
-            client.begunAnew();
+            client.begunAnew(delivery == null ? Written.NOTHING : delivery.written());
             if (!scope.requester().isOver()) {
                 read.restart(fill);
             }

@@ -250,6 +250,11 @@ public final class ObjectRead {
         start();
     }
 
+    /** As it begins anew: the same memory, which is not as it was any more. */
+    void goOn(Destination begun) {
+        destination = begun;
+    }
+
     void uncacheable() {
         destination.uncacheable();
     }

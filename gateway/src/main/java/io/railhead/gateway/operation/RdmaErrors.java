@@ -36,6 +36,12 @@ public final class RdmaErrors {
                 .withHeader(Decline.REASON, reason);
     }
 
+    /** What would be declined, had nothing been written yet. */
+    public static S3Exception tooLateToDecline(String reason) {
+        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                "The transfer had begun and cannot be finished: " + reason + ".");
+    }
+
     private static S3Error error(TransferException.Reason reason) {
         return switch (reason) {
             case UNKNOWN_SESSION -> S3Error.RDMA_UNKNOWN_SESSION;

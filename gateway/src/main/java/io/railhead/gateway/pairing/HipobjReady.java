@@ -2,6 +2,7 @@ package io.railhead.gateway.pairing;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.MemoryRead;
@@ -110,8 +111,8 @@ final class HipobjReady {
         }
 
         @Override
-        public void begunAnew() {
-            // The client waits for the one answer.
+        public void begunAnew(Written written) {
+            // The client waits for the one answer; what is declined is an error here.
         }
 
         @Override
