@@ -71,6 +71,8 @@ public final class Metrics {
             .build("railhead_access_log_lost_lines_total",
                     "Lines of the access log that came faster than they could be written.")
             .register(registry);
+    public final Counter refused = counter("railhead_refused_total",
+            "Requests answered with SlowDown before they cost anything.", "reason", "tenant");
     public final Counter adminCalls = counter("railhead_admin_calls_total",
             "Calls of the admin API, by how they ended or why they were refused.", "call",
             "result");
