@@ -49,6 +49,6 @@ final class MachineLimits {
     }
 
     private static int within(long count) {
-        return (int) Math.clamp(count, LEAST, Integer.MAX_VALUE);
+        return Math.clamp(count, LEAST, Integer.MAX_VALUE);
     }
 }

@@ -146,9 +146,9 @@ class AdmissionTest {
                 continue;
             }
             int all = held.values().stream().mapToInt(Deque::size).sum() + 1;
-            long active = held.values()
+            long active = held.entrySet()
                     .stream()
-                    .filter(each -> each != own && !each.isEmpty())
+                    .filter(each -> each.getKey() != tenant && !each.getValue().isEmpty())
                     .count() + 1;
             boolean allowed = all <= REQUESTS || (all <= 2 * REQUESTS
                     && own.size() + 1 <= Math.max(1, REQUESTS / active));
