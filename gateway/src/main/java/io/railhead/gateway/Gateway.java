@@ -21,6 +21,8 @@ import io.railhead.gateway.admin.NicCollector;
 import io.railhead.gateway.admin.StateCollector;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
+import io.railhead.gateway.admission.HeapPressure;
+import io.railhead.gateway.admission.HeapWatch;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
@@ -155,12 +157,15 @@ public final class Gateway implements AutoCloseable {
             metrics.register(new NicCollector(config.rdma()));
             Grants grants = new Grants(nanoClock, cache, metrics);
             credentials.onChange(change -> revoke(change, grants, sessions));
-            Admission admission = new Admission(MachineLimits.of(config), () -> false,
+            HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
+                    System::nanoTime, sheddingOf(cache));
+            opened(new HeapWatch(heap));
+            Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
                     metrics.refused);
             Connections connections = new Connections(MachineLimits.connections(config),
                     reason -> metrics.closedConnections.labels(reason).inc());
             metrics.register(new AdmissionCollector(admission, connections::open,
-                    connections.limit()));
+                    connections.limit(), heap));
             SessionCallers callers = new SessionCallers();
             Routes routes = new Routes(config.rules(), backends);
             AccessControl access = new AccessControl(openPolicy(), metrics);
@@ -268,6 +273,25 @@ public final class Gateway implements AutoCloseable {
                     .factory());
         }
         return builder.build();
+    }
+
+    private static HeapPressure.Actions sheddingOf(ObjectCache cache) {
+        return new HeapPressure.Actions() {
+            @Override
+            public void stopCaching() {
+                cache.stopKeeping();
+            }
+
+            @Override
+            public void resumeCaching() {
+                cache.resumeKeeping();
+            }
+
+            @Override
+            public void collect() {
+                System.gc();
+            }
+        };
     }
 
     private StatusPage status(Fabrics fabrics) {

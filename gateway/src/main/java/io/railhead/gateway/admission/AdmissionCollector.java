@@ -10,11 +10,14 @@ public final class AdmissionCollector extends Collector {
     private final Admission admission;
     private final IntSupplier connections;
     private final int mostConnections;
+    private final HeapPressure heap;
 
-    public AdmissionCollector(Admission admission, IntSupplier connections, int mostConnections) {
+    public AdmissionCollector(Admission admission, IntSupplier connections, int mostConnections,
+            HeapPressure heap) {
         this.admission = admission;
         this.connections = connections;
         this.mostConnections = mostConnections;
+        this.heap = heap;
     }
 
     @Override
@@ -32,6 +35,13 @@ public final class AdmissionCollector extends Collector {
         limit.addMetric(List.of("bytes"), (double) admission.limits().bytes());
         limit.addMetric(List.of("connections"), mostConnections);
         return List.of(inUse, limit, new GaugeMetricFamily("railhead_admission_tenants",
-                "Tenants with requests in flight.", admission.active()));
+                "Tenants with requests in flight.", admission.active()),
+                new GaugeMetricFamily("railhead_heap_pressure",
+                        "0; 1: nothing new is cached; 2: requests are refused.",
+                        switch (heap.stage()) {
+                            case NONE -> 0;
+                            case NO_CACHING -> 1;
+                            case NO_REQUESTS -> 2;
+                        }));
     }
 }
