@@ -53,6 +53,7 @@ public final class ObjectCache implements AutoCloseable {
     private final CacheControl control;
     private final ReadAhead readAhead;
     private final Scrubber scrubber;
+    private volatile boolean keepsNothingNew;
 
     /**
      * A cache over {@code memory}, which it does not close.
@@ -91,6 +92,29 @@ public final class ObjectCache implements AutoCloseable {
     /** What is fetched before it is asked for. */
     public ReadAhead readAhead() {
         return readAhead;
+    }
+
+    /**
+     * Stops keeping what is not known yet, and forgets a quarter of what is known of objects, what
+     * was used least: called again, a quarter of the rest. What is held is served on.
+     */
+    public void stopKeeping() {
+        keepsNothingNew = true;
+        objects.policy()
+                .eviction()
+                .ifPresent(policy -> policy.setMaximum(objects.estimatedSize() * 3 / 4));
+    }
+
+    public void resumeKeeping() {
+        objects.policy()
+                .eviction()
+                .ifPresent(policy -> policy.setMaximum(config.metadataEntries()));
+        keepsNothingNew = false;
+    }
+
+    /** Whether what is not known yet may be kept. */
+    public boolean keepsNew() {
+        return !keepsNothingNew;
     }
 
     /** What operators do with what is held. */

@@ -19,6 +19,10 @@ import io.railhead.gateway.admin.HealthListener;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admin.NicCollector;
 import io.railhead.gateway.admin.StateCollector;
+import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.admission.AdmissionCollector;
+import io.railhead.gateway.admission.HeapPressure;
+import io.railhead.gateway.admission.HeapWatch;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.CredentialChange;
 import io.railhead.gateway.auth.CredentialStore;
@@ -47,6 +51,7 @@ import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.Connections;
 import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
@@ -152,18 +157,25 @@ public final class Gateway implements AutoCloseable {
             metrics.register(new NicCollector(config.rdma()));
             Grants grants = new Grants(nanoClock, cache, metrics);
             credentials.onChange(change -> revoke(change, grants, sessions));
+            HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
+                    System::nanoTime, sheddingOf(cache));
+            opened(new HeapWatch(heap));
+            Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
+                    metrics.refused);
+            Connections connections = new Connections(MachineLimits.connections(config),
+                    reason -> metrics.closedConnections.labels(reason).inc());
+            metrics.register(new AdmissionCollector(admission, connections::open,
+                    connections.limit(), heap));
             SessionCallers callers = new SessionCallers();
             Routes routes = new Routes(config.rules(), backends);
             AccessControl access = new AccessControl(openPolicy(), metrics);
             ReadServices reads = readServices(fabrics, grants, nanoClock);
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
-                    credentials, callers, access, config.cache().window().bytes()));
+                    credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
                     frontDoor(credentials, sessions, opening, reads, routes,
-                            callers, access),
-                    metrics, (int) config.gateway().maxHeader().bytes(),
-                    config.gateway().headerTimeout(),
-                    config.gateway().idleTimeout()).leavingWhile(drain::isOn);
+                            callers, access, admission),
+                    metrics, connections, config.gateway()).leavingWhile(drain::isOn);
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             bound("gateway.listen", config.gateway().listen(),
                     listener.listen(config.gateway().listen().host(),
@@ -263,6 +275,25 @@ public final class Gateway implements AutoCloseable {
         return builder.build();
     }
 
+    private static HeapPressure.Actions sheddingOf(ObjectCache cache) {
+        return new HeapPressure.Actions() {
+            @Override
+            public void stopCaching() {
+                cache.stopKeeping();
+            }
+
+            @Override
+            public void resumeCaching() {
+                cache.resumeKeeping();
+            }
+
+            @Override
+            public void collect() {
+                System.gc();
+            }
+        };
+    }
+
     private StatusPage status(Fabrics fabrics) {
         return new StatusPage(vertx, new StatusSources(config, this::reasonNotReady, metrics,
                 memory, cache, backends.values(), fabrics.all()));
@@ -301,12 +332,12 @@ public final class Gateway implements AutoCloseable {
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions,
             FabricOpening opening, ReadServices reads, Routes routes, SessionCallers callers,
-            AccessControl access) {
+            AccessControl access, Admission admission) {
         Endpoints endpoints = opening.endpoints();
         Fabric verbs = opening.verbs();
         DcTokens targets = new DcTokens(opening.dc().fabric(),
                 opening.dc().reasonAgainst(credentials::principals));
-        return new FrontDoor(authenticator(credentials), access, routes,
+        return new FrontDoor(authenticator(credentials), admission, access, routes,
                 config.gateway().access().mode() == AuthMode.PASS_THROUGH
                         ? Operations.passingThrough(reads, access)
                         : Operations.router(reads, sessions, config.rdma(),

@@ -14,8 +14,6 @@ import java.util.List;
 
 /** What the operating system grants the process: descriptors, folders, a container's walls. */
 final class ProcessCheck implements Check {
-    /** Files, threads' descriptors and listeners of a gateway that serves nobody. */
-    private static final int OWN_DESCRIPTORS = 512;
     private static final int CLIENTS = 4096;
     /** Of a UNIX socket's path, its end mark included. */
     private static final int MAX_SOCKET_PATH = 108;
@@ -35,7 +33,7 @@ final class ProcessCheck implements Check {
 
     private static Finding descriptors(Host host, int storeConnections) {
         long limit = host.limit("Max open files");
-        long least = storeConnections + (long) OWN_DESCRIPTORS;
+        long least = storeConnections + (long) MachineNeeds.OWN_DESCRIPTORS;
         String found = (limit == Long.MAX_VALUE ? "any number" : limit) + " may be open, "
                 + storeConnections + " connections to stores";
         String why = "each connection and each loopback buffer is a descriptor; without one,"

@@ -69,8 +69,10 @@ public final class Metrics {
             "Requests with a token that were refused with an error.", "reason");
     public final Counter lostLogLines = Counter
             .build("railhead_access_log_lost_lines_total",
-                    "Lines of the access log that came faster than they could be written.")
+                    "Lines of the access log that could not be written, or not fast enough.")
             .register(registry);
+    public final Counter refused = counter("railhead_refused_total",
+            "Requests answered with SlowDown before they cost anything.", "reason", "tenant");
     public final Counter adminCalls = counter("railhead_admin_calls_total",
             "Calls of the admin API, by how they ended or why they were refused.", "call",
             "result");
@@ -92,6 +94,15 @@ public final class Metrics {
 
     public Metrics() {
         DefaultExports.register(registry);
+        Gauge.build("railhead_application_log_failed",
+                "1 once a line of the application's log could not be written.")
+                .register(registry)
+                .setChild(new Gauge.Child() {
+                    @Override
+                    public double get() {
+                        return System.err.checkError() ? 1 : 0;
+                    }
+                });
         Gauge.build("railhead_build_info", "1, with the version that runs.")
                 .labelNames("version")
                 .register(registry)

@@ -1,5 +1,6 @@
 package io.railhead.gateway.channel;
 
+import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.operation.ReadServices;
@@ -12,4 +13,4 @@ import io.railhead.gateway.request.Routes;
  * @param windowBytes the most that one request may hold leased
  */
 public record ChannelServices(ReadServices reads, Routes routes, CredentialStore credentials,
-        SessionCallers callers, AccessControl access, long windowBytes) {}
+        SessionCallers callers, AccessControl access, Admission admission, long windowBytes) {}

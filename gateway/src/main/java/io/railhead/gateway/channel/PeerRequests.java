@@ -1,6 +1,8 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.admission.Share;
+import io.railhead.gateway.admission.Ticket;
 import io.railhead.gateway.auth.Identity;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
@@ -49,6 +51,7 @@ final class PeerRequests {
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
     private final Asker asker;
     private final ChannelLog log;
+    private final Share share;
     private Identity caller;
 
     /** @param context the event loop of what is no hit */
@@ -59,6 +62,7 @@ final class PeerRequests {
         this.channel = channel;
         this.caller = caller.identity();
         this.asker = caller.asker();
+        this.share = services.admission().share(caller.identity().principal());
         this.context = context;
         this.counts = counts;
         this.log = new ChannelLog(accessLog, channel.session(), asker);
@@ -76,6 +80,16 @@ final class PeerRequests {
             channel.session().end(EndReason.REVOKED);
             return;
         }
+        try {
+            serve(request);
+        } catch (S3Exception e) {
+            refuse(request, e);
+        }
+    }
+
+    /** Hits are not counted among what is in flight: each session's own bound holds for them. */
+    private void serve(RequestView request) {
+        services.admission().pass(share);
         boolean moves = request.operation() != RequestOperation.HEAD;
         String unusable = moves ? unusable(request) : null;
         KnownName known = unusable == null ? know(request) : null;
@@ -174,11 +188,13 @@ final class PeerRequests {
 
     private void start(RequestView view, KnownName known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
+        Ticket ticket = services.admission().enter(share, window == null ? 0 : window.length());
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
         ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
                 request.operation(), channel, context, counts, answer -> {
                     outstanding.remove(id);
+                    ticket.close();
                     log.ended(request.operation(), known.name().bucket(), known.name().key(),
                             answer, arrivedAtNanos);
                 });

@@ -6,6 +6,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.AccessFile;
 import io.railhead.gateway.config.GatewayConfig.Admin;
+import io.railhead.gateway.config.GatewayConfig.Admission;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Events;
@@ -101,6 +102,8 @@ public final class ConfigLoader {
                 section.bytes("max_header", "64KiB"),
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),
+                section.bytes("min_rate", "1KiB"),
+                admission(section.section("admission")),
                 eventLoops(section),
                 access(section),
                 section.flag("sole", false),
@@ -112,6 +115,13 @@ public final class ConfigLoader {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
         }
         return gateway;
+    }
+
+    private static Admission admission(Section section) throws ConfigException {
+        Admission admission = new Admission(section.count("requests", 0, 0, 1 << 24),
+                section.bytes("bytes", "0"), section.count("connections", 0, 0, 1 << 24));
+        section.close();
+        return admission;
     }
 
     private @Nullable Tls tls(Section gateway) throws ConfigException {

@@ -41,16 +41,25 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param events null: no events are taken
      * @param sole whether no other gateway, and nobody past this one, writes to what exclusive
      *            rules match
+     * @param minRate in a second, on average over the idle timeout, of a body that is waited for
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
-            Duration idleTimeout, int eventLoops, Access access, boolean sole,
+            Duration idleTimeout, ByteCount minRate, Admission admission, int eventLoops,
+            Access access, boolean sole,
             boolean allowCleartext, @Nullable Tls tls, @Nullable Events events) {
 
         public Gateway {
             domains = List.copyOf(domains);
         }
     }
+
+    /**
+     * What is taken on at a time; 0 is what the machine is good for.
+     *
+     * @param bytes of bodies in flight
+     */
+    public record Admission(int requests, ByteCount bytes, int connections) {}
 
     /**
      * PEM files of the front door, read again when they change.

@@ -10,6 +10,9 @@ import java.nio.file.Path;
  * @param storeConnections to all backends together, at most
  */
 public record MachineNeeds(Cache cache, Rdma rdma, int storeConnections) {
+    /** Files, threads' descriptors and listeners of a gateway that serves nobody. */
+    public static final int OWN_DESCRIPTORS = 512;
+
     private static final Path FOLDER = Path.of("/etc/railhead");
 
     public static MachineNeeds of(GatewayConfig config) {

@@ -2,6 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
@@ -33,6 +34,7 @@ public final class FrontDoor {
             "PATCH", "OPTIONS");
 
     private final RequestAuthenticator authenticator;
+    private final Admission admission;
     private final AccessControl access;
     private final Routes routes;
     private final Router router;
@@ -49,13 +51,15 @@ public final class FrontDoor {
      * @param ownPaths by what follows the prefix, as {@code unsignedPaths} are
      * @param dialectPaths by their raw paths
      */
-    public FrontDoor(RequestAuthenticator authenticator, AccessControl access,
+    public FrontDoor(RequestAuthenticator authenticator, Admission admission,
+            AccessControl access,
             Routes routes, Router router,
             Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
             Map<String, DialectPath> dialectPaths,
             List<String> domains, InstantSource clock, Metrics metrics,
             AccessLog accessLog) {
         this.authenticator = authenticator;
+        this.admission = admission;
         this.access = access;
         this.routes = routes;
         this.router = router;
@@ -94,13 +98,16 @@ public final class FrontDoor {
         DialectPath dialect = dialectPaths.get(head.rawPath());
         if (dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")) {
             exchange.describe("Pairing", head.rawPath());
-            dialect.handle(exchange, head, authenticate(head));
+            Authentication caller = authenticate(head);
+            exchange.enter(admission, caller);
+            dialect.handle(exchange, head, caller);
             return;
         }
         Query query = query(head.rawQuery());
         exchange.addresses(address, query);
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticate(head);
+        exchange.enter(admission, authentication);
         S3Request request = new S3Request(head, address, query, authentication,
                 exchange.asker(authentication), routes.route(authentication, address));
         exchange.asks(request);
@@ -131,6 +138,7 @@ public final class FrontDoor {
                     "Requests below " + OwnPath.PREFIX
                             + " must be signed, and the gateway must verify signatures.");
         }
+        exchange.enter(admission, authentication);
         OwnPath.require(ownPaths, name)
                 .handle(exchange, signed, query(head.rawQuery()));
     }

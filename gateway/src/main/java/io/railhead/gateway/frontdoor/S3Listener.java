@@ -6,6 +6,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
@@ -43,17 +44,21 @@ public final class S3Listener {
     private final Metrics metrics;
     private final HttpServerOptions options;
     private final Duration headerTimeout;
+    private final BodyPace.Limit pace;
+    private final Connections connections;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
     private BooleanSupplier leaving = () -> false;
 
-    /** @param maxHeaderBytes of all header fields of a request together */
-    public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, int maxHeaderBytes,
-            Duration headerTimeout, Duration idleTimeout) {
+    public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, Connections connections,
+            GatewayConfig.Gateway settings) {
+        Duration idleTimeout = settings.idleTimeout();
+        this.connections = connections;
+        this.pace = BodyPace.Limit.of(settings.minRate().bytes(), idleTimeout);
         this.metrics = metrics;
-        this.headerTimeout = headerTimeout;
+        this.headerTimeout = settings.headerTimeout();
         this.vertx = vertx;
         this.door = door;
-        this.options = new HttpServerOptions().setMaxHeaderSize(maxHeaderBytes)
+        this.options = new HttpServerOptions().setMaxHeaderSize((int) settings.maxHeader().bytes())
                 .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES)
                 .setIdleTimeout((int) idleTimeout.toMillis())
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
@@ -86,9 +91,10 @@ public final class S3Listener {
     }
 
     private Future<HttpServer> listen(Context context, String host, int port) {
+        Connections.OfLoop ofLoop = connections.new OfLoop();
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> handle(request, context))
-                .connectionHandler(this::guard)
+                .connectionHandler(connection -> guard(connection, ofLoop))
                 .invalidRequestHandler(this::refuse);
         servers.add(server);
         return server.listen(port, host);
@@ -101,7 +107,7 @@ public final class S3Listener {
         door.handle(request, context);
     }
 
-    private void guard(HttpConnection connection) {
+    private void guard(HttpConnection connection, Connections.OfLoop ofLoop) {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
         if (!options.isSsl()) {
@@ -109,9 +115,12 @@ public final class S3Listener {
             context.channel().config().setWriteBufferWaterMark(WAITING);
         }
         pipeline.addBefore(context.name(), null, new AwaitedAnswer());
+        pipeline.addBefore(context.name(), null,
+                new BodyPace(pace, reason -> metrics.closedConnections.labels(reason).inc()));
         StrictDecoder.replaceIn(pipeline, options);
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);
+        ofLoop.add(context);
     }
 
     /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */

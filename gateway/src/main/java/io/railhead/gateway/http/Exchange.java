@@ -3,6 +3,8 @@ package io.railhead.gateway.http;
 import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.admission.Ticket;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.HttpAccess;
@@ -45,6 +47,12 @@ public final class Exchange implements Requester {
     private static final AttributeKey<Boolean> ENDING = AttributeKey.valueOf("railhead-ending");
     private static final String HOST_ID = "railhead";
     private static final long MAX_DRAINED_BYTES = 16 << 20;
+    private static final int MAX_DIGITS = 18;
+    private static final int UNAVAILABLE = 503;
+    /**
+     * What ends overload, or brings a store back, takes a moment; SDKs wait longer of their own.
+     */
+    private static final String RETRY_SECONDS = "1";
 
     private final HttpServerRequest request;
     private final HttpServerResponse response;
@@ -61,6 +69,7 @@ public final class Exchange implements Requester {
     private @Nullable Query query;
     private @Nullable S3Request asked;
     private HttpAccess.@Nullable Rdma rdma;
+    private @Nullable Ticket ticket;
     private String errorCode = "";
     private long firstByteNanos = -1;
     private boolean answered;
@@ -107,6 +116,38 @@ public final class Exchange implements Requester {
         SocketAddress peer = request.remoteAddress();
         return Asker.of(authentication.principalName(), peer == null ? null : peer.hostAddress(),
                 request.isSSL());
+    }
+
+    /** Takes it on, or throws SlowDown. */
+    public void enter(Admission admission, Authentication authentication) {
+        ticket = admission.enter(admission.share(authentication, asker(authentication)),
+                declaredBytes());
+    }
+
+    private long declaredBytes() {
+        String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
+        return length == null && request.getHeader(HttpHeaders.TRANSFER_ENCODING) == null
+                ? 0
+                : bytes(length);
+    }
+
+    /** What is not said may be any number; what has more digits is as much as that. */
+    private static long bytes(@Nullable String length) {
+        return length == null || length.length() > MAX_DIGITS
+                ? Long.MAX_VALUE
+                : Long.parseLong(length);
+    }
+
+    /** So many bytes are to be moved for it, now that it is known. */
+    public void moves(long bytes) {
+        if (ticket != null) {
+            ticket.holds(bytes);
+        }
+    }
+
+    /** @param length as a store's header has it */
+    public void moves(@Nullable String length) {
+        moves(bytes(length));
     }
 
     public String requestId() {
@@ -204,6 +245,9 @@ public final class Exchange implements Requester {
         metrics.failed(requestId, errorCode, error.status(), operation, bucket());
         String document = ErrorXml.render(error, resource, requestId, HOST_ID);
         HttpServerResponse answer = answer(error.status());
+        if (error.status() == UNAVAILABLE) {
+            answer.putHeader(HttpHeaders.RETRY_AFTER, RETRY_SECONDS);
+        }
         error.headers().forEach(answer::putHeader);
         answer.putHeader("content-type", "application/xml");
         if (request.method().equals(HttpMethod.HEAD)) {
@@ -301,6 +345,9 @@ public final class Exchange implements Requester {
     }
 
     private void done() {
+        if (ticket != null) {
+            ticket.close();
+        }
         metrics.inFlight.dec();
         metrics.requests
                 .labels(operation, answered ? Integer.toString(response.getStatusCode()) : "closed")

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A line for each request that was answered, written by a thread of its own: who logs never waits.
- * Where lines come faster than they can be written, some are lost and counted. Any thread.
+ * Where lines come faster than they can be written, or the disk is full, some are lost and counted.
+ * Any thread.
  */
 public final class AccessLog implements AutoCloseable {
     private static final int QUEUED_LINES = 8192;
@@ -55,7 +56,7 @@ public final class AccessLog implements AutoCloseable {
         context.start();
         OutputStreamAppender<ILoggingEvent> to = settings.path() == null
                 ? new ConsoleAppender<>()
-                : rolling(context, settings.path(), settings);
+                : rolling(context, settings.path(), settings, lost);
         PatternLayoutEncoder encoder = new PatternLayoutEncoder();
         encoder.setContext(context);
         encoder.setPattern("%msg%n");
@@ -78,9 +79,9 @@ public final class AccessLog implements AutoCloseable {
     }
 
     private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path path,
-            GatewayConfig.AccessFile settings) {
+            GatewayConfig.AccessFile settings, Counter lost) {
         requireWritable(path);
-        RollingFileAppender<ILoggingEvent> file = new RollingFileAppender<>();
+        RollingFileAppender<ILoggingEvent> file = new CountedFile(lost);
         file.setContext(context);
         file.setFile(path.toString());
         SizeAndTimeBasedRollingPolicy<ILoggingEvent> policy = new SizeAndTimeBasedRollingPolicy<>();

@@ -23,6 +23,7 @@ record HttpBody(ReadServices services, Exchange exchange, S3Request request,
 
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
+        exchange.moves(plan.length());
         new BodyRead(exchange, plan, expected, declined, read).start();
     }
 

@@ -32,6 +32,7 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
 
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
+        exchange.moves(Math.min(buffer.length(), plan.length()));
         new MemoryRead(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(read))
                 .start();
     }

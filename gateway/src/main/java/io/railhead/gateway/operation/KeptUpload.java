@@ -55,6 +55,7 @@ final class KeptUpload {
     private boolean mayKeep(long length) {
         Rule rule = request.route().rule();
         return rule.cache() == CacheMode.READS_AND_WRITES && length > 0
+                && services.cache().keepsNew()
                 && length <= rule.maxObject().bytes() && ObjectReads.isCacheable(request);
     }
 

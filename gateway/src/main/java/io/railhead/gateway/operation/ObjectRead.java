@@ -65,6 +65,8 @@ public final class ObjectRead {
         if (held == null && isKnownToBeAbsent()) {
             services.metrics().cacheResults.labels("absent").inc();
             requester.fail(new S3Exception(S3Error.NO_SUCH_KEY));
+        } else if (held == null && !services.cache().keepsNew()) {
+            destination.uncacheable();
         } else if (held == null) {
             discover();
         } else if (mayServe(held)) {

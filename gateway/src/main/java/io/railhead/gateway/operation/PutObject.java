@@ -40,6 +40,7 @@ final class PutObject implements Operation {
                 throw new IllegalStateException("inline upload: " + reason);
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) -> {
                 requireNoBody(request);
+                exchange.moves(buffer.length());
                 new MemoryUpload(services, exchange, request, kind, buffer,
                         new Told(services, exchange, buffer, dialect)).start();
             }

@@ -268,8 +268,12 @@ public final class Relay implements Operation {
         response.putHeader("x-cache", "BYPASS");
         boolean bodiless = method.equals("HEAD") || answer.status() == 204
                 || answer.status() == 304;
-        if (!bodiless && answer.headers().get("content-length") == null) {
+        String length = answer.headers().get("content-length");
+        if (!bodiless && length == null) {
             response.setChunked(true);
+        }
+        if (!bodiless) {
+            exchange.moves(length);
         }
         Runnable onWhole = () -> onEnd.accept(true);
         answer.body().subscribe(new BodyRelay(exchange, response, onWhole, outcome -> {

@@ -174,6 +174,7 @@ public final class HipobjPaths {
             throw admission.refuse("conflict", new S3Exception(S3Error.INVALID_REQUEST,
                     "This session's transfer has begun.").withStatus(CONFLICT));
         }
+        exchange.moves(session.target().asked().bytes());
         HipobjReady transfer = new HipobjReady(admission, site, exchange, session, request);
         if (session.target().asked().isPut()) {
             transfer.put(session.pair().staging().orElseThrow());

@@ -9,6 +9,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantShare;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
+import io.railhead.gateway.config.GatewayConfig.Admission;
 import io.railhead.gateway.config.GatewayConfig.Advertise;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig.Cache;
@@ -90,6 +91,7 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
+                ByteCount.parse("1KiB"), new Admission(0, ByteCount.parse("0"), 0),
                 Runtime.getRuntime().availableProcessors(),
                 new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
@@ -129,7 +131,8 @@ class ConfigLoaderTest {
                 """
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
-                          idle_timeout: 3s, event_loops: 4, authentication: verify,
+                          idle_timeout: 3s, min_rate: 2KiB, event_loops: 4,
+                          admission: {requests: 7, bytes: 64MiB, connections: 9}, authentication: verify,
                           policy: policy.json, sigv2: true, sole: true,
                           allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
@@ -170,7 +173,8 @@ class ConfigLoaderTest {
         assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
-                Duration.ofSeconds(3), 4,
+                Duration.ofSeconds(3), ByteCount.parse("2KiB"),
+                new Admission(7, ByteCount.parse("64MiB"), 9), 4,
                 new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
                 new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
                         folder.resolve("ca.pem")),

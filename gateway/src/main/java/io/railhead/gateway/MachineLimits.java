@@ -1,0 +1,54 @@
+package io.railhead.gateway;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.railhead.gateway.admission.Limits;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.MachineNeeds;
+import java.lang.management.ManagementFactory;
+
+/** What the machine is good for, where the configuration does not say. */
+final class MachineLimits {
+    private static final int LEAST = 64;
+    private static final long CONNECTION_BYTES = 32 << 10;
+    /** Of heap and direct memory each, which the JVM bounds alike: heads, pieces of bodies. */
+    private static final long REQUEST_BYTES = 512 << 10;
+    /** Readers of the same pages share them, so the cache's memory alone says too little. */
+    private static final int READERS_OF_A_PAGE = 8;
+
+    private MachineLimits() {}
+
+    static Limits of(GatewayConfig config) {
+        GatewayConfig.Admission asked = config.gateway().admission();
+        long window = config.cache().window().bytes();
+        int requests = asked.requests() == 0
+                ? within(Runtime.getRuntime().maxMemory() / REQUEST_BYTES)
+                : asked.requests();
+        long bytes = asked.bytes().bytes() == 0
+                ? READERS_OF_A_PAGE * config.cache().memory().bytes()
+                : asked.bytes().bytes();
+        return new Limits(requests, Math.max(bytes, window), window);
+    }
+
+    /** One for each descriptor that the gateway does not need itself; some are for loopback. */
+    static int connections(GatewayConfig config) {
+        int asked = config.gateway().admission().connections();
+        if (asked != 0) {
+            return asked;
+        }
+        MachineNeeds needs = MachineNeeds.of(config);
+        long spare = mostDescriptors() - MachineNeeds.OWN_DESCRIPTORS - needs.storeConnections();
+        return within(Math.min(spare / 4 * 3,
+                Runtime.getRuntime().maxMemory() / 2 / CONNECTION_BYTES));
+    }
+
+    private static long mostDescriptors() {
+        return ManagementFactory
+                .getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean machine
+                        ? machine.getMaxFileDescriptorCount()
+                        : Integer.MAX_VALUE;
+    }
+
+    private static int within(long count) {
+        return Math.clamp(count, LEAST, Integer.MAX_VALUE);
+    }
+}

@@ -1,0 +1,165 @@
+package io.railhead.gateway.admission;
+
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.prometheus.client.Counter;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether one more request is taken on, by whichever way it came. Any thread; a few atomic
+ * counters, no lock.
+ *
+ * <p> Whoever is alone may have all that the limits allow. Where they are reached, only those are
+ * taken on who have less than their fair share: the limit divided by how many have something in
+ * flight. So a flood does not keep others out, although nothing was kept free for them; and since
+ * fair shares are no more than the limit together, the limit is passed at most once over. That is
+ * where everybody is refused.
+ */
+public final class Admission {
+    private static final String NO_TENANT = "default";
+
+    private final Limits limits;
+    private final BooleanSupplier shedding;
+    private final Counter refused;
+    private final Use all = new Use();
+    private final AtomicInteger active = new AtomicInteger();
+    /** Gone when nobody has one in hand: addresses are anybody's to invent. */
+    private final LoadingCache<Key, Share> shares = Caffeine.newBuilder()
+            .weakValues()
+            .executor(Runnable::run)
+            .build(key -> new Share(key.isAddress() ? "" : key.name()));
+
+    /** Who shares: a tenant; a principal of no tenant; an address of whom nobody knows. */
+    private record Key(Kind kind, String name) {
+        private enum Kind {
+            TENANT,
+            PRINCIPAL,
+            ADDRESS
+        }
+
+        boolean isAddress() {
+            return kind == Kind.ADDRESS;
+        }
+    }
+
+    /**
+     * Takes on as many as {@code limits} allow.
+     *
+     * @param shedding whether nothing new may be begun at all
+     * @param refused by reason and tenant
+     */
+    public Admission(Limits limits, BooleanSupplier shedding, Counter refused) {
+        this.limits = limits;
+        this.shedding = shedding;
+        this.refused = refused;
+    }
+
+    /** Whose request it is. */
+    public Share share(Authentication authentication, Asker asker) {
+        return authentication instanceof Authentication.Known known
+                ? share(known.principal())
+                : shares.get(new Key(Key.Kind.ADDRESS, String.valueOf(asker.source())));
+    }
+
+    public Share share(Principal principal) {
+        return shares.get(principal.tenant().equals(NO_TENANT)
+                ? new Key(Key.Kind.PRINCIPAL, principal.name())
+                : new Key(Key.Kind.TENANT, principal.tenant()));
+    }
+
+    /**
+     * Takes a request on.
+     *
+     * @param bytes what is known of its body, in whichever direction
+     * @throws S3Exception SlowDown
+     */
+    public Ticket enter(Share share, long bytes) {
+        long held = held(bytes);
+        if (share.use().enter(held) == 1) {
+            active.incrementAndGet();
+        }
+        all.enter(held);
+        String reason = reasonAgainst(share);
+        if (reason != null) {
+            leave(share, held);
+            throw refusal(share, reason);
+        }
+        return new Ticket(this, share, held);
+    }
+
+    /**
+     * Lets a request pass that takes nothing but a moment, and is not counted.
+     *
+     * @throws S3Exception SlowDown
+     */
+    public void pass(Share share) {
+        String reason = reasonAgainst(share);
+        if (reason != null) {
+            throw refusal(share, reason);
+        }
+    }
+
+    private S3Exception refusal(Share share, String reason) {
+        refused.labels(reason, share.name()).inc();
+        return new S3Exception(S3Error.SLOW_DOWN);
+    }
+
+    private @Nullable String reasonAgainst(Share share) {
+        if (shedding.getAsBoolean()) {
+            return "heap";
+        }
+        if (isPast(limits.requests(), all.requests(), share.use().requests(), 1)) {
+            return "requests";
+        }
+        return isPast(limits.bytes(), all.bytes(), share.use().bytes(), limits.windowBytes())
+                ? "bytes"
+                : null;
+    }
+
+    /** @param least what everybody may have of it, however many they are */
+    private boolean isPast(long limit, long inFlight, long own, long least) {
+        return inFlight > limit
+                && (inFlight > 2 * limit
+                        || own > Math.max(least, limit / Math.max(1, active.get())));
+    }
+
+    long held(long bytes) {
+        return Math.min(bytes, limits.windowBytes());
+    }
+
+    void hold(Share share, long moreBytes) {
+        share.use().hold(moreBytes);
+        all.hold(moreBytes);
+    }
+
+    void leave(Share share, long heldBytes) {
+        all.leave(heldBytes);
+        if (share.use().leave(heldBytes) == 0) {
+            active.decrementAndGet();
+        }
+    }
+
+    public Limits limits() {
+        return limits;
+    }
+
+    public int requests() {
+        return all.requests();
+    }
+
+    public long bytes() {
+        return all.bytes();
+    }
+
+    /** How many have something in flight. */
+    public int active() {
+        return active.get();
+    }
+}

@@ -1,0 +1,125 @@
+package io.railhead.gateway.admission;
+
+import java.time.Duration;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What is given up when collections free too little of the heap: caching first, then requests. Each
+ * stage is left at less than it was entered with, so that it is not entered again at once.
+ *
+ * <p> {@link #look} belongs to one thread; {@link #stage} may be asked by any. What is known is as
+ * old as the last collection of long-lived objects, and where little is taken on there may be none
+ * for long: then one is asked for.
+ */
+public final class HeapPressure {
+    private static final Logger LOG = LoggerFactory.getLogger(HeapPressure.class);
+
+    private final DoubleSupplier heldAfterCollection;
+    private final LongSupplier nanoClock;
+    private final Actions actions;
+    private volatile Stage stage = Stage.NONE;
+    private double last = -1;
+    private long lastNanos;
+
+    /** How much is given up. */
+    public enum Stage {
+        NONE(0, 0, Duration.ZERO),
+        /** Nothing new is kept, and some of what is known of objects is forgotten. */
+        NO_CACHING(0.80, 0.70, Duration.ofSeconds(10)),
+        /** And requests are refused. */
+        NO_REQUESTS(0.92, 0.85, Duration.ofSeconds(5));
+
+        private final double enteredAt;
+        private final double leftBelow;
+        private final Duration patience;
+
+        Stage(double enteredAt, double leftBelow, Duration patience) {
+            this.enteredAt = enteredAt;
+            this.leftBelow = leftBelow;
+            this.patience = patience;
+        }
+    }
+
+    /** What follows from it. */
+    public interface Actions {
+
+        /** Caching ends; called again whenever a collection has left too much once more. */
+        void stopCaching();
+
+        void resumeCaching();
+
+        /** Finds out what is still held. */
+        void collect();
+    }
+
+    /** @param heldAfterCollection of the heap's maximum, 0 to 1 */
+    public HeapPressure(DoubleSupplier heldAfterCollection, LongSupplier nanoClock,
+            Actions actions) {
+        this.heldAfterCollection = heldAfterCollection;
+        this.nanoClock = nanoClock;
+        this.actions = actions;
+    }
+
+    public Stage stage() {
+        return stage;
+    }
+
+    public boolean refusesRequests() {
+        return stage == Stage.NO_REQUESTS;
+    }
+
+    /** Looks at the heap again. */
+    public void look() {
+        double held = heldAfterCollection.getAsDouble();
+        long now = nanoClock.getAsLong();
+        boolean isNew = Double.compare(held, last) != 0;
+        Stage before = stage;
+        Stage after = next(before, held);
+        if (isNew && after != Stage.NONE) {
+            actions.stopCaching();
+        }
+        if (after != before) {
+            stage = after;
+            told(before, after, held);
+        }
+        if (isNew || after == Stage.NONE) {
+            last = held;
+            lastNanos = now;
+        } else if (now - lastNanos >= after.patience.toNanos()) {
+            lastNanos = now;
+            actions.collect();
+        }
+    }
+
+    private static Stage next(Stage stage, double held) {
+        if (held >= Stage.NO_REQUESTS.enteredAt) {
+            return Stage.NO_REQUESTS;
+        }
+        boolean refuses = stage == Stage.NO_REQUESTS && held >= Stage.NO_REQUESTS.leftBelow;
+        if (refuses) {
+            return stage;
+        }
+        double caching = stage == Stage.NONE
+                ? Stage.NO_CACHING.enteredAt
+                : Stage.NO_CACHING.leftBelow;
+        return held >= caching ? Stage.NO_CACHING : Stage.NONE;
+    }
+
+    private void told(Stage before, Stage after, double held) {
+        if (after == Stage.NONE) {
+            actions.resumeCaching();
+        }
+        LOG.atLevel(after.compareTo(before) > 0
+                ? org.slf4j.event.Level.WARN
+                : org.slf4j.event.Level.INFO)
+                .log("heap: {} of 100 parts are in use after a collection; {}",
+                        Math.round(held * 100), switch (after) {
+                            case NONE -> "all is as usual again";
+                            case NO_CACHING -> "nothing new is cached";
+                            case NO_REQUESTS -> "requests are answered 503 SlowDown";
+                        });
+    }
+}

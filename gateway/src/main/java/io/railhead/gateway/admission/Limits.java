@@ -1,0 +1,21 @@
+package io.railhead.gateway.admission;
+
+/**
+ * What is taken on at a time.
+ *
+ * @param requests in flight
+ * @param bytes of their bodies, in both directions, each counted up to {@code windowBytes}
+ * @param windowBytes the most that one request holds at a time
+ */
+public record Limits(int requests, long bytes, long windowBytes) {
+
+    public Limits {
+        if (requests <= 0) {
+            throw new IllegalArgumentException("requests must be > 0: " + requests);
+        }
+        if (windowBytes <= 0 || bytes < windowBytes) {
+            throw new IllegalArgumentException(
+                    "bytes must be >= windowBytes > 0: " + bytes + ", " + windowBytes);
+        }
+    }
+}

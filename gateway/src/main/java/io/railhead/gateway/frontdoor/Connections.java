@@ -1,0 +1,97 @@
+package io.railhead.gateway.frontdoor;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.LastHttpContent;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The front door's open connections, fewer than there are descriptors. Where one more comes, the
+ * one of its event loop that has waited longest for a request's head is closed: a flood of
+ * connections on which nothing is asked drives out itself. Where all are at work, the new one is.
+ */
+public final class Connections {
+    private final int limit;
+    private final Consumer<String> onClosed;
+    private final AtomicInteger open = new AtomicInteger();
+
+    /** @param onClosed hears why one was closed */
+    public Connections(int limit, Consumer<String> onClosed) {
+        if (limit <= 0) {
+            throw new IllegalArgumentException("limit must be > 0: " + limit);
+        }
+        this.limit = limit;
+        this.onClosed = onClosed;
+    }
+
+    public int open() {
+        return open.get();
+    }
+
+    public int limit() {
+        return limit;
+    }
+
+    /** Those of one event loop, and used on it only. */
+    final class OfLoop {
+        private final Set<Channel> waiting = new LinkedHashSet<>();
+
+        /** Its connection has just been accepted. */
+        void add(ChannelHandlerContext last) {
+            boolean full = open.incrementAndGet() > limit;
+            Channel oldest = full ? first() : null;
+            waiting.add(last.channel());
+            last.pipeline().addBefore(last.name(), null, new Place());
+            if (oldest != null) {
+                onClosed.accept("room");
+                var _ = oldest.close();
+            } else if (full) {
+                onClosed.accept("connections");
+                var _ = last.channel().close();
+            }
+        }
+
+        private @Nullable Channel first() {
+            return waiting.isEmpty() ? null : waiting.iterator().next();
+        }
+
+        /** Knows whether one connection waits for a request. */
+        private final class Place extends ChannelDuplexHandler {
+
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                if (message instanceof HttpRequest) {
+                    waiting.remove(context.channel());
+                }
+                context.fireChannelRead(message);
+            }
+
+            @Override
+            public void write(ChannelHandlerContext context, Object message,
+                    ChannelPromise written) {
+                boolean goOn = message instanceof HttpResponse head
+                        && head.status().equals(HttpResponseStatus.CONTINUE);
+                if (message instanceof LastHttpContent && !goOn) {
+                    waiting.add(context.channel());
+                }
+                var _ = context.write(message, written);
+            }
+
+            @Override
+            public void channelInactive(ChannelHandlerContext context) {
+                waiting.remove(context.channel());
+                open.decrementAndGet();
+                context.fireChannelInactive();
+            }
+        }
+    }
+}

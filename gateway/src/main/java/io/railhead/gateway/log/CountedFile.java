@@ -1,0 +1,62 @@
+package io.railhead.gateway.log;
+
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.recovery.RecoveryListener;
+import ch.qos.logback.core.recovery.ResilientOutputStreamBase;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import io.prometheus.client.Counter;
+import java.io.IOException;
+import java.io.OutputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file whose lines that could not be written are counted. Logback itself goes on without a word:
+ * it drops lines, and now and then tries whether the disk has room again. The log's thread only.
+ */
+final class CountedFile extends RollingFileAppender<ILoggingEvent> {
+    private static final Logger LOG = LoggerFactory.getLogger(CountedFile.class);
+
+    private final Counter lost;
+    private boolean failing;
+
+    CountedFile(Counter lost) {
+        this.lost = lost;
+    }
+
+    @Override
+    public void setOutputStream(OutputStream stream) {
+        if (stream instanceof ResilientOutputStreamBase resilient) {
+            resilient.addRecoveryListener(new Heard());
+        }
+        super.setOutputStream(stream);
+    }
+
+    @Override
+    protected void subAppend(ILoggingEvent line) {
+        // The line by which it finds that there is room again is lost, too.
+        boolean lostOne = failing;
+        super.subAppend(line);
+        if (lostOne || failing) {
+            lost.inc();
+        }
+    }
+
+    /** Hears of each try that failed. */
+    private final class Heard implements RecoveryListener {
+
+        @Override
+        public void newFailure(IOException cause) {
+            if (!failing) {
+                failing = true;
+                LOG.warn("log.access.file: lines are lost: {}", cause.getMessage());
+            }
+        }
+
+        @Override
+        public void recoveryOccured() {
+            failing = false;
+            LOG.info("log.access.file: lines are written again");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Logs on a disk without room: who asks hears nothing of it, who operates does. */
+class FullDiskIT {
+    private static final Path FULL = Path.of("/dev/full");
+
+    @TempDir
+    private Path folder;
+
+    /** The device that never has room; where a sandbox has none, root makes one. */
+    private Path full() throws Exception {
+        if (isDevice(FULL)) {
+            return FULL;
+        }
+        Path own = folder.resolve("full");
+        new ProcessBuilder("mknod", own.toString(), "c", "1", "7").start().waitFor();
+        assumeTrue(isDevice(own), "no " + FULL + ", and none can be made here");
+        return own;
+    }
+
+    private static boolean isDevice(Path path) throws IOException {
+        return Files.exists(path)
+                && Files.readAttributes(path, BasicFileAttributes.class).isOther();
+    }
+
+    @Test
+    void withoutRoomForItsAccessLogItServesOn() throws Exception {
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = TestGateway
+                        .over(store.endpoint(), "log: {access: {file: %s}}\n".formatted(full()))) {
+            store.put("/b/key", new byte[1000]);
+            TestClient client = gateway.client("AK", "SK");
+            for (int i = 1; i <= 10; i++) {
+                int lines = i;
+                assertThat(client.get("/b/key").body()).hasSize(1000);
+                assertThat(client.put("/b/new", new byte[10]).statusCode()).isEqualTo(200);
+                TestGateway.await(
+                        () -> gateway.metric("railhead_access_log_lost_lines_total") == 2 * lines);
+            }
+        }
+    }
+}
