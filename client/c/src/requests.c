@@ -7,7 +7,7 @@
 #include "error.h"
 #include "session.h"
 
-enum { MOST = 4096, SLOT_BITS = 16 };
+enum { SLOT_BITS = 16 };
 
 static void append(struct rh_list *list, struct rh_request *request) {
     request->next = NULL;
@@ -27,7 +27,7 @@ static struct rh_request *remove_first(struct rh_list *list) {
 }
 
 int rh_requests_init(struct rh_requests *requests, uint32_t max, size_t max_message, struct rh_error *error) {
-    uint32_t used = max < MOST ? max : MOST;
+    uint32_t used = max < RH_MOST_REQUESTS ? max : RH_MOST_REQUESTS;
     *requests = (struct rh_requests){.max = used, .max_message = max_message, .next_deadline = INT64_MAX};
     requests->waiting.end = &requests->waiting.first;
     requests->done.end = &requests->done.first;

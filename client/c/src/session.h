@@ -20,6 +20,8 @@
 #include "record.h"
 #include "transport.h"
 
+enum { RH_MOST_REQUESTS = 4096 }; /* with the gateway at a time, whatever it allows */
+
 /* What the gateway may touch. Under the session's lock but for what never changes. */
 struct railhead_buffer {
     struct railhead_session *session;

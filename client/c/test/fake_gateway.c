@@ -35,10 +35,10 @@ static int receive_descriptor(int fd) {
 }
 
 static void forget(struct fake_gateway *gateway) {
-    if (gateway->mapped) {
+    if (gateway->mapped && !gateway->verbs) {
         munmap(gateway->mapped, gateway->mapped_bytes);
-        gateway->mapped = NULL;
     }
+    gateway->mapped = NULL;
 }
 
 static void map(struct fake_gateway *gateway, int descriptor, const struct rh_message *request) {
@@ -72,6 +72,15 @@ static bool take_registration(struct fake_gateway *gateway, struct rh_wire *wire
         case SILENT_AT_REGISTRATION: return true;
         case HANG_UP_AT_REGISTRATION: return false;
         default: break;
+    }
+    if (gateway->verbs) {
+        CHECK(rh_get32(payload + 16) != 0, "no rkey");
+        gateway->mapped_base = rh_get64(payload);
+        gateway->mapped_bytes = rh_get64(payload + 8);
+        gateway->mapped = (uint8_t *)(uintptr_t)gateway->mapped_base;
+        gateway->registered++;
+        rh_put32(answer, KEY);
+        return fake_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
     }
     if (fake_send(wire, RH_SEND_DESCRIPTOR, NULL, 0, &error) != 0) {
         return false;
@@ -126,7 +135,7 @@ static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const str
     }
 }
 
-static void prove(struct fake_gateway *gateway, struct rh_wire *wire) {
+static bool prove(struct fake_gateway *gateway, struct rh_wire *wire) {
     struct rh_error error;
     struct rh_message message;
     uint8_t nonce[RH_NONCE_BYTES], own[RH_NONCE_BYTES], proof[RH_HASH_BYTES], welcome[56] = {0};
@@ -135,6 +144,11 @@ static void prove(struct fake_gateway *gateway, struct rh_wire *wire) {
     CHECK(memcmp(message.payload, gateway->grant.id, RH_ID_BYTES) == 0, "another session");
     memcpy(nonce, message.payload + RH_ID_BYTES, sizeof nonce);
     CHECK(rh_random(own, sizeof own, &error) == 0, "%s", error.text);
+    if (gateway->fault == REFUSE_HELLO) {
+        rh_put32(welcome, 1);
+        fake_send(wire, RH_REFUSED, welcome, 4, &error);
+        return false;
+    }
     fake_send(wire, RH_CHALLENGE, own, sizeof own, &error);
     CHECK(fake_receive(wire, &message, &error) == 0, "%s", error.text);
     rh_session_proof(proof, gateway->grant.key, RH_CLIENT_PROOF, gateway->grant.id, nonce, own);
@@ -145,15 +159,15 @@ static void prove(struct fake_gateway *gateway, struct rh_wire *wire) {
     rh_put32(welcome + 40, gateway->max_requests);
     rh_put32(welcome + 44, RH_MESSAGE_BYTES);
     rh_put32(welcome + 48, gateway->keep_alive_millis);
-    fake_send(wire, RH_WELCOME, welcome, sizeof welcome, &error);
+    return fake_send(wire, RH_WELCOME, welcome, sizeof welcome, &error) == 0;
 }
 
 static void serve(struct fake_gateway *gateway, int fd) {
     struct rh_wire wire = {.fd = fd};
     struct rh_error error;
     struct rh_message message;
-    prove(gateway, &wire);
-    while (fake_receive(&wire, &message, &error) == 0) {
+    bool proven = prove(gateway, &wire);
+    while (proven && fake_receive(&wire, &message, &error) == 0) {
         while (gateway->hangs) {
             sched_yield();
         }
@@ -239,11 +253,16 @@ static void grant(struct fake_gateway *gateway, int fd) {
         held += (size_t)got;
         request[held] = 0;
     }
-    CHECK(strncmp(request, "POST /.railhead/sessions?fabric=loopback HTTP/1.1", 49) == 0, "%s", request);
+    const char *line = gateway->verbs ? "POST /.railhead/sessions?fabric=verbs HTTP/1.1\r\n"
+                                      : "POST /.railhead/sessions?fabric=loopback HTTP/1.1\r\n";
+    CHECK(strncmp(request, line, strlen(line)) == 0, "%s", request);
     derive_key(gateway, request);
     rh_hex(id, gateway->grant.id, RH_ID_BYTES);
-    snprintf(body, sizeof body, "{\"session\":\"%s\",\"fabric\":\"loopback\",\"socket\":\"%s\",\"version\":1}", id,
-             gateway->grant.socket);
+    snprintf(body, sizeof body,
+             gateway->verbs ? "{\"session\":\"%s\",\"fabric\":\"verbs\",\"addresses\":[\"192.0.2.1\",\"127.0.0.1\"],"
+                              "\"port\":7471,\"path_mtu\":1024,\"max_requests\":%u,\"version\":1}"
+                            : "{\"session\":\"%s\",\"max_requests\":%u,\"fabric\":\"loopback\",\"socket\":\"%s\"}",
+             id, gateway->max_requests, gateway->grant.socket);
     int length = snprintf(answer, sizeof answer,
                           "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(body), body);
     gateway->grants++;

@@ -17,6 +17,7 @@
 enum fault {
     NO_FAULT,
     BAD_SERVER_PROOF,
+    REFUSE_HELLO,
     REFUSE_REGISTRATION,
     END_AT_REGISTRATION,
     HANG_UP_AT_REGISTRATION,
@@ -45,6 +46,7 @@ struct fake_gateway {
     atomic_bool hangs;
     atomic_int connections;
     atomic_int byes;
+    bool verbs;              /* its buffers are this process's own memory, as adapters reach it */
     uint32_t keep_alive_millis;
     uint32_t max_requests;
     atomic_int seen;         /* requests */
