@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <railhead/railhead.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
