@@ -14,6 +14,7 @@
 struct loopback {
     struct rh_transport transport;
     int waker;
+    bool bye_due;
     struct rh_wire wire;
 };
 
@@ -22,7 +23,15 @@ static struct loopback *of(struct rh_transport *transport) {
 }
 
 static int ready(struct rh_transport *transport, struct rh_error *error) {
-    return rh_wire_ready(&of(transport)->wire, error);
+    struct loopback *loopback = of(transport);
+    int room = rh_wire_ready(&loopback->wire, error);
+    if (room > 0 && loopback->bye_due) {
+        uint8_t bye[RH_HEADER_BYTES];
+        loopback->bye_due = false;
+        rh_message_begin(bye, RH_BYE, 0);
+        room = rh_wire_send(&loopback->wire, bye, sizeof bye, error) == 0 ? rh_wire_ready(&loopback->wire, error) : -1;
+    }
+    return room;
 }
 
 static int send_message(struct rh_transport *transport, const uint8_t *message, size_t bytes, struct rh_error *error) {
@@ -55,9 +64,12 @@ static bool stands(struct rh_transport *transport) {
     return seen > 0 || (seen < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+/* By a BYE: a client that closed first, if only one direction, would read an end that comes before the last copy's. */
 static void hang_up(struct rh_transport *transport) {
+    struct rh_error ignored;
     of(transport)->wire.deaf = true;
-    shutdown(of(transport)->wire.fd, SHUT_WR);
+    of(transport)->bye_due = true;
+    (void)ready(transport, &ignored);
 }
 
 /* Only the gateway's own end of the stream says that it has let go. */

@@ -25,7 +25,7 @@ struct rh_fabric {
     void (*wake)(struct rh_transport *transport);
     /* Whether the connection seems to stand. */
     bool (*stands)(struct rh_transport *transport);
-    /* Says nothing more; the gateway hears of it, and `receive` comes to the end if the gateway lives. */
+    /* Says and hears nothing more but the end; the gateway is told, and `receive` comes to the end if it lives. */
     void (*hang_up)(struct rh_transport *transport);
     /* Ends it without the gateway: whether it can touch no memory any more. */
     bool (*break_off)(struct rh_transport *transport);

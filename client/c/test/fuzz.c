@@ -11,7 +11,7 @@
 #include "json.h"
 #include "session.h"
 
-enum { CREDITS = 8, ROUNDS = 60000, MOST_BYTES = 2 * RH_MESSAGE_BYTES };
+enum { CREDITS = 8, ROUNDS = 30000, MOST_BYTES = 2 * RH_MESSAGE_BYTES };
 
 /* With two requests under way, as the first ones in their slots. */
 static void start(struct rh_requests *requests) {

@@ -279,6 +279,7 @@ static void an_answer_that_nobody_asked_for_ends_the_session(void) {
     site->gateway.fault = ANSWER_NOBODY;
     railhead_completion done = only(site, get(site, 0, 0, 9));
     CHECK(done.result == RAILHEAD_ENDED && !(done.flags & RAILHEAD_WINDOW_HELD), "%d", done.result);
+    CHECK(site->gateway.byes == 1, "without a word the gateway's end would say nothing of its copies");
     railhead_completions_free(&done, 1);
     close_site(site);
 }
