@@ -28,6 +28,7 @@ enum fault {
     DIE_IN_TRANSFER,    /* half of the first window, then the end of the stream */
     END_IN_TRANSFER,    /* the same, but ENDED says of each read that it was not served */
     ANSWER_NOBODY,      /* an answer to an id that is not outstanding */
+    ANSWER_THE_NEXT,    /* an answer to the id that this slot of the client's has next */
     DECLINE_REQUESTS,
 };
 

@@ -100,6 +100,7 @@ static bool serve(struct fake_gateway *gateway, struct rh_wire *wire, const stru
     bool found = is_text(record, 0, FAKE_BUCKET) && is_text(record, 1, FAKE_OBJECT);
     switch (gateway->fault) {
         case ANSWER_NOBODY: return answer(wire, record->id + 1, 200, 0, 0, "", "");
+        case ANSWER_THE_NEXT: return answer(wire, record->id + 0x10000, 200, 0, 0, "", "");
         case DECLINE_REQUESTS: return answer(wire, record->id, 0, 0, 0, "", "unsupported");
         case HOLD_REQUESTS:
             CHECK(gateway->held_count < FAKE_MOST, "too many");

@@ -115,7 +115,28 @@ static void malformed_requests_are_not_sent(void) {
     CHECK(rh_request_encode(&request, 0, out, sizeof out, &error) > 0, "%s", error.text);
 }
 
+static void malformed_answers_are_none(void) {
+    static const struct {
+        size_t at;
+        uint8_t byte;
+        const char *what;
+    } cases[] = {{0, 57, "not a multiple of 8"}, {0, 48, "too short"}, {0, 72, "beyond the message"}, {50, 5, "no such cache"},
+                 {51, 2, "no such flag"},        {52, 1, "reserved"},  {40, 9, "texts beyond it"},     {63, 1, "padding"},
+                 {40, 0, "8 bytes of padding"}, {56, 0x80, "not UTF-8"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t bytes[64] = {64};
+        struct rh_answer answer;
+        bytes[40] = 1;
+        bytes[56] = '1';
+        CHECK(rh_answer_decode(bytes, sizeof bytes, &answer) == 64, "a whole one");
+        bytes[cases[i].at] = cases[i].byte;
+        bytes[56] = bytes[40] ? bytes[56] : 0;
+        CHECK(rh_answer_decode(bytes, sizeof bytes, &answer) < 0, "%s", cases[i].what);
+    }
+}
+
 int main(void) {
+    malformed_answers_are_none();
     requests_are_those_of_the_specification();
     answers_are_those_of_the_specification();
     malformed_requests_are_not_sent();

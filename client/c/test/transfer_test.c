@@ -208,6 +208,10 @@ static void what_is_cancelled_has_its_completion(void) {
     }
     CHECK(site->gateway.cancels == 2, "%d", site->gateway.cancels);
     railhead_completions_free(completions, 3);
+    site->gateway.fault = NO_FAULT;
+    completions[0] = only(site, requests[0]);
+    CHECK(completions[0].result == RAILHEAD_OK, "%d after it", completions[0].result);
+    railhead_completions_free(completions, 1);
     CHECK(railhead_release(site->buffer) == RAILHEAD_OK && site->gateway.registered == 0, "%s", railhead_last_error());
     close_site(site);
 }
@@ -274,14 +278,25 @@ static void a_gateway_that_dies_in_a_transfer(enum fault fault, const char *code
     close_site(site);
 }
 
-static void an_answer_that_nobody_asked_for_ends_the_session(void) {
+static void an_answer_that_nobody_asked_for_ends_the_session(enum fault fault) {
     struct site *site = open_site(4, 10000);
-    site->gateway.fault = ANSWER_NOBODY;
+    site->gateway.fault = fault;
     railhead_completion done = only(site, get(site, 0, 0, 9));
     CHECK(done.result == RAILHEAD_ENDED && !(done.flags & RAILHEAD_WINDOW_HELD), "%d", done.result);
     CHECK(site->gateway.byes == 1, "without a word the gateway's end would say nothing of its copies");
     railhead_completions_free(&done, 1);
     close_site(site);
+}
+
+static void what_waits_is_not_sent_by_the_close(void) {
+    struct site *site = open_site(1, 10000);
+    site->gateway.fault = HOLD_REQUESTS;
+    railhead_request requests[] = {get(site, 0, 0, 9), get(site, 10, 0, 9), get(site, 20, 0, 9)};
+    submit(site, requests, 3, NULL);
+    CHECK(railhead_close(site->session) == RAILHEAD_OK, "%s", railhead_last_error());
+    CHECK(site->gateway.seen == 1 && site->gateway.byes == 1, "%d of 3", site->gateway.seen);
+    fake_gateway_stop(&site->gateway);
+    free(site);
 }
 
 /* This side dies: the gateway hears of it, and serves the next. */
@@ -401,7 +416,9 @@ int main(void) {
     a_gateway_that_hangs_keeps_the_window();
     a_gateway_that_dies_in_a_transfer(DIE_IN_TRANSFER, "");
     a_gateway_that_dies_in_a_transfer(END_IN_TRANSFER, "shutting_down");
-    an_answer_that_nobody_asked_for_ends_the_session();
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_NOBODY);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_THE_NEXT);
+    what_waits_is_not_sent_by_the_close();
     a_program_that_is_killed_leaves_a_gateway_that_serves();
     a_forked_child_has_no_session();
     mistakes_are_the_callers_and_do_no_harm();
