@@ -7,7 +7,7 @@
 
 #include "error.h"
 
-enum { REQUEST_TIMEOUT_MILLIS = 60000, TIMEOUT_MILLIS = 10000 };
+enum { REQUEST_TIMEOUT_MILLIS = 60000, TIMEOUT_MILLIS = 10000, UNKNOWN_SESSION = 1 };
 
 static _Thread_local char last_error[sizeof((struct rh_error *)0)->text];
 
@@ -83,21 +83,31 @@ static int settle(const railhead_options *options, struct rh_settings *settings,
                ? -1 : 0;
 }
 
+/* A first connection, with all that it loads, may take longer than the gateway keeps a session for it: the second is quicker. */
+static int open_session(const struct rh_settings *settings, struct rh_session **core, struct rh_error *error) {
+    struct rh_grant grant = {0};
+    int result = -1;
+    for (int attempt = 0; attempt < 2 && result != 0; attempt++) {
+        if (attempt > 0 && error->refusal != UNKNOWN_SESSION) {
+            break;
+        }
+        result = rh_grant_request(settings, &grant, error) != 0
+                     ? -1 : rh_session_connect(&grant, settings->timeout_millis, core, error);
+    }
+    explicit_bzero(&grant, sizeof grant);
+    return result;
+}
+
 static int open_core(const railhead_options *options, struct rh_session **core, struct rh_error *error) {
     struct rh_settings *settings = calloc(1, sizeof *settings);
-    struct rh_grant grant = {0};
     if (!settings) {
         return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
     }
     int result = settle(options, settings, error);
     if (result == 0) {
-        result = rh_grant_request(settings, &grant, error);
-    }
-    if (result == 0) {
-        result = rh_session_connect(&grant, settings->timeout_millis, core, error);
+        result = open_session(settings, core, error);
     }
     explicit_bzero(settings, sizeof *settings);
-    explicit_bzero(&grant, sizeof grant);
     free(settings);
     return result;
 }

@@ -9,6 +9,7 @@ int rh_fail(struct rh_error *error, const char *format, ...) {
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     error->code = RAILHEAD_UNAVAILABLE;
+    error->refusal = 0;
     return -1;
 }
 
@@ -18,5 +19,6 @@ int rh_fail_as(struct rh_error *error, int32_t code, const char *format, ...) {
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     error->code = code;
+    error->refusal = 0;
     return -1;
 }

@@ -43,8 +43,9 @@ int rh_session_reject(const struct rh_message *message, struct rh_error *error) 
                                        "access", "fenced", "unavailable"};
     uint32_t reason = message->bytes >= 4 ? rh_get32(message->payload) : 0;
     if (message->type == RH_REFUSED) {
-        return rh_fail_as(error, RAILHEAD_REFUSED, "refused by the gateway: %s",
-                          reason < 14 ? refusals[reason] : "unknown reason");
+        rh_fail_as(error, RAILHEAD_REFUSED, "refused by the gateway: %s", reason < 14 ? refusals[reason] : "unknown reason");
+        error->refusal = reason;
+        return -1;
     }
     if (message->type == RH_ENDED) {
         return rh_fail_as(error, RAILHEAD_ENDED, "the gateway ended the session: %s",

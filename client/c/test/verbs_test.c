@@ -112,6 +112,7 @@ static void a_refusal_is_told(void) {
     gateway.fault = REFUSE_HELLO;
     CHECK(try_connect(10000) == RAILHEAD_REFUSED && strstr(railhead_last_error(), "unknown session"), "%s",
           railhead_last_error());
+    CHECK(gateway.grants == 2, "%d: a session that came too late is asked for once more", gateway.grants);
     fake_gateway_stop(&gateway);
 }
 

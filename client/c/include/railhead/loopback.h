@@ -25,7 +25,8 @@ extern "C" {
 
 struct rh_error {
     char text[320];
-    int32_t code; /* one of RAILHEAD_... */
+    int32_t code;     /* one of RAILHEAD_... */
+    uint32_t refusal; /* the reason of the gateway's REFUSED; else 0 */
 };
 
 /* Whose session it is, and with which gateway. Texts end in NUL; an optional one may be empty. */
