@@ -1,8 +1,6 @@
 #include "crypto.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -37,32 +35,32 @@ int rh_unhex(uint8_t *out, const char *hex, size_t count) {
     return 0;
 }
 
-/* SHA-256 is in every build of libcrypto: a failure means that memory ran out. */
-static void require(int ok) {
-    if (ok != 1) {
-        abort();
-    }
-}
-
-void rh_sha256(uint8_t out[RH_HASH_BYTES], const void *data, size_t bytes) {
-    require(EVP_Digest(data, bytes, out, NULL, EVP_sha256(), NULL));
-}
+enum { HMAC_BLOCK = 64 };
 
 void rh_hmac(uint8_t out[RH_HASH_BYTES], const void *key, size_t key_bytes, const struct rh_bytes *parts,
              size_t parts_count) {
-    size_t total = 0;
-    for (size_t i = 0; i < parts_count; i++) {
-        total += parts[i].count;
+    uint8_t inner[HMAC_BLOCK + 512] = {0}, outer[HMAC_BLOCK + RH_HASH_BYTES] = {0};
+    if (key_bytes > HMAC_BLOCK) {
+        rh_sha256(inner, key, key_bytes);
+    } else {
+        memcpy(inner, key, key_bytes);
     }
-    uint8_t *message = malloc(total + 1);
-    require(message != NULL);
-    size_t at = 0;
+    for (size_t i = 0; i < HMAC_BLOCK; i++) {
+        outer[i] = inner[i] ^ 0x5c;
+        inner[i] ^= 0x36;
+    }
+    size_t at = HMAC_BLOCK;
     for (size_t i = 0; i < parts_count; i++) {
-        memcpy(message + at, parts[i].at, parts[i].count);
+        if (parts[i].count > sizeof inner - at) {
+            abort(); /* nothing that is hashed here is so long */
+        }
+        memcpy(inner + at, parts[i].at, parts[i].count);
         at += parts[i].count;
     }
-    require(HMAC(EVP_sha256(), key, (int)key_bytes, message, total, out, NULL) != NULL);
-    free(message);
+    rh_sha256(outer + HMAC_BLOCK, inner, at);
+    rh_sha256(out, outer, sizeof outer);
+    explicit_bzero(inner, sizeof inner);
+    explicit_bzero(outer, sizeof outer);
 }
 
 int rh_random(uint8_t *out, size_t bytes, struct rh_error *error) {

@@ -16,7 +16,7 @@ void rh_hex(char *out, const uint8_t *bytes, size_t count); /* writes 2 * count 
 int rh_unhex(uint8_t *out, const char *hex, size_t count);  /* -1 unless `hex` is 2 * count hex digits */
 
 void rh_sha256(uint8_t out[RH_HASH_BYTES], const void *data, size_t bytes);
-/* HMAC-SHA256 over the parts, one after the other. `out` may be the key. */
+/* HMAC-SHA256 over the parts, 512 bytes at most, one after the other. `out` may be the key. */
 void rh_hmac(uint8_t out[RH_HASH_BYTES], const void *key, size_t key_bytes, const struct rh_bytes *parts,
              size_t parts_count);
 int rh_random(uint8_t *out, size_t bytes, struct rh_error *error);

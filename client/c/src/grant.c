@@ -1,54 +1,31 @@
-#include <curl/curl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
+#include "http.h"
 #include "json.h"
 #include "sigv4.h"
 
 #define PATH "/.railhead/sessions"
-#define QUERY "fabric=loopback"
 
-enum { ANSWER_BYTES = 16384 };
+enum { ANSWER_BYTES = 16384, HEADERS = 5, LONGEST_PATH_MTU = 4096 };
 
-struct answer {
-    char text[ANSWER_BYTES + 1];
-    size_t length;
+/* One request: its lines live as long as it is sent, on the heap since a token is long. */
+struct opening {
+    char answer[ANSWER_BYTES + 1];
+    char url[640];
+    char line[HEADERS][4200];
+    const char *headers[HEADERS + 1];
 };
 
-static size_t take(char *data, size_t size, size_t count, void *to) {
-    struct answer *answer = to;
-    size_t bytes = size * count;
-    if (bytes > ANSWER_BYTES - answer->length) {
-        return 0;
+static void add(struct opening *opening, const char *name, const char *value) {
+    size_t at = 0;
+    while (opening->headers[at]) {
+        at++;
     }
-    memcpy(answer->text + answer->length, data, bytes);
-    answer->length += bytes;
-    answer->text[answer->length] = 0;
-    return bytes;
-}
-
-static void init_curl(void) {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-static bool add(struct curl_slist **headers, const char *name, const char *value) {
-    char line[4200];
-    snprintf(line, sizeof line, "%s: %s", name, value);
-    struct curl_slist *longer = curl_slist_append(*headers, line);
-    *headers = longer ? longer : *headers;
-    return longer != NULL;
-}
-
-static bool add_all(struct curl_slist **headers, const struct rh_settings *settings, const char *host,
-                    const struct rh_signed *signed_) {
-    const char *token = settings->session_token;
-    return add(headers, "Host", host) && add(headers, "x-amz-date", signed_->date)
-           && add(headers, "x-amz-content-sha256", signed_->payload_hash)
-           && add(headers, "Authorization", signed_->authorization)
-           && (!*token || add(headers, "x-amz-security-token", token));
+    snprintf(opening->line[at], sizeof opening->line[at], "%s: %s", name, value);
+    opening->headers[at] = opening->line[at];
 }
 
 /* The code of an S3 error document, or nothing. */
@@ -61,42 +38,45 @@ static void error_code(const char *text, char out[64]) {
     }
 }
 
-static int post(const struct rh_settings *settings, struct curl_slist *headers, struct answer *answer,
-                struct rh_error *error) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, init_curl);
-    CURL *curl = curl_easy_init();
-    if (!curl) {
-        return rh_fail(error, "libcurl cannot be used");
+static int send_it(const struct rh_settings *settings, struct opening *opening, struct rh_error *error) {
+    struct rh_error why = {.text = "its HTTP function failed", .code = RAILHEAD_UNAVAILABLE};
+    struct rh_http own = {.ca_bundle = settings->ca_bundle, .error = &why};
+    railhead_http exchange = {.method = "POST", .url = opening->url, .headers = opening->headers,
+                              .timeout_millis = (uint32_t)settings->timeout_millis, .answer = opening->answer,
+                              .answer_room = ANSWER_BYTES};
+    int failed = settings->http ? settings->http(settings->http_context, &exchange) : rh_http_send(&own, &exchange);
+    if (failed) {
+        return rh_fail_as(error, why.code, "no session from %.150s: %.100s", settings->endpoint, why.text);
     }
-    char url[sizeof settings->endpoint + sizeof PATH + sizeof QUERY + 1], why[CURL_ERROR_SIZE] = "";
-    snprintf(url, sizeof url, "%s" PATH "?" QUERY, settings->endpoint);
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_POST, 1L);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "");
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, 0L);
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, settings->timeout_millis);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
-    if (*settings->ca_bundle) {
-        curl_easy_setopt(curl, CURLOPT_CAINFO, settings->ca_bundle);
+    if (exchange.answer_bytes > ANSWER_BYTES) {
+        return rh_fail(error, "the HTTP function says that it wrote %zu bytes", exchange.answer_bytes);
     }
-    CURLcode code = curl_easy_perform(curl);
-    long status = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_cleanup(curl);
-    if (code != CURLE_OK) {
-        return rh_fail(error, "no session from %.150s: %.100s", settings->endpoint,
-                       *why ? why : curl_easy_strerror(code));
-    }
-    if (status != 200 && status != 201) {
+    opening->answer[exchange.answer_bytes] = 0;
+    if (exchange.status != 200 && exchange.status != 201) {
         char s3[64];
-        error_code(answer->text, s3);
-        return rh_fail(error, "no session from %.150s: HTTP %ld%s", settings->endpoint, status, s3);
+        error_code(opening->answer, s3);
+        return rh_fail_as(error, RAILHEAD_REFUSED, "no session from %.150s: HTTP %u%s", settings->endpoint,
+                          exchange.status, s3);
+    }
+    return 0;
+}
+
+static bool is_path_mtu(uint32_t bytes) {
+    return bytes >= 256 && bytes <= LONGEST_PATH_MTU && (bytes & (bytes - 1)) == 0;
+}
+
+static int parse_verbs(const char *json, struct rh_grant *grant, struct rh_error *error) {
+    grant->path_mtu = LONGEST_PATH_MTU;
+    if (rh_json_strings(json, "addresses", grant->addresses[0], sizeof grant->addresses[0], RH_ADDRESSES,
+                        &grant->addresses_count) != 0
+        || grant->addresses_count == 0 || rh_json_number(json, "port", &grant->port) != 0 || grant->port > UINT16_MAX) {
+        return rh_fail(error, "the gateway's session names no address of an adapter");
+    }
+    if (rh_json_number(json, "max_requests", &grant->max_requests) != 0 || grant->max_requests < 1) {
+        return rh_fail(error, "the gateway's session has no max_requests");
+    }
+    if (rh_json_number(json, "path_mtu", &grant->path_mtu) < 0 || !is_path_mtu(grant->path_mtu)) {
+        return rh_fail(error, "the gateway's path_mtu is none");
     }
     return 0;
 }
@@ -106,6 +86,9 @@ static int parse(const char *json, struct rh_grant *grant, struct rh_error *erro
     if (rh_json_string(json, "session", id, sizeof id) != 0 || rh_unhex(grant->id, id, RH_ID_BYTES) != 0) {
         return rh_fail(error, "the gateway's session has no id");
     }
+    if (grant->fabric == RAILHEAD_VERBS) {
+        return parse_verbs(json, grant, error);
+    }
     if (rh_json_string(json, "socket", grant->socket, sizeof grant->socket) != 0) {
         return rh_fail(error, "the gateway's session has no socket");
     }
@@ -114,25 +97,36 @@ static int parse(const char *json, struct rh_grant *grant, struct rh_error *erro
 
 int rh_grant_request(const struct rh_settings *settings, struct rh_grant *grant, struct rh_error *error) {
     const char *host = strstr(settings->endpoint, "://");
+    const char *query = settings->fabric == RAILHEAD_VERBS ? "fabric=verbs" : "fabric=loopback";
     struct rh_signed signed_;
     if (!host) {
-        return rh_fail(error, "not an endpoint: %.100s", settings->endpoint);
+        return rh_fail_as(error, RAILHEAD_ARGUMENT, "not an endpoint: %.100s", settings->endpoint);
     }
-    if (rh_sign(settings, "POST", host + 3, PATH, QUERY, time(NULL), &signed_, error) != 0) {
+    if (rh_sign(settings, "POST", host + 3, PATH, query, time(NULL), &signed_, error) != 0) {
         return -1;
     }
-    struct curl_slist *headers = NULL;
-    struct answer *answer = calloc(1, sizeof *answer);
-    int result = answer && add_all(&headers, settings, host + 3, &signed_) ? post(settings, headers, answer, error)
-                                                                         : rh_fail(error, "out of memory");
+    struct opening *opening = calloc(1, sizeof *opening);
+    if (!opening) {
+        return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
+    }
+    snprintf(opening->url, sizeof opening->url, "%s" PATH "?%s", settings->endpoint, query);
+    add(opening, "Host", host + 3);
+    add(opening, "x-amz-date", signed_.date);
+    add(opening, "x-amz-content-sha256", signed_.payload_hash);
+    add(opening, "Authorization", signed_.authorization);
+    if (*settings->session_token) {
+        add(opening, "x-amz-security-token", settings->session_token);
+    }
+    grant->fabric = settings->fabric;
+    int result = send_it(settings, opening, error);
     if (result == 0) {
-        result = parse(answer->text, grant, error);
+        result = parse(opening->answer, grant, error);
     }
     if (result == 0) {
         rh_session_key(grant->key, signed_.signing_key, signed_.signature, grant->id);
     }
     explicit_bzero(&signed_, sizeof signed_);
-    curl_slist_free_all(headers);
-    free(answer);
+    explicit_bzero(opening, sizeof *opening);
+    free(opening);
     return result;
 }

@@ -133,7 +133,8 @@ static const char *skip(const char *at, int depth) {
     }
 }
 
-int rh_json_string(const char *json, const char *name, char *out, size_t out_bytes) {
+/* Where the value of the top-level member begins: 0; 1 where there is none; -1 where `json` is no object up to there. */
+static int find(const char *json, const char *name, const char **value) {
     const char *at = blanks(json);
     if (*at != '{') {
         return -1;
@@ -155,7 +156,8 @@ int rh_json_string(const char *json, const char *name, char *out, size_t out_byt
         }
         at = blanks(at + 1);
         if (wanted) {
-            return string(at, out, out_bytes) ? 0 : -1;
+            *value = at;
+            return 0;
         }
         at = skip(at, 0);
         at = at ? blanks(at) : NULL;
@@ -167,4 +169,51 @@ int rh_json_string(const char *json, const char *name, char *out, size_t out_byt
         }
         at = blanks(at + 1);
     }
+}
+
+int rh_json_string(const char *json, const char *name, char *out, size_t out_bytes) {
+    const char *value;
+    int found = find(json, name, &value);
+    return found != 0 ? found : string(value, out, out_bytes) ? 0 : -1;
+}
+
+int rh_json_number(const char *json, const char *name, uint32_t *out) {
+    const char *value;
+    int found = find(json, name, &value);
+    if (found != 0) {
+        return found;
+    }
+    uint64_t number = 0;
+    size_t digits = strspn(value, "0123456789");
+    for (size_t i = 0; i < digits && number <= UINT32_MAX; i++) {
+        number = number * 10 + (uint64_t)(value[i] - '0');
+    }
+    *out = (uint32_t)number;
+    return digits == 0 || number > UINT32_MAX || (value[digits] && strchr(".eE", value[digits])) ? -1 : 0;
+}
+
+int rh_json_strings(const char *json, const char *name, char *out, size_t each, uint32_t room, uint32_t *count) {
+    const char *at;
+    int found = find(json, name, &at);
+    *count = 0;
+    if (found != 0) {
+        return found;
+    }
+    if (*at != '[') {
+        return -1;
+    }
+    at = blanks(at + 1);
+    while (*at != ']') {
+        if (*count == room) {
+            return 0;
+        }
+        at = string(at, out + *count * each, each);
+        at = at ? blanks(at) : NULL;
+        if (!at || (*at != ',' && *at != ']')) {
+            return -1;
+        }
+        at = *at == ',' ? blanks(at + 1) : at;
+        ++*count;
+    }
+    return 0;
 }

@@ -1,38 +1,40 @@
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
+#include "session.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "crypto.h"
 #include "error.h"
-#include "wire.h"
 
-/*
- * `lock` is held over each question and its answer, since the protocol takes one at a time; it guards the wire. `open`
- * only ever goes from true to false. In a child of fork nothing but `owner` is looked at, and the descriptor closed.
- */
-struct rh_session {
-    pid_t owner;
-    pthread_mutex_t lock;
-    pthread_cond_t leaving;
-    bool left;
-    atomic_bool open;
-    struct rh_wire wire;
-    long timeout_millis;
-    uint32_t number;
-    uint32_t keep_alive_millis;
-    pthread_t keeper;
-    uint8_t proof[RH_NONCE_BYTES]; /* where the gateway looks for its nonce, to see whose memory it has */
-};
+int64_t rh_now_millis(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
-static int reject(const struct rh_message *message, struct rh_error *error) {
+void rh_session_wait(struct rh_session *session, int64_t until) {
+    if (until == INT64_MAX) {
+        pthread_cond_wait(&session->changed, &session->lock);
+    } else {
+        struct timespec at = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
+        pthread_cond_timedwait(&session->changed, &session->lock, &at);
+    }
+}
+
+bool rh_session_is_mine(const struct rh_session *session) {
+    return session->owner == getpid();
+}
+
+void rh_session_hurry(struct rh_session *session, int64_t due) {
+    if (due < session->sleeps_until) {
+        session->sleeps_until = due;
+        session->transport->fabric->wake(session->transport);
+    }
+}
+
+int rh_session_reject(const struct rh_message *message, struct rh_error *error) {
     static const char *const refusals[] = {
         "none", "unknown session", "bad proof", "too slow", "busy", "too many buffers", "bad length", "not sealed",
         "cannot map", "unknown key", "protocol", "too many bytes registered", "wrong gid",
@@ -41,310 +43,332 @@ static int reject(const struct rh_message *message, struct rh_error *error) {
                                        "access", "fenced", "unavailable"};
     uint32_t reason = message->bytes >= 4 ? rh_get32(message->payload) : 0;
     if (message->type == RH_REFUSED) {
-        return rh_fail(error, "refused by the gateway: %s", reason < 14 ? refusals[reason] : "unknown reason");
+        rh_fail_as(error, RAILHEAD_REFUSED, "refused by the gateway: %s", reason < 14 ? refusals[reason] : "unknown reason");
+        error->refusal = reason;
+        return -1;
     }
     if (message->type == RH_ENDED) {
-        return rh_fail(error, "the gateway ended the session: %s", reason < 9 ? ends[reason] : "unknown reason");
+        return rh_fail_as(error, RAILHEAD_ENDED, "the gateway ended the session: %s",
+                          reason < 9 ? ends[reason] : "unknown reason");
     }
-    return rh_fail(error, "unexpected message %d of %d bytes", message->type, message->bytes);
+    return rh_fail_as(error, RAILHEAD_ENDED, "unexpected message %d of %d bytes", message->type, message->bytes);
 }
 
-/* Under the lock. */
-static int give_up(struct rh_session *session) {
-    atomic_store(&session->open, false);
-    return -1;
+/* ---- The end ---- */
+
+void rh_session_leave(struct rh_session *session, const char *why) {
+    if (session->state == RH_OPEN) {
+        session->state = RH_LEAVING;
+        session->leave_by = rh_now_millis() + session->timeout_millis;
+        snprintf(session->end, sizeof session->end, "%s", why);
+        rh_session_hurry(session, session->leave_by);
+        pthread_cond_broadcast(&session->changed);
+    }
 }
 
-/* Under the lock. What is neither the wanted answer nor a refusal breaks the session. */
-static int await(struct rh_session *session, uint8_t type, uint16_t bytes, struct rh_message *message,
-                 struct rh_error *error) {
-    if (rh_wire_receive(&session->wire, session->timeout_millis, message, error) != 0) {
-        return give_up(session);
+void rh_session_give_up(struct rh_session *session, const char *why) {
+    rh_session_leave(session, why);
+    if (!session->deaf) {
+        session->deaf = true;
+        session->transport->fabric->hang_up(session->transport);
+        rh_session_hurry(session, 0);
     }
-    if (message->type == type && message->bytes == bytes) {
+}
+
+int rh_session_ended(const struct rh_session *session, struct rh_error *error) {
+    return rh_fail_as(error, RAILHEAD_ENDED, "%s", session->end);
+}
+
+static void finish_question(struct rh_session *session, int result) {
+    session->question->result = result;
+    session->question->done = true;
+    if (session->question == &session->ping) {
+        session->question = NULL;
+        session->asking = false;
+    }
+    pthread_cond_broadcast(&session->changed);
+}
+
+static void over(struct rh_session *session, const char *why) {
+    rh_session_leave(session, why);
+    session->state = RH_OVER;
+    rh_requests_end(&session->requests, session->held);
+    if (session->question && !session->question->done) {
+        rh_session_ended(session, &session->question->error);
+        finish_question(session, -1);
+    }
+    pthread_cond_broadcast(&session->changed);
+}
+
+/* ---- Saying ---- */
+
+static size_t next_message(struct rh_session *session, uint8_t *message) {
+    struct rh_question *question = session->question;
+    if (question && !question->sent) {
+        question->sent = true;
+        session->holding |= question->wanted == RH_SEND_DESCRIPTOR;
+        memcpy(message, question->message, question->message_bytes);
+        return question->message_bytes;
+    }
+    if (session->holding || session->state != RH_OPEN) {
         return 0;
     }
-    reject(message, error);
-    return message->type == RH_REFUSED && message->bytes == 4 ? -1 : give_up(session);
+    size_t bytes = rh_requests_next(&session->requests, message);
+    if (bytes == 0 && session->bye_due) {
+        session->bye_due = false;
+        rh_message_begin(message, RH_BYE, 0);
+        bytes = RH_HEADER_BYTES;
+        rh_session_leave(session, "the session was closed");
+    }
+    return bytes;
 }
 
-static int say(struct rh_session *session, uint8_t type, const uint8_t *payload, uint16_t bytes,
-               struct rh_error *error) {
-    return rh_wire_send(&session->wire, type, payload, bytes, error) == 0 ? 0 : give_up(session);
+void rh_session_flush(struct rh_session *session) {
+    const struct rh_fabric *fabric = session->transport->fabric;
+    uint8_t message[RH_MESSAGE_BYTES];
+    struct rh_error error;
+    while (session->state == RH_OPEN) {
+        int ready = fabric->ready(session->transport, &error);
+        size_t bytes = ready > 0 ? next_message(session, message) : 0;
+        if (ready < 0 || (bytes > 0 && fabric->send(session->transport, message, bytes, &error) != 0)) {
+            rh_session_leave(session, error.text); /* what the gateway said before may still be read */
+            return;
+        }
+        if (bytes == 0) {
+            if (ready == 0) {
+                rh_session_hurry(session, 0); /* the thread waits for room */
+            }
+            return;
+        }
+        session->said_at = rh_now_millis();
+    }
 }
 
-static int handshake(struct rh_session *session, const struct rh_grant *grant, struct rh_error *error) {
-    uint8_t hello[RH_ID_BYTES + RH_NONCE_BYTES], *nonce = hello + RH_ID_BYTES, server_nonce[RH_NONCE_BYTES];
-    uint8_t proof[RH_HASH_BYTES];
-    struct rh_message answer;
-    memcpy(hello, grant->id, RH_ID_BYTES);
-    if (rh_random(nonce, RH_NONCE_BYTES, error) != 0 || say(session, RH_HELLO, hello, sizeof hello, error) != 0
-        || await(session, RH_CHALLENGE, RH_NONCE_BYTES, &answer, error) != 0) {
-        return -1;
+/* ---- Asking ---- */
+
+int rh_session_begin_turn(struct rh_session *session, struct rh_error *error) {
+    while (session->asking && session->state == RH_OPEN) {
+        rh_session_wait(session, INT64_MAX);
     }
-    memcpy(server_nonce, answer.payload, RH_NONCE_BYTES);
-    rh_session_proof(proof, grant->key, RH_CLIENT_PROOF, grant->id, nonce, server_nonce);
-    if (say(session, RH_PROOF, proof, sizeof proof, error) != 0
-        || await(session, RH_WELCOME, 56, &answer, error) != 0) {
-        return -1;
+    if (session->state != RH_OPEN) {
+        return rh_session_ended(session, error);
     }
-    rh_session_proof(proof, grant->key, RH_SERVER_PROOF, grant->id, nonce, server_nonce);
-    uint8_t different = 0;
-    for (size_t i = 0; i < sizeof proof; i++) {
-        different |= proof[i] ^ answer.payload[i];
-    }
-    if (different) {
-        return rh_fail(error, "who listens on %s is not the gateway", grant->socket);
-    }
-    session->number = rh_get32(answer.payload + 32);
-    session->keep_alive_millis = rh_get32(answer.payload + 48);
+    session->asking = true;
     return 0;
 }
 
-static int connect_socket(const char *path, struct rh_error *error) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) {
-        return rh_fail(error, "the gateway's socket has too long a path");
+void rh_session_end_turn(struct rh_session *session) {
+    session->asking = false;
+    session->holding = false;
+    pthread_cond_broadcast(&session->changed);
+    rh_session_flush(session);
+}
+
+static void pose(struct rh_session *session, struct rh_question *question, uint8_t type, const void *payload,
+                 size_t bytes) {
+    rh_message_begin(question->message, type, bytes);
+    if (bytes) {
+        memcpy(question->message + RH_HEADER_BYTES, payload, bytes);
     }
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return rh_fail(error, "no socket: %s", strerror(errno));
+    question->message_bytes = RH_HEADER_BYTES + bytes;
+    question->deadline = rh_now_millis() + session->timeout_millis;
+    session->question = question;
+    rh_session_flush(session);
+    rh_session_hurry(session, question->deadline);
+}
+
+int rh_session_ask(struct rh_session *session, uint8_t type, const void *payload, size_t bytes, uint8_t wanted,
+                   uint16_t wanted_bytes, uint8_t *answer, struct rh_error *error) {
+    struct rh_question question = {.wanted = wanted, .wanted_bytes = wanted_bytes};
+    if (session->state != RH_OPEN) {
+        return rh_session_ended(session, error);
     }
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        rh_fail(error, "cannot connect to %s: %s (is the gateway on this host?)", path, strerror(errno));
-        close(fd);
+    pose(session, &question, type, payload, bytes);
+    while (!question.done) {
+        rh_session_wait(session, INT64_MAX); /* the thread sees to the deadline */
+    }
+    session->question = NULL;
+    if (question.result != 0) {
+        *error = question.error;
         return -1;
     }
-    return fd;
+    if (answer) {
+        memcpy(answer, question.answer, wanted_bytes);
+    }
+    return 0;
 }
 
-static bool wait_for_next_ping(struct rh_session *session) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    long millis = session->keep_alive_millis / 2 + 1;
-    until.tv_sec += millis / 1000;
-    until.tv_nsec += millis % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
+/* ---- The thread ---- */
+
+static void heard_answer(struct rh_session *session, const struct rh_message *message) {
+    struct rh_question *question = session->question;
+    struct rh_error error;
+    bool awaited = question && question->sent && !question->done;
+    if (awaited && message->type == question->wanted && message->bytes == question->wanted_bytes) {
+        memcpy(question->answer, message->payload, message->bytes);
+        finish_question(session, 0);
+        return;
     }
-    int waited = 0;
-    while (!session->left && waited != ETIMEDOUT) {
-        waited = pthread_cond_timedwait(&session->leaving, &session->lock, &until);
+    rh_session_reject(message, &error);
+    if (awaited && message->type == RH_REFUSED && message->bytes == 4) {
+        question->error = error;
+        finish_question(session, -1);
+        return;
     }
-    return !session->left && atomic_load(&session->open);
+    rh_session_give_up(session, error.text);
 }
 
-static void *keep_alive(void *of) {
-    struct rh_session *session = of;
-    pthread_mutex_lock(&session->lock);
-    while (wait_for_next_ping(session)) {
+static void heard(struct rh_session *session, const struct rh_message *message) {
+    int taken = 0;
+    switch (message->type) {
+        case RH_ANSWERS:
+            taken = message->bytes == 0
+                        ? -1 : rh_requests_answered(&session->requests, message->payload, message->bytes, false);
+            break;
+        case RH_ENDED: {
+            struct rh_error why;
+            rh_session_reject(message, &why);
+            rh_session_leave(session, why.text);
+            taken = message->bytes < 8
+                        ? -1 : rh_requests_answered(&session->requests, message->payload + 8, message->bytes - 8u, true);
+            break;
+        }
+        default: heard_answer(session, message); return;
+    }
+    if (taken != 0) {
+        rh_session_give_up(session, "what the gateway answered was not asked");
+    }
+    pthread_cond_broadcast(&session->changed);
+}
+
+static void hear(struct rh_session *session) {
+    struct rh_message message;
+    struct rh_error error;
+    int got;
+    while ((got = session->transport->fabric->receive(session->transport, &message, &error)) != 0) {
+        if (got == RH_AT_END) {
+            over(session, error.text);
+            return;
+        }
+        if (got == RH_NO_MESSAGE) {
+            rh_session_give_up(session, error.text);
+        } else if (!session->deaf) {
+            heard(session, &message);
+        }
+    }
+}
+
+static int64_t soonest(int64_t one, int64_t other) {
+    return one < other ? one : other;
+}
+
+static int64_t ping_at(const struct rh_session *session) {
+    return session->said_at + session->keep_alive_millis / 2 + 1;
+}
+
+static int64_t next_due(const struct rh_session *session) {
+    int64_t due = session->question && !session->question->done ? session->question->deadline : INT64_MAX;
+    if (session->state != RH_OPEN) {
+        return soonest(due, session->leave_by);
+    }
+    due = soonest(due, session->requests.next_deadline);
+    return session->asking ? due : soonest(due, ping_at(session));
+}
+
+static void see_to_deadlines(struct rh_session *session) {
+    int64_t now = rh_now_millis();
+    if (session->question && !session->question->done && session->question->deadline <= now) {
+        rh_fail_as(&session->question->error, RAILHEAD_TIMED_OUT, "the gateway did not answer in time");
+        rh_session_give_up(session, session->question->error.text);
+        finish_question(session, -1);
+    }
+    if (session->state == RH_OPEN && rh_requests_late(&session->requests, now, session->timeout_millis)) {
+        rh_session_give_up(session, "the gateway did not answer a request in time");
+    }
+    if (session->state == RH_LEAVING && session->leave_by <= now) {
+        session->held = !session->transport->fabric->break_off(session->transport);
+        over(session, session->end);
+    }
+    if (session->state == RH_OPEN && !session->asking && ping_at(session) <= now) {
         static const uint8_t value[8];
-        struct rh_message pong;
-        struct rh_error ignored; /* who uses the session next is told */
-        if (say(session, RH_PING, value, sizeof value, &ignored) == 0) {
-            (void)await(session, RH_PONG, sizeof value, &pong, &ignored);
+        session->asking = true;
+        session->ping = (struct rh_question){.wanted = RH_PONG, .wanted_bytes = sizeof value};
+        pose(session, &session->ping, RH_PING, value, sizeof value);
+    }
+    pthread_cond_broadcast(&session->changed);
+}
+
+void *rh_session_run(void *of) {
+    struct rh_session *session = of;
+    struct rh_error error;
+    pthread_mutex_lock(&session->lock);
+    while (session->state != RH_OVER) {
+        const struct rh_fabric *fabric = session->transport->fabric;
+        rh_session_flush(session);
+        bool blocked = session->state != RH_OVER && fabric->ready(session->transport, &error) == 0;
+        int64_t due = next_due(session);
+        session->sleeps_until = due;
+        pthread_mutex_unlock(&session->lock);
+        int64_t millis = due - rh_now_millis();
+        fabric->sleep(session->transport, blocked, millis < 60000 ? millis : 60000);
+        pthread_mutex_lock(&session->lock);
+        session->sleeps_until = 0;
+        hear(session);
+        if (session->state != RH_OVER && rh_now_millis() >= next_due(session)) {
+            see_to_deadlines(session);
         }
     }
     pthread_mutex_unlock(&session->lock);
     return NULL;
 }
 
-/* The program's signal handlers are not run on a thread that it does not know. */
-static int start_keeper(struct rh_session *session, struct rh_error *error) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&session->keeper, NULL, keep_alive, session);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failure == 0 ? 0 : rh_fail(error, "no thread: %s", strerror(failure));
-}
-
-static void discard(struct rh_session *session) {
-    close(session->wire.fd);
-    pthread_mutex_destroy(&session->lock);
-    pthread_cond_destroy(&session->leaving);
-    free(session);
-}
-
-int rh_session_connect(const struct rh_grant *grant, long timeout_millis, struct rh_session **session,
-                       struct rh_error *error) {
-    int fd = connect_socket(grant->socket, error);
-    if (fd < 0) {
-        return -1;
-    }
-    struct rh_session *made = calloc(1, sizeof *made);
-    if (!made) {
-        close(fd);
-        return rh_fail(error, "out of memory");
-    }
-    *made = (struct rh_session){.owner = getpid(), .wire.fd = fd, .timeout_millis = timeout_millis};
-    atomic_init(&made->open, true);
-    pthread_mutex_init(&made->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->leaving, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    if (handshake(made, grant, error) != 0 || start_keeper(made, error) != 0) {
-        discard(made);
-        return -1;
-    }
-    *session = made;
-    return 0;
-}
-
 uint32_t rh_session_number(const struct rh_session *session) {
     return session->number;
 }
 
-static bool is_mine(const struct rh_session *session) {
-    return session->owner == getpid();
-}
-
 bool rh_session_is_open(struct rh_session *session) {
-    if (!is_mine(session) || !atomic_load(&session->open)) {
+    if (!rh_session_is_mine(session)) {
         return false;
     }
-    /* Where another thread talks to the gateway, that one finds out. */
-    if (pthread_mutex_trylock(&session->lock) == 0) {
-        char byte;
-        ssize_t seen = recv(session->wire.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        /* Between questions the gateway says nothing but ENDED. */
-        if (seen >= 0 || (errno != EAGAIN && errno != EINTR)) {
-            give_up(session);
+    pthread_mutex_lock(&session->lock);
+    bool open = session->state == RH_OPEN && session->transport->fabric->stands(session->transport);
+    pthread_mutex_unlock(&session->lock);
+    return open;
+}
+
+/* The gateway closes last, after its last copy; after BYE it touches nothing more for requests that are under way. */
+bool rh_session_finish(struct rh_session *session) {
+    if (!rh_session_is_mine(session)) {
+        return true;
+    }
+    pthread_mutex_lock(&session->lock);
+    if (session->state == RH_OPEN) {
+        session->bye_due = true;
+        while (session->requests.waiting.first) {
+            rh_requests_cancel(&session->requests, session->requests.waiting.first->id);
         }
-        pthread_mutex_unlock(&session->lock);
-    }
-    return atomic_load(&session->open);
-}
-
-static int require_open(struct rh_session *session, struct rh_error *error) {
-    return atomic_load(&session->open) ? 0 : rh_fail(error, "the session has ended");
-}
-
-static int register_locked(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
-                           struct rh_error *error) {
-    uint8_t payload[24] = {0};
-    struct rh_message answer;
-    rh_put64(payload, base);
-    rh_put64(payload + 8, length);
-    if (require_open(session, error) != 0 || say(session, RH_REGISTER, payload, sizeof payload, error) != 0
-        || await(session, RH_SEND_DESCRIPTOR, 0, &answer, error) != 0) {
-        return -1;
-    }
-    if (rh_wire_send_descriptor(&session->wire, descriptor, error) != 0) {
-        return give_up(session);
-    }
-    if (await(session, RH_REGISTERED, 4, &answer, error) != 0) {
-        return -1;
-    }
-    *key = rh_get32(answer.payload);
-    return 0;
-}
-
-int rh_session_register(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
-                        struct rh_error *error) {
-    if (!is_mine(session)) {
-        return rh_fail(error, "the session is the parent process's");
-    }
-    pthread_mutex_lock(&session->lock);
-    int result = register_locked(session, descriptor, base, length, key, error);
-    pthread_mutex_unlock(&session->lock);
-    return result;
-}
-
-/* Under Yama only an ancestor may look into a process, or who it names. Elsewhere the call fails, and is not needed. */
-static void let_gateway_in(const struct rh_session *session) {
-    struct ucred gateway;
-    socklen_t length = sizeof gateway;
-    if (getsockopt(session->wire.fd, SOL_SOCKET, SO_PEERCRED, &gateway, &length) == 0 && gateway.pid > 0) {
-        (void)prctl(PR_SET_PTRACER, (unsigned long)gateway.pid, 0, 0, 0);
-    }
-}
-
-static int attach_locked(struct rh_session *session, const void *base, uint64_t length, uint32_t *key,
-                         struct rh_error *error) {
-    uint8_t payload[24], nonce[RH_NONCE_BYTES];
-    struct rh_message answer;
-    rh_put64(payload, (uintptr_t)base);
-    rh_put64(payload + 8, length);
-    rh_put64(payload + 16, (uintptr_t)session->proof);
-    let_gateway_in(session);
-    if (require_open(session, error) != 0 || say(session, RH_ATTACH, payload, sizeof payload, error) != 0
-        || await(session, RH_CHALLENGE, sizeof nonce, &answer, error) != 0) {
-        return -1;
-    }
-    memcpy(nonce, answer.payload, sizeof nonce);
-    memcpy(session->proof, nonce, sizeof nonce);
-    if (say(session, RH_PROOF, nonce, sizeof nonce, error) != 0
-        || await(session, RH_REGISTERED, 4, &answer, error) != 0) {
-        return -1;
-    }
-    *key = rh_get32(answer.payload);
-    return 0;
-}
-
-int rh_session_attach(struct rh_session *session, void *base, uint64_t length, uint32_t *key, struct rh_error *error) {
-    if (!is_mine(session)) {
-        return rh_fail(error, "the session is the parent process's");
-    }
-    pthread_mutex_lock(&session->lock);
-    int result = attach_locked(session, base, length, key, error);
-    pthread_mutex_unlock(&session->lock);
-    return result;
-}
-
-static int deregister_locked(struct rh_session *session, uint32_t key, struct rh_error *error) {
-    uint8_t payload[4];
-    struct rh_message answer;
-    rh_put32(payload, key);
-    if (require_open(session, error) != 0 || say(session, RH_DEREGISTER, payload, sizeof payload, error) != 0
-        || await(session, RH_DEREGISTERED, 4, &answer, error) != 0) {
-        return -1;
-    }
-    if (rh_get32(answer.payload) != key) {
-        rh_fail(error, "the gateway let go of another buffer");
-        return give_up(session);
-    }
-    return 0;
-}
-
-int rh_session_deregister(struct rh_session *session, uint32_t key, struct rh_error *error) {
-    if (!is_mine(session)) {
-        return rh_fail(error, "the session is the parent process's");
-    }
-    pthread_mutex_lock(&session->lock);
-    int result = deregister_locked(session, key, error);
-    pthread_mutex_unlock(&session->lock);
-    return result;
-}
-
-/* The gateway closes last, after its last copy. */
-static void say_bye(struct rh_session *session) {
-    struct rh_error ignored;
-    struct rh_message message;
-    if (say(session, RH_BYE, NULL, 0, &ignored) == 0) {
-        while (rh_wire_receive(&session->wire, session->timeout_millis, &message, &ignored) == 0) {
+        rh_session_flush(session);
+        if (session->state == RH_OPEN) {
+            rh_session_give_up(session, "the session was closed"); /* there is no room for a BYE */
         }
     }
+    pthread_mutex_unlock(&session->lock);
+    pthread_join(session->thread, NULL);
+    return !session->held;
+}
+
+bool rh_session_await_end(struct rh_session *session) {
+    pthread_mutex_lock(&session->lock);
+    bool open = session->state == RH_OPEN;
+    while (session->state == RH_LEAVING) {
+        rh_session_wait(session, INT64_MAX);
+    }
+    bool held = session->held;
+    pthread_mutex_unlock(&session->lock);
+    return !open && !held;
 }
 
 void rh_session_close(struct rh_session *session) {
-    if (!is_mine(session)) {
-        close(session->wire.fd);
-        free(session);
-        return;
-    }
-    pthread_mutex_lock(&session->lock);
-    session->left = true;
-    pthread_cond_signal(&session->leaving);
-    if (atomic_load(&session->open)) {
-        say_bye(session);
-        give_up(session);
-    }
-    pthread_mutex_unlock(&session->lock);
-    pthread_join(session->keeper, NULL);
-    discard(session);
+    (void)rh_session_finish(session);
+    rh_session_discard(session);
 }

@@ -116,9 +116,13 @@ static int read_keys(struct rh_settings *settings, const struct profile *profile
     return 0;
 }
 
-static int read_endpoint(struct rh_settings *settings, const struct profile *profile, struct rh_error *error) {
+static int read_endpoint(struct rh_settings *settings, const char *named, const struct profile *profile,
+                         struct rh_error *error) {
     static const char *const names[] = {"RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"};
     char *endpoint = settings->endpoint;
+    if (named && copy(endpoint, sizeof settings->endpoint, named, "endpoint", error) != 0) {
+        return -1;
+    }
     for (size_t i = 0; i < 3 && !*endpoint; i++) {
         if (variable(names[i])
             && copy(endpoint, sizeof settings->endpoint, variable(names[i]), names[i], error) != 0) {
@@ -140,8 +144,13 @@ static int read_endpoint(struct rh_settings *settings, const struct profile *pro
 }
 
 int rh_settings_read(struct rh_settings *settings, struct rh_error *error) {
+    return rh_settings_complete(settings, &(struct rh_named){0}, error);
+}
+
+int rh_settings_complete(struct rh_settings *settings, const struct rh_named *named, struct rh_error *error) {
     memset(settings, 0, sizeof *settings);
     settings->timeout_millis = TIMEOUT_MILLIS;
+    settings->fabric = RAILHEAD_LOOPBACK;
     struct profile profile = {.name = variable("AWS_PROFILE") ? variable("AWS_PROFILE") : "default"};
     path_of(profile.credentials, sizeof profile.credentials, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
     path_of(profile.config, sizeof profile.config, "AWS_CONFIG_FILE", "config");
@@ -158,5 +167,8 @@ int rh_settings_read(struct rh_settings *settings, struct rh_error *error) {
     if (copy(settings->ca_bundle, sizeof settings->ca_bundle, bundle ? bundle : "", "AWS_CA_BUNDLE", error) != 0) {
         return -1;
     }
-    return read_endpoint(settings, &profile, error) != 0 ? -1 : read_keys(settings, &profile, error);
+    if (read_endpoint(settings, named->endpoint, &profile, error) != 0) {
+        return -1;
+    }
+    return named->has_keys ? 0 : read_keys(settings, &profile, error);
 }

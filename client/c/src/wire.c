@@ -1,10 +1,8 @@
 #include "wire.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "error.h"
 
@@ -26,15 +24,30 @@ void rh_put64(uint8_t *at, uint64_t value) {
     rh_put32(at + 4, (uint32_t)(value >> 32));
 }
 
+uint16_t rh_get16(const uint8_t *at) {
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
 uint32_t rh_get32(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+uint64_t rh_get64(const uint8_t *at) {
+    return (uint64_t)rh_get32(at) | (uint64_t)rh_get32(at + 4) << 32;
+}
+
+void rh_message_begin(uint8_t *at, uint8_t type, size_t payload_bytes) {
+    memcpy(at, MAGIC, sizeof MAGIC);
+    at[4] = VERSION;
+    at[5] = type;
+    rh_put16(at + 6, (uint16_t)payload_bytes);
 }
 
 int rh_message_parse(const uint8_t *bytes, size_t held, struct rh_message *message) {
     if (held < RH_HEADER_BYTES) {
         return 0;
     }
-    uint16_t payload = (uint16_t)(bytes[6] | bytes[7] << 8);
+    uint16_t payload = rh_get16(bytes + 6);
     if (memcmp(bytes, MAGIC, sizeof MAGIC) != 0 || bytes[4] != VERSION
         || payload > RH_MESSAGE_BYTES - RH_HEADER_BYTES) {
         return -1;
@@ -46,33 +59,25 @@ int rh_message_parse(const uint8_t *bytes, size_t held, struct rh_message *messa
     return RH_HEADER_BYTES + payload;
 }
 
-static int send_all(int fd, const uint8_t *bytes, size_t count, struct rh_error *error) {
-    while (count > 0) {
-        ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR) {
-            return rh_fail(error, "the gateway went away: %s", strerror(errno));
-        }
-        if (sent > 0) {
-            bytes += sent;
-            count -= (size_t)sent;
-        }
+int rh_wire_ready(struct rh_wire *wire, struct rh_error *error) {
+    if (wire->unsent == 0) {
+        return 1;
     }
-    return 0;
+    ssize_t sent = send(wire->fd, wire->rest, wire->unsent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EINTR && errno != EAGAIN) {
+        return rh_fail(error, "the gateway went away: %s", strerror(errno));
+    }
+    if (sent > 0) {
+        wire->unsent -= (size_t)sent;
+        memmove(wire->rest, wire->rest + sent, wire->unsent);
+    }
+    return wire->unsent == 0;
 }
 
-int rh_wire_send(struct rh_wire *wire, uint8_t type, const uint8_t *payload, uint16_t bytes, struct rh_error *error) {
-    uint8_t message[RH_HEADER_BYTES + 64] = {0};
-    if (bytes > sizeof message - RH_HEADER_BYTES) {
-        return rh_fail(error, "a message of %d bytes", bytes);
-    }
-    memcpy(message, MAGIC, sizeof MAGIC);
-    message[4] = VERSION;
-    message[5] = type;
-    rh_put16(message + 6, bytes);
-    if (bytes) {
-        memcpy(message + RH_HEADER_BYTES, payload, bytes);
-    }
-    return send_all(wire->fd, message, (size_t)RH_HEADER_BYTES + bytes, error);
+int rh_wire_send(struct rh_wire *wire, const uint8_t *message, size_t bytes, struct rh_error *error) {
+    memcpy(wire->rest, message, bytes);
+    wire->unsent = bytes;
+    return rh_wire_ready(wire, error) < 0 ? -1 : 0;
 }
 
 int rh_wire_send_descriptor(struct rh_wire *wire, int descriptor, struct rh_error *error) {
@@ -91,55 +96,31 @@ int rh_wire_send_descriptor(struct rh_wire *wire, int descriptor, struct rh_erro
     memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
     ssize_t sent;
     do {
-        sent = sendmsg(wire->fd, &message, MSG_NOSIGNAL);
+        sent = sendmsg(wire->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (sent < 0 && errno == EINTR);
     return sent == 1 ? 0 : rh_fail(error, "the descriptor could not be sent: %s", strerror(errno));
 }
 
-static long now_millis(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int await_bytes(int fd, long deadline, struct rh_error *error) {
-    for (;;) {
-        long left = deadline - now_millis();
-        struct pollfd waiting = {.fd = fd, .events = POLLIN};
-        int ready = poll(&waiting, 1, left > 0 ? (int)left : 0);
-        if (ready > 0) {
-            return 0;
-        }
-        if (ready == 0) {
-            return rh_fail(error, "the gateway did not answer in time");
-        }
-        if (errno != EINTR) {
-            return rh_fail(error, "cannot wait for the gateway: %s", strerror(errno));
-        }
+int rh_wire_receive(struct rh_wire *wire, struct rh_message *message, struct rh_error *error) {
+    if (wire->deaf) {
+        wire->held = wire->taken = 0;
     }
-}
-
-int rh_wire_receive(struct rh_wire *wire, long timeout_millis, struct rh_message *message, struct rh_error *error) {
-    long deadline = now_millis() + timeout_millis;
-    memmove(wire->bytes, wire->bytes + wire->taken, wire->held - wire->taken);
-    wire->held -= wire->taken;
-    wire->taken = 0;
-    for (;;) {
-        int length = rh_message_parse(wire->bytes, wire->held, message);
-        if (length < 0) {
-            return rh_fail(error, "what the gateway said is no message");
-        }
-        if (length > 0) {
-            wire->taken = (size_t)length;
-            return 0;
-        }
-        if (await_bytes(wire->fd, deadline, error) != 0) {
-            return -1;
-        }
+    int length = rh_message_parse(wire->bytes + wire->taken, wire->held - wire->taken, message);
+    if (length == 0) {
+        memmove(wire->bytes, wire->bytes + wire->taken, wire->held - wire->taken);
+        wire->held -= wire->taken;
+        wire->taken = 0;
         ssize_t got = recv(wire->fd, wire->bytes + wire->held, sizeof wire->bytes - wire->held, MSG_DONTWAIT);
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
             return rh_fail(error, "the gateway went away");
         }
         wire->held += got > 0 ? (size_t)got : 0;
+        length = wire->deaf ? 0 : rh_message_parse(wire->bytes, wire->held, message);
     }
+    if (length < 0) {
+        rh_fail_as(error, RAILHEAD_ENDED, "what the gateway said is no message");
+        return -2;
+    }
+    wire->taken += (size_t)length;
+    return length > 0;
 }

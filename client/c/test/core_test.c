@@ -42,6 +42,39 @@ static void tokens_have_81_characters(void) {
     CHECK(rh_token_format(token, 0, 1, 1, 1 << 24, &error) != 0, "more than 24 bits");
 }
 
+/* FIPS 180-4's examples, and of RFC 4231 the one whose key is longer than a block. */
+static void hashes_are_those_of_the_standards(void) {
+    static const struct {
+        const char *text;
+        size_t times;
+        const char *hash;
+    } cases[] = {
+        {"", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {"a", 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+    };
+    uint8_t hash[RH_HASH_BYTES], long_key[131];
+    char hex[65];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t bytes = strlen(cases[i].text);
+        char *text = malloc(bytes * cases[i].times + 1);
+        for (size_t j = 0; j < cases[i].times; j++) {
+            memcpy(text + j * bytes, cases[i].text, bytes);
+        }
+        rh_sha256(hash, text, bytes * cases[i].times);
+        rh_hex(hex, hash, sizeof hash);
+        CHECK(strcmp(hex, cases[i].hash) == 0, "case %zu: %s", i, hex);
+        free(text);
+    }
+    const struct rh_bytes part = {"Test Using Larger Than Block-Size Key - Hash Key First", 54};
+    memset(long_key, 0xaa, sizeof long_key);
+    rh_hmac(hash, long_key, sizeof long_key, &part, 1);
+    rh_hex(hex, hash, sizeof hash);
+    CHECK(strcmp(hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54") == 0, "%s", hex);
+}
+
 /* A signature that botocore made of the same request. */
 static void signatures_are_those_of_other_signers(void) {
     struct rh_settings settings = {.region = "us-east-1", .access_key = "AKIDEXAMPLE",
@@ -85,6 +118,21 @@ static void json_is_read(void) {
         CHECK(result == cases[i].result, "%s: %d", cases[i].json, result);
         CHECK(result != 0 || strcmp(out, cases[i].value) == 0, "%s: %s", cases[i].json, out);
     }
+}
+
+static void numbers_and_lists_are_read(void) {
+    static const char json[] = "{\"p\":7471,\"big\":4294967296,\"f\":1.5,\"a\":[\"x\", \"yz\"],\"e\":[],\"b\":[1]}";
+    char out[2][4];
+    uint32_t number = 0;
+    CHECK(rh_json_number(json, "p", &number) == 0 && number == 7471, "%u", number);
+    CHECK(rh_json_number(json, "big", &number) == -1 && rh_json_number(json, "f", &number) == -1, "%u", number);
+    CHECK(rh_json_number(json, "a", &number) == -1 && rh_json_number(json, "none", &number) == 1, "%u", number);
+    CHECK(rh_json_strings(json, "a", out[0], sizeof out[0], 2, &number) == 0 && number == 2, "%u", number);
+    CHECK(strcmp(out[0], "x") == 0 && strcmp(out[1], "yz") == 0, "%s %s", out[0], out[1]);
+    CHECK(rh_json_strings(json, "a", out[0], sizeof out[0], 1, &number) == 0 && number == 1, "%u", number);
+    CHECK(rh_json_strings(json, "e", out[0], sizeof out[0], 2, &number) == 0 && number == 0, "%u", number);
+    CHECK(rh_json_strings(json, "b", out[0], sizeof out[0], 2, &number) == -1, "no strings");
+    CHECK(rh_json_strings(json, "p", out[0], sizeof out[0], 2, &number) == -1, "no list");
 }
 
 static void broken_json_is_refused_without_harm(void) {
@@ -170,10 +218,12 @@ static void settings_come_from_variables_then_files(void) {
 }
 
 int main(void) {
+    hashes_are_those_of_the_standards();
     keys_and_proofs_are_those_of_the_specification();
     tokens_have_81_characters();
     signatures_are_those_of_other_signers();
     json_is_read();
+    numbers_and_lists_are_read();
     broken_json_is_refused_without_harm();
     messages_are_read();
     settings_come_from_variables_then_files();

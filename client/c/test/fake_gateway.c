@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -12,9 +13,9 @@
 
 #include "check.h"
 #include "crypto.h"
-#include "wire.h"
+#include "fake_wire.h"
 
-enum { PATIENCE_MILLIS = 30000, NUMBER = 0x0a0b0c, KEY = 0x51525354 };
+enum { NUMBER = 0x0a0b0c, KEY = 0x51525354 };
 
 static int receive_descriptor(int fd) {
     union {
@@ -34,21 +35,17 @@ static int receive_descriptor(int fd) {
 }
 
 static void forget(struct fake_gateway *gateway) {
-    if (gateway->mapped) {
+    if (gateway->mapped && !gateway->verbs) {
         munmap(gateway->mapped, gateway->mapped_bytes);
-        gateway->mapped = NULL;
     }
-}
-
-static uint64_t get64(const uint8_t *at) {
-    return (uint64_t)rh_get32(at) | (uint64_t)rh_get32(at + 4) << 32;
+    gateway->mapped = NULL;
 }
 
 static void map(struct fake_gateway *gateway, int descriptor, const struct rh_message *request) {
     CHECK(fcntl(descriptor, F_GET_SEALS) & F_SEAL_SHRINK, "the memory is not sealed");
     forget(gateway);
-    gateway->mapped_base = get64(request->payload);
-    gateway->mapped_bytes = get64(request->payload + 8);
+    gateway->mapped_base = rh_get64(request->payload);
+    gateway->mapped_bytes = rh_get64(request->payload + 8);
     void *at = mmap(NULL, gateway->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     CHECK(at != MAP_FAILED, "errno %d", errno);
     gateway->mapped = at;
@@ -65,24 +62,33 @@ static bool take_registration(struct fake_gateway *gateway, struct rh_wire *wire
     switch (gateway->fault) {
         case REFUSE_REGISTRATION:
             rh_put32(answer, 11);
-            return rh_wire_send(wire, RH_REFUSED, answer, 4, &error) == 0;
+            return fake_send(wire, RH_REFUSED, answer, 4, &error) == 0;
         case END_AT_REGISTRATION:
             rh_put32(answer, 3);
             rh_put32(answer + 4, 0);
-            rh_wire_send(wire, RH_ENDED, answer, 8, &error);
+            fake_send(wire, RH_ENDED, answer, 8, &error);
             return false;
         case GARBAGE_AT_REGISTRATION: return send(wire->fd, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL) == 18;
         case SILENT_AT_REGISTRATION: return true;
         case HANG_UP_AT_REGISTRATION: return false;
         default: break;
     }
-    if (rh_wire_send(wire, RH_SEND_DESCRIPTOR, NULL, 0, &error) != 0) {
+    if (gateway->verbs) {
+        CHECK(rh_get32(payload + 16) != 0, "no rkey");
+        gateway->mapped_base = rh_get64(payload);
+        gateway->mapped_bytes = rh_get64(payload + 8);
+        gateway->mapped = (uint8_t *)(uintptr_t)gateway->mapped_base;
+        gateway->registered++;
+        rh_put32(answer, KEY);
+        return fake_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
+    }
+    if (fake_send(wire, RH_SEND_DESCRIPTOR, NULL, 0, &error) != 0) {
         return false;
     }
     map(gateway, receive_descriptor(wire->fd), &copy);
     gateway->registered++;
     rh_put32(answer, KEY);
-    return rh_wire_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
+    return fake_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
 }
 
 /* The client is this very process: its memory needs no attaching to. */
@@ -90,19 +96,19 @@ static bool take_attachment(struct fake_gateway *gateway, struct rh_wire *wire, 
     struct rh_error error;
     struct rh_message proof;
     uint8_t nonce[RH_NONCE_BYTES], answer[4];
-    uintptr_t base = get64(request->payload), at = get64(request->payload + 16);
+    uintptr_t base = rh_get64(request->payload), at = rh_get64(request->payload + 16);
     if (gateway->fault == REFUSE_REGISTRATION) {
         rh_put32(answer, 13);
-        return rh_wire_send(wire, RH_REFUSED, answer, 4, &error) == 0;
+        return fake_send(wire, RH_REFUSED, answer, 4, &error) == 0;
     }
     CHECK(rh_random(nonce, sizeof nonce, &error) == 0, "%s", error.text);
-    rh_wire_send(wire, RH_CHALLENGE, nonce, sizeof nonce, &error);
-    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &proof, &error) == 0 && proof.type == RH_PROOF, "%s", error.text);
+    fake_send(wire, RH_CHALLENGE, nonce, sizeof nonce, &error);
+    CHECK(fake_receive(wire, &proof, &error) == 0 && proof.type == RH_PROOF, "%s", error.text);
     CHECK(memcmp((const void *)at, nonce, sizeof nonce) == 0, "the nonce is not in the client's memory");
     gateway->attached = (uint8_t *)base;
     gateway->registered++;
     rh_put32(answer, KEY);
-    return rh_wire_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
+    return fake_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
 }
 
 static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const struct rh_message *message) {
@@ -115,11 +121,13 @@ static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const str
             memcpy(payload, message->payload, 4);
             gateway->registered--;
             forget(gateway);
-            return rh_wire_send(wire, RH_DEREGISTERED, payload, 4, &error) == 0;
+            return fake_send(wire, RH_DEREGISTERED, payload, 4, &error) == 0;
         case RH_PING:
             memcpy(payload, message->payload, 8);
             gateway->pings++;
-            return rh_wire_send(wire, RH_PONG, payload, 8, &error) == 0;
+            return fake_send(wire, RH_PONG, payload, 8, &error) == 0;
+        case RH_REQUESTS: return fake_requests(gateway, wire, message);
+        case RH_CANCEL: return fake_cancel(gateway, wire, message);
         default:
             CHECK(message->type == RH_BYE, "type %d", message->type);
             gateway->byes++;
@@ -127,35 +135,58 @@ static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const str
     }
 }
 
-static void prove(struct fake_gateway *gateway, struct rh_wire *wire) {
+static bool prove(struct fake_gateway *gateway, struct rh_wire *wire) {
     struct rh_error error;
     struct rh_message message;
     uint8_t nonce[RH_NONCE_BYTES], own[RH_NONCE_BYTES], proof[RH_HASH_BYTES], welcome[56] = {0};
-    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &message, &error) == 0, "%s", error.text);
+    CHECK(fake_receive(wire, &message, &error) == 0, "%s", error.text);
     CHECK(message.type == RH_HELLO && message.bytes == 48, "type %d", message.type);
     CHECK(memcmp(message.payload, gateway->grant.id, RH_ID_BYTES) == 0, "another session");
     memcpy(nonce, message.payload + RH_ID_BYTES, sizeof nonce);
     CHECK(rh_random(own, sizeof own, &error) == 0, "%s", error.text);
-    rh_wire_send(wire, RH_CHALLENGE, own, sizeof own, &error);
-    CHECK(rh_wire_receive(wire, PATIENCE_MILLIS, &message, &error) == 0, "%s", error.text);
+    if (gateway->fault == REFUSE_HELLO) {
+        rh_put32(welcome, 1);
+        fake_send(wire, RH_REFUSED, welcome, 4, &error);
+        return false;
+    }
+    fake_send(wire, RH_CHALLENGE, own, sizeof own, &error);
+    CHECK(fake_receive(wire, &message, &error) == 0, "%s", error.text);
     rh_session_proof(proof, gateway->grant.key, RH_CLIENT_PROOF, gateway->grant.id, nonce, own);
     CHECK(message.type == RH_PROOF && memcmp(message.payload, proof, sizeof proof) == 0, "the client's proof");
     rh_session_proof(welcome, gateway->grant.key, RH_SERVER_PROOF, gateway->grant.id, nonce, own);
     welcome[31] ^= gateway->fault == BAD_SERVER_PROOF;
     rh_put32(welcome + 32, NUMBER);
+    rh_put32(welcome + 40, gateway->max_requests);
+    rh_put32(welcome + 44, RH_MESSAGE_BYTES);
     rh_put32(welcome + 48, gateway->keep_alive_millis);
-    rh_wire_send(wire, RH_WELCOME, welcome, sizeof welcome, &error);
+    return fake_send(wire, RH_WELCOME, welcome, sizeof welcome, &error) == 0;
 }
 
 static void serve(struct fake_gateway *gateway, int fd) {
     struct rh_wire wire = {.fd = fd};
     struct rh_error error;
     struct rh_message message;
-    prove(gateway, &wire);
-    while (rh_wire_receive(&wire, PATIENCE_MILLIS, &message, &error) == 0 && answer(gateway, &wire, &message)) {
+    bool proven = prove(gateway, &wire);
+    while (proven && fake_receive(&wire, &message, &error) == 0) {
+        bool hung = gateway->hangs;
+        while (gateway->hangs) {
+            sched_yield();
+        }
+        if (hung || !answer(gateway, &wire, &message)) { /* what it missed is over: an adapter would not let it write */
+            break;
+        }
     }
     forget(gateway);
+    gateway->held_count = 0;
     gateway->registered = 0;
+}
+
+void fake_gateway_hang(struct fake_gateway *gateway) {
+    gateway->hangs = true;
+}
+
+void fake_gateway_resume(struct fake_gateway *gateway) {
+    gateway->hangs = false;
 }
 
 static void *run(void *of) {
@@ -185,6 +216,9 @@ void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path) {
 }
 
 void fake_gateway_hang_up(struct fake_gateway *gateway) {
+    while (!gateway->client) { /* it has connected, but may not have been accepted */
+        sched_yield();
+    }
     shutdown(gateway->client, SHUT_RDWR);
 }
 
@@ -220,11 +254,16 @@ static void grant(struct fake_gateway *gateway, int fd) {
         held += (size_t)got;
         request[held] = 0;
     }
-    CHECK(strncmp(request, "POST /.railhead/sessions?fabric=loopback HTTP/1.1", 49) == 0, "%s", request);
+    const char *line = gateway->verbs ? "POST /.railhead/sessions?fabric=verbs HTTP/1.1\r\n"
+                                      : "POST /.railhead/sessions?fabric=loopback HTTP/1.1\r\n";
+    CHECK(strncmp(request, line, strlen(line)) == 0, "%s", request);
     derive_key(gateway, request);
     rh_hex(id, gateway->grant.id, RH_ID_BYTES);
-    snprintf(body, sizeof body, "{\"session\":\"%s\",\"fabric\":\"loopback\",\"socket\":\"%s\",\"version\":1}", id,
-             gateway->grant.socket);
+    snprintf(body, sizeof body,
+             gateway->verbs ? "{\"session\":\"%s\",\"fabric\":\"verbs\",\"addresses\":[\"192.0.2.1\",\"127.0.0.1\"],"
+                              "\"port\":7471,\"path_mtu\":1024,\"max_requests\":%u,\"version\":1}"
+                            : "{\"session\":\"%s\",\"max_requests\":%u,\"fabric\":\"loopback\",\"socket\":\"%s\"}",
+             id, gateway->max_requests, gateway->grant.socket);
     int length = snprintf(answer, sizeof answer,
                           "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(body), body);
     gateway->grants++;

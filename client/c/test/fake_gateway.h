@@ -17,11 +17,26 @@
 enum fault {
     NO_FAULT,
     BAD_SERVER_PROOF,
+    REFUSE_HELLO,
     REFUSE_REGISTRATION,
     END_AT_REGISTRATION,
     HANG_UP_AT_REGISTRATION,
     GARBAGE_AT_REGISTRATION,
     SILENT_AT_REGISTRATION,
+    /* Of requests: */
+    HOLD_REQUESTS,      /* no answer before they are cancelled */
+    DIE_IN_TRANSFER,    /* half of the first window, then the end of the stream */
+    END_IN_TRANSFER,    /* the same, but ENDED says of each read that it was not served */
+    ANSWER_NOBODY,      /* an answer to an id that is not outstanding */
+    ANSWER_THE_NEXT,    /* an answer to the id that this slot of the client's has next */
+    DECLINE_REQUESTS,
+};
+
+enum { FAKE_MOST = 64, FAKE_OBJECT_BYTES = 100000 };
+
+struct fake_request {
+    uint32_t id;
+    uint8_t operation;
 };
 
 struct fake_gateway {
@@ -29,15 +44,26 @@ struct fake_gateway {
     _Atomic enum fault fault;
     atomic_int registered;   /* buffers now */
     atomic_int pings;
+    atomic_bool hangs;
     atomic_int connections;
     atomic_int byes;
+    bool verbs;              /* its buffers are this process's own memory, as adapters reach it */
     uint32_t keep_alive_millis;
+    uint32_t max_requests;
+    atomic_int seen;         /* requests */
+    atomic_int most;         /* of them at a time */
+    atomic_int messages;     /* that carried them */
+    atomic_int cancels;
+    uint32_t held_count;
+    struct fake_request held[FAKE_MOST];
+    uint8_t put[FAKE_OBJECT_BYTES]; /* what was put last */
+    uint64_t put_bytes;
     uint8_t *mapped;         /* the last buffer registered, until it is deregistered */
     uint64_t mapped_bytes;
     uint64_t mapped_base;
     uint8_t *attached;       /* the last buffer attached to */
     int listener;
-    int client;
+    atomic_int client;
     pthread_t thread;
     char endpoint[64];       /* of the HTTP end, if started */
     int http_listener;
@@ -45,9 +71,17 @@ struct fake_gateway {
     atomic_int grants;
 };
 
+/* The object "data/object", and the byte of it at `at`; all others are missing. */
+#define FAKE_BUCKET "data"
+#define FAKE_OBJECT "object"
+uint8_t fake_byte(uint64_t at);
+
 void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path);
 /* Ends the connection that there is, as a gateway that is killed. */
 void fake_gateway_hang_up(struct fake_gateway *gateway);
+/* From now on it reads nothing and holds on to everything, as one that is stopped; until it is resumed. */
+void fake_gateway_hang(struct fake_gateway *gateway);
+void fake_gateway_resume(struct fake_gateway *gateway);
 /*
  * Answers each request for a session with the one that there is, under a key derived from the request's signature by
  * `FAKE_SECRET`. Start it after the socket's end, and stop it with that.

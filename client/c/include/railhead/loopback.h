@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "railhead/railhead.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,9 +21,12 @@ extern "C" {
 #define RH_TOKEN_CHARACTERS 81
 #define RH_KEY_BYTES 32
 #define RH_ID_BYTES 16
+#define RH_ADDRESSES 8
 
 struct rh_error {
     char text[320];
+    int32_t code;     /* one of RAILHEAD_... */
+    uint32_t refusal; /* the reason of the gateway's REFUSED; else 0 */
 };
 
 /* Whose session it is, and with which gateway. Texts end in NUL; an optional one may be empty. */
@@ -33,6 +38,9 @@ struct rh_settings {
     char session_token[4096]; /* optional */
     char ca_bundle[4096];     /* optional: a PEM file for https instead of the system's */
     long timeout_millis;      /* for one HTTP request, and for one answer on the socket */
+    uint32_t fabric;          /* RAILHEAD_LOOPBACK or RAILHEAD_VERBS */
+    railhead_http_function http; /* optional: in place of libcurl */
+    void *http_context;
 };
 
 /*
@@ -43,11 +51,26 @@ struct rh_settings {
  */
 int rh_settings_read(struct rh_settings *settings, struct rh_error *error);
 
+/* What the caller has, and is not read. */
+struct rh_named {
+    const char *endpoint; /* may be NULL */
+    bool has_keys;
+};
+
+/* As rh_settings_read, but for what is named. */
+int rh_settings_complete(struct rh_settings *settings, const struct rh_named *named, struct rh_error *error);
+
 /* What the gateway granted: a session that waits for its proof, for half a minute or so. */
 struct rh_grant {
     uint8_t id[RH_ID_BYTES];
     uint8_t key[RH_KEY_BYTES]; /* a secret */
+    uint32_t fabric;           /* RAILHEAD_LOOPBACK, or what follows the socket */
     char socket[108];
+    char addresses[RH_ADDRESSES][48];
+    uint32_t addresses_count;
+    uint32_t port;
+    uint32_t path_mtu;         /* the gateway's longest packet, in bytes */
+    uint32_t max_requests;
 };
 
 /* Asks for a session with a request signed by SigV4. */

@@ -1,0 +1,275 @@
+/*
+ * librailhead: objects of a Railhead gateway, by RDMA or over shared memory of one host (docs/native-channel.md).
+ *
+ * A program opens a session, gives it buffers, submits requests in batches, and collects their completions in batches.
+ *
+ * Results. A function that can fail returns RAILHEAD_OK (0) or one of the negative codes below; railhead_last_error has a
+ * line about it. Completions carry the same codes.
+ *
+ * Units. Lengths, offsets and ranges are bytes, times milliseconds. Texts are UTF-8 and end in NUL.
+ *
+ * Threads. Any thread may call any function with any handle, at the same time, with these exceptions: nobody may be in, or
+ * come to, another call of a session that is being closed or of a buffer that is being released. A session has one thread
+ * of its own, which runs none of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
+ * wait for the gateway, at most for the session's timeout each; railhead_wait waits as long as it is told; nothing else waits.
+ *
+ * Forks. A child of fork has no session: railhead_close there gives back this process's part, and every other call fails.
+ *
+ * Memory. From railhead_submit until its completion was collected, the window of a request is the gateway's. A completion says
+ * that the gateway touches the window no more, whatever its result, unless it has the flag RAILHEAD_WINDOW_HELD.
+ */
+#ifndef RAILHEAD_RAILHEAD_H
+#define RAILHEAD_RAILHEAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised where a program compiled before cannot be used with the library any more: the library is librailhead.so.ABI. */
+#define RAILHEAD_ABI 1
+
+/* The ABI of the library that is loaded: a binding compares it with the one it was written for. */
+uint32_t railhead_abi_version(void);
+/* Its release, as "0.1". */
+const char *railhead_version(void);
+
+enum {
+    RAILHEAD_OK = 0,
+    RAILHEAD_ARGUMENT = -1,    /* the caller's mistake; nothing was done */
+    RAILHEAD_NO_MEMORY = -2,
+    RAILHEAD_UNAVAILABLE = -3, /* no gateway, adapter or library that it takes */
+    RAILHEAD_REFUSED = -4,     /* the gateway said no: credentials, limits */
+    RAILHEAD_TIMED_OUT = -5,
+    RAILHEAD_ENDED = -6,       /* the session is over; a request was not done, and may be asked again elsewhere */
+    RAILHEAD_UNKNOWN = -7,     /* the session is over, and the object may or may not be stored: ask with HEAD */
+    RAILHEAD_CANCELLED = -8,
+    RAILHEAD_NOT_SERVED = -9,  /* not by this way (`code` says why): nothing was stored; ask over HTTP */
+    RAILHEAD_STORE = -10,      /* S3's own error: `status`, `code`, `message` */
+    RAILHEAD_BUSY = -11,       /* the buffer has requests under way, or completions that were not collected */
+    RAILHEAD_HELD = -12,       /* the gateway could not be brought to let go of the memory */
+    RAILHEAD_NOT_FLUSHED = -13 /* the bytes have come, but the GPU may not see them: the flush failed */
+};
+
+/* A few words on a code, never NULL. */
+const char *railhead_result_text(int32_t result);
+/* One line on the last call of this thread that failed; it stays until the next one that fails. Never NULL. */
+const char *railhead_last_error(void);
+
+/* ---- Sessions ---- */
+
+typedef struct railhead_session railhead_session;
+typedef struct railhead_buffer railhead_buffer;
+
+enum {
+    RAILHEAD_LOOPBACK = 1, /* shared memory with a gateway on this host */
+    RAILHEAD_VERBS = 2     /* RDMA; needs libibverbs.so.1 and librdmacm.so.1 */
+};
+
+/* One HTTP request, for who brings an HTTP client of their own. All but the last three is the library's. */
+typedef struct railhead_http {
+    const char *method;
+    const char *url;
+    const char *const *headers; /* "Name: value" each, a NULL after the last; to be sent as they are, with no body */
+    uint32_t timeout_millis;
+    uint32_t status;            /* out: the HTTP status */
+    char *answer;               /* out: the answer's body; not more than answer_room */
+    size_t answer_room;
+    size_t answer_bytes;        /* out */
+} railhead_http;
+
+/* Sends the request: 0, or anything else where there was no answer. Called on the thread that is in railhead_connect. */
+typedef int (*railhead_http_function)(void *context, railhead_http *exchange);
+
+/* How to connect; set by railhead_options_init, then changed. Nothing of it is kept after railhead_connect. */
+typedef struct railhead_options {
+    uint32_t struct_bytes;     /* set by railhead_options_init */
+    uint32_t fabric;           /* RAILHEAD_LOOPBACK unless changed */
+    /*
+     * NULL: from the environment, then the files of AWS's tools. Endpoint: RAILHEAD_ENDPOINT, AWS_ENDPOINT_URL_S3,
+     * AWS_ENDPOINT_URL, endpoint_url of the profile. Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
+     * AWS_SESSION_TOKEN, else the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE.
+     * Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. CA: AWS_CA_BUNDLE, else the system's.
+     */
+    const char *endpoint;      /* http://HOST[:PORT] or https://HOST[:PORT] */
+    const char *region;
+    const char *access_key;    /* with secret_key, or neither */
+    const char *secret_key;
+    const char *session_token; /* only with access_key */
+    const char *ca_bundle;     /* a PEM file */
+    uint32_t timeout_millis;   /* of each call that waits for the gateway; 10000 */
+    uint32_t request_timeout_millis; /* of requests that name none; 60000 */
+    railhead_http_function http; /* NULL: libcurl, loaded when it is needed */
+    void *http_context;
+    uint64_t reserved[4];
+} railhead_options;
+
+/* `struct_bytes` is sizeof(railhead_options), so that a later library knows which members there are. */
+void railhead_options_init(railhead_options *options, size_t struct_bytes);
+
+/*
+ * Opens a session: a signed HTTP request, then the proof on the fabric, which also proves the gateway. `*session` is the
+ * caller's until railhead_close. One gateway, one principal; a program may have many.
+ */
+int32_t railhead_connect(const railhead_options *options, railhead_session **session);
+
+/* Whether the session stood when this looked: 1 or 0. */
+int32_t railhead_is_open(const railhead_session *session);
+
+/* How many requests are with the gateway at a time; more wait their turn in the library. */
+uint32_t railhead_max_requests(const railhead_session *session);
+
+/*
+ * Ends the session, whatever happens, and frees it, its buffers, and completions that were not collected. Memory that the
+ * library allocated is unmapped. RAILHEAD_HELD: the gateway did not let go in time; such memory stays mapped, and the
+ * caller's own must stay until this process ends.
+ */
+int32_t railhead_close(railhead_session *session);
+
+/* ---- Buffers ---- */
+
+enum {
+    RAILHEAD_ALLOCATED = 1, /* memory that the library maps, zeroed: fits every fabric */
+    RAILHEAD_HOST = 2,      /* the caller's own. Over loopback only where the gateway has rdma.loopback.cross_memory */
+    RAILHEAD_MEMFD = 3,     /* the caller's mapping of the first bytes of `descriptor`, a memfd with F_SEAL_SHRINK; loopback */
+    RAILHEAD_DEVICE = 4     /* GPU memory; verbs only */
+};
+
+/*
+ * Makes what was written to a GPU's memory visible to it: 0, or anything else where it could not. Called on the thread that
+ * collects completions, once for each batch with reads into the buffer.
+ */
+typedef int (*railhead_flush_function)(void *context);
+
+typedef struct railhead_memory {
+    uint32_t kind;
+    int32_t descriptor;  /* MEMFD: the memfd. DEVICE: a dma-buf, or -1 for memory that a peer memory module registers by
+                            address. It stays the caller's and may be closed afterwards. Else -1 */
+    void *address;       /* NULL for ALLOCATED. DEVICE: the device's address */
+    uint64_t bytes;
+    uint64_t offset;     /* DEVICE: where in the dma-buf the memory begins */
+    /*
+     * DEVICE: NULL for CUDA's own flush, cuFlushGPUDirectRDMAWrites, which takes a current context on the thread that
+     * collects completions. Registration fails where libcuda.so.1 has none.
+     */
+    railhead_flush_function flush;
+    void *flush_context;
+    uint64_t reserved[4];
+} railhead_memory;
+
+/* Lets the gateway read and write the memory. `*buffer` is the caller's until railhead_release, or the session's end. */
+int32_t railhead_register(railhead_session *session, const railhead_memory *memory, railhead_buffer **buffer);
+
+/* Where it lies; for what was ALLOCATED, the library's mapping. */
+void *railhead_buffer_address(const railhead_buffer *buffer);
+uint64_t railhead_buffer_bytes(const railhead_buffer *buffer);
+
+/*
+ * Returns when the gateway touches the memory no more, and frees the buffer. RAILHEAD_BUSY: it is not freed. RAILHEAD_HELD: it
+ * is freed, but the gateway may still touch the memory; what the library allocated stays mapped.
+ */
+int32_t railhead_release(railhead_buffer *buffer);
+
+/* ---- Requests ---- */
+
+enum {
+    RAILHEAD_GET = 1,
+    RAILHEAD_HEAD = 2,
+    RAILHEAD_PUT = 3,
+    RAILHEAD_UPLOAD_PART = 4
+};
+
+enum {
+    RAILHEAD_RANGE = 1, /* only bytes range_first to range_last, both inclusive; UINT64_MAX: to the end */
+    RAILHEAD_LAST = 2   /* only the last range_first bytes */
+};
+
+/* One request. What is not used is 0 or NULL. Everything is copied by railhead_submit. */
+typedef struct railhead_request {
+    uint32_t operation;
+    uint32_t flags;
+    const char *bucket;       /* bucket and key: not percent-encoded */
+    const char *key;
+    const char *version_id;   /* GET and HEAD */
+    const char *if_match;     /* an ETag with its quotes */
+    const char *upload_id;    /* UPLOAD_PART */
+    const char *headers;      /* PUT and UPLOAD_PART: "name: value\n" each, in lower case */
+    railhead_buffer *buffer;  /* not for HEAD */
+    uint64_t offset;          /* the window: where in the buffer, and how long. A GET fills at most the window; a PUT sends */
+    uint64_t window;          /* all of it */
+    uint64_t range_first;
+    uint64_t range_last;
+    uint32_t part_number;     /* UPLOAD_PART, from 1 */
+    uint32_t timeout_millis;  /* 0: the session's */
+    uint64_t user;            /* comes back in the completion */
+    uint64_t reserved[4];
+} railhead_request;
+
+/*
+ * Takes `count` requests, or, with an error, none of them. Never waits: what the gateway has no room for waits its turn.
+ * `ids`, where it is not NULL, gets each request's number for railhead_cancel.
+ */
+int32_t railhead_submit(railhead_session *session, const railhead_request *requests, size_t count, uint64_t *ids);
+
+/*
+ * Says that these answers are not wanted. Each request has its completion all the same, as it would have had or with
+ * RAILHEAD_CANCELLED. Numbers of requests that are done already are passed over.
+ */
+int32_t railhead_cancel(railhead_session *session, const uint64_t *ids, size_t count);
+
+enum {
+    RAILHEAD_CACHE_NONE = 0,
+    RAILHEAD_CACHE_HIT = 1,
+    RAILHEAD_CACHE_MISS = 2,
+    RAILHEAD_CACHE_REVALIDATED = 3,
+    RAILHEAD_CACHE_STALE = 4
+};
+
+enum {
+    RAILHEAD_TEXTS_LEFT_OUT = 1, /* texts did not fit into the gateway's message */
+    RAILHEAD_WINDOW_HELD = 2     /* the gateway may still touch the window: use it for nothing else before this process ends */
+};
+
+typedef struct railhead_completion {
+    uint64_t user;
+    uint64_t id;
+    int32_t result;
+    uint32_t status;              /* the HTTP status; 0 where there was none */
+    uint64_t bytes;               /* moved into the window, or out of it. After an error the window's bytes are undefined */
+    uint64_t object_bytes;
+    uint64_t first_byte;          /* where in the object the window's first byte lies */
+    uint64_t last_modified_millis; /* since 1970; 0 if unknown */
+    uint32_t cache;
+    uint32_t flags;
+    const char *etag;             /* the texts are never NULL, and stay until railhead_completions_free */
+    const char *version_id;
+    const char *code;             /* of an error: S3's, or the word for RAILHEAD_NOT_SERVED and RAILHEAD_ENDED */
+    const char *message;
+    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each */
+    void *owned;                  /* the library's */
+} railhead_completion;
+
+/*
+ * Collects at most `room` completions, without waiting: their number, 0 for none, RAILHEAD_ENDED where the session is over and
+ * all were collected. They are the caller's until railhead_completions_free.
+ */
+int32_t railhead_poll(railhead_session *session, railhead_completion *completions, size_t room);
+
+/* As railhead_poll, after waiting for one: at most so long, and without end for a negative timeout. 0: none in time. */
+int32_t railhead_wait(railhead_session *session, railhead_completion *completions, size_t room, int64_t timeout_millis);
+
+/* Gives back what completions point to. Also after the session was closed. */
+void railhead_completions_free(railhead_completion *completions, size_t count);
+
+/*
+ * A descriptor that is readable while completions wait to be collected, and when the session is over; for poll and epoll,
+ * never to be read or closed. It goes with the session.
+ */
+int32_t railhead_event_fd(const railhead_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

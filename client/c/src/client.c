@@ -1,0 +1,159 @@
+/* librailhead's sessions, as railhead.h describes them. */
+#include "client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+enum { REQUEST_TIMEOUT_MILLIS = 60000, TIMEOUT_MILLIS = 10000, UNKNOWN_SESSION = 1 };
+
+static _Thread_local char last_error[sizeof((struct rh_error *)0)->text];
+
+int32_t rh_report_as(int32_t code, const char *text) {
+    snprintf(last_error, sizeof last_error, "%s", text);
+    return code;
+}
+
+int32_t rh_report(const struct rh_error *error) {
+    return rh_report_as(error->code, error->text);
+}
+
+RAILHEAD_PUBLIC const char *railhead_last_error(void) {
+    return last_error;
+}
+
+RAILHEAD_PUBLIC uint32_t railhead_abi_version(void) {
+    return RAILHEAD_ABI;
+}
+
+RAILHEAD_PUBLIC const char *railhead_version(void) {
+    return RAILHEAD_VERSION;
+}
+
+RAILHEAD_PUBLIC const char *railhead_result_text(int32_t result) {
+    static const char *const texts[] = {
+        "done", "a mistake of the caller's", "out of memory", "not available here", "refused by the gateway",
+        "not done in time", "the session is over", "the session is over, and the outcome unknown", "cancelled",
+        "not served by this way", "an error of S3's", "the buffer is in use",
+        "the gateway may still touch the memory", "written, but not flushed to the GPU"};
+    return result <= 0 && result >= RAILHEAD_NOT_FLUSHED ? texts[-result] : "an unknown result";
+}
+
+RAILHEAD_PUBLIC void railhead_options_init(railhead_options *options, size_t struct_bytes) {
+    railhead_options made = {.fabric = RAILHEAD_LOOPBACK, .timeout_millis = TIMEOUT_MILLIS,
+                             .request_timeout_millis = REQUEST_TIMEOUT_MILLIS};
+    size_t known = struct_bytes < sizeof made ? struct_bytes : sizeof made;
+    made.struct_bytes = (uint32_t)struct_bytes;
+    memset(options, 0, struct_bytes);
+    memcpy(options, &made, known);
+}
+
+static int overwrite(char *out, size_t room, const char *value, const char *what, struct rh_error *error) {
+    if (value && snprintf(out, room, "%s", value) >= (int)room) {
+        return rh_fail_as(error, RAILHEAD_ARGUMENT, "%s is longer than %zu characters", what, room - 1);
+    }
+    return 0;
+}
+
+/* What the options say goes before the environment, and what is wrong there does not matter then. */
+static int settle(const railhead_options *options, struct rh_settings *settings, struct rh_error *error) {
+    const struct rh_named named = {.endpoint = options->endpoint, .has_keys = options->access_key != NULL};
+    if (!options->access_key != !options->secret_key || (options->session_token && !options->access_key)) {
+        return rh_fail_as(error, RAILHEAD_ARGUMENT, "access_key, secret_key and session_token belong together");
+    }
+    if (options->fabric != RAILHEAD_LOOPBACK && options->fabric != RAILHEAD_VERBS) {
+        return rh_fail_as(error, RAILHEAD_ARGUMENT, "no such fabric: %u", options->fabric);
+    }
+    if (rh_settings_complete(settings, &named, error) != 0) {
+        error->code = RAILHEAD_ARGUMENT;
+        return -1;
+    }
+    settings->fabric = options->fabric;
+    settings->http = options->http;
+    settings->http_context = options->http_context;
+    settings->timeout_millis = options->timeout_millis ? options->timeout_millis : TIMEOUT_MILLIS;
+    return overwrite(settings->region, sizeof settings->region, options->region, "region", error) != 0
+                   || overwrite(settings->access_key, sizeof settings->access_key, options->access_key, "access_key", error)
+                   || overwrite(settings->secret_key, sizeof settings->secret_key, options->secret_key, "secret_key", error)
+                   || overwrite(settings->session_token, sizeof settings->session_token, options->session_token,
+                                "session_token", error)
+                   || overwrite(settings->ca_bundle, sizeof settings->ca_bundle, options->ca_bundle, "ca_bundle", error)
+               ? -1 : 0;
+}
+
+/* A first connection, with all that it loads, may take longer than the gateway keeps a session for it: the second is quicker. */
+static int open_session(const struct rh_settings *settings, struct rh_session **core, struct rh_error *error) {
+    struct rh_grant grant = {0};
+    int result = -1;
+    for (int attempt = 0; attempt < 2 && result != 0; attempt++) {
+        if (attempt > 0 && error->refusal != UNKNOWN_SESSION) {
+            break;
+        }
+        result = rh_grant_request(settings, &grant, error) != 0
+                     ? -1 : rh_session_connect(&grant, settings->timeout_millis, core, error);
+    }
+    explicit_bzero(&grant, sizeof grant);
+    return result;
+}
+
+static int open_core(const railhead_options *options, struct rh_session **core, struct rh_error *error) {
+    struct rh_settings *settings = calloc(1, sizeof *settings);
+    if (!settings) {
+        return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
+    }
+    int result = settle(options, settings, error);
+    if (result == 0) {
+        result = open_session(settings, core, error);
+    }
+    explicit_bzero(settings, sizeof *settings);
+    free(settings);
+    return result;
+}
+
+RAILHEAD_PUBLIC int32_t railhead_connect(const railhead_options *options, railhead_session **session) {
+    railhead_options known;
+    struct rh_error error;
+    railhead_options_init(&known, sizeof known);
+    if (!options || !session || options->struct_bytes < offsetof(railhead_options, reserved)) {
+        return rh_report_as(RAILHEAD_ARGUMENT, "options are made by railhead_options_init");
+    }
+    memcpy(&known, options, options->struct_bytes < sizeof known ? options->struct_bytes : sizeof known);
+    railhead_session *made = calloc(1, sizeof *made);
+    if (!made) {
+        return rh_report_as(RAILHEAD_NO_MEMORY, "out of memory");
+    }
+    made->fabric = known.fabric;
+    made->request_timeout_millis = known.request_timeout_millis ? known.request_timeout_millis : REQUEST_TIMEOUT_MILLIS;
+    if (open_core(&known, &made->core, &error) != 0) {
+        free(made);
+        return rh_report(&error);
+    }
+    *session = made;
+    return RAILHEAD_OK;
+}
+
+RAILHEAD_PUBLIC int32_t railhead_is_open(const railhead_session *session) {
+    return rh_session_is_open(session->core);
+}
+
+RAILHEAD_PUBLIC uint32_t railhead_max_requests(const railhead_session *session) {
+    return session->core->requests.max;
+}
+
+RAILHEAD_PUBLIC int32_t railhead_event_fd(const railhead_session *session) {
+    return session->core->requests.event_fd;
+}
+
+/* An adapter's regions end before their device does: the buffers go between the end and what it leaves. */
+RAILHEAD_PUBLIC int32_t railhead_close(railhead_session *session) {
+    bool let_go = rh_session_finish(session->core);
+    for (railhead_buffer *buffer = session->buffers, *next; buffer; buffer = next) {
+        next = buffer->next;
+        rh_buffer_free(buffer, !let_go);
+    }
+    rh_session_discard(session->core);
+    free(session);
+    return let_go ? RAILHEAD_OK : rh_report_as(RAILHEAD_HELD, "the gateway did not let go of the memory in time");
+}

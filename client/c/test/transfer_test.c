@@ -1,0 +1,428 @@
+/* librailhead by its header alone, against a fake gateway. */
+#include "railhead/railhead.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "fake_gateway.h"
+
+enum { BUFFER_BYTES = 2 * FAKE_OBJECT_BYTES, MOST = 64, PATIENCE_MILLIS = 20000 };
+
+struct site {
+    struct fake_gateway gateway;
+    railhead_session *session;
+    railhead_buffer *buffer;
+    uint8_t *memory;
+};
+
+static void connect_to(struct site *site, uint32_t timeout_millis) {
+    railhead_options options;
+    railhead_options_init(&options, sizeof options);
+    options.endpoint = site->gateway.endpoint;
+    options.region = FAKE_REGION;
+    options.access_key = FAKE_ACCESS;
+    options.secret_key = FAKE_SECRET;
+    options.timeout_millis = timeout_millis;
+    CHECK(railhead_connect(&options, &site->session) == RAILHEAD_OK, "%s", railhead_last_error());
+    railhead_memory memory = {.kind = RAILHEAD_ALLOCATED, .descriptor = -1, .bytes = BUFFER_BYTES};
+    CHECK(railhead_register(site->session, &memory, &site->buffer) == RAILHEAD_OK, "%s", railhead_last_error());
+    site->memory = railhead_buffer_address(site->buffer);
+}
+
+static struct site *open_site(uint32_t max_requests, uint32_t timeout_millis) {
+    struct site *site = calloc(1, sizeof *site);
+    site->gateway.keep_alive_millis = 60000;
+    site->gateway.max_requests = max_requests;
+    fake_gateway_start(&site->gateway, "transfer_test.sock");
+    fake_gateway_start_http(&site->gateway);
+    connect_to(site, timeout_millis);
+    return site;
+}
+
+static void close_site(struct site *site) {
+    CHECK(railhead_close(site->session) == RAILHEAD_OK, "%s", railhead_last_error());
+    fake_gateway_stop(&site->gateway);
+    free(site);
+}
+
+static railhead_request get(const struct site *site, uint64_t offset, uint64_t first, uint64_t last) {
+    return (railhead_request){.operation = RAILHEAD_GET, .flags = RAILHEAD_RANGE, .bucket = FAKE_BUCKET, .key = FAKE_OBJECT,
+                              .buffer = site->buffer, .offset = offset, .window = last - first + 1, .range_first = first,
+                              .range_last = last};
+}
+
+static void submit(struct site *site, const railhead_request *requests, size_t count, uint64_t *ids) {
+    CHECK(railhead_submit(site->session, requests, count, ids) == RAILHEAD_OK, "%s", railhead_last_error());
+}
+
+static void collect(struct site *site, railhead_completion *completions, size_t count) {
+    for (size_t got = 0; got < count;) {
+        int32_t more = railhead_wait(site->session, completions + got, count - got, PATIENCE_MILLIS);
+        CHECK(more > 0, "%d: %s", more, more < 0 ? railhead_last_error() : "none in time");
+        got += (size_t)more;
+    }
+}
+
+static railhead_completion only(struct site *site, railhead_request request) {
+    railhead_completion completion;
+    request.user = 77;
+    submit(site, &request, 1, NULL);
+    collect(site, &completion, 1);
+    CHECK(completion.user == 77, "%" PRIu64, completion.user);
+    return completion;
+}
+
+static bool is_object(const uint8_t *at, uint64_t first, uint64_t bytes) {
+    for (uint64_t i = 0; i < bytes; i++) {
+        if (at[i] != fake_byte(first + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void what_is_asked_for_is_in_the_window(void) {
+    struct site *site = open_site(8, 10000);
+    railhead_request whole = get(site, 5, 0, FAKE_OBJECT_BYTES - 1);
+    whole.flags = 0;
+    whole.range_last = 0;
+    railhead_completion done = only(site, whole);
+    CHECK(done.result == RAILHEAD_OK && done.status == 200 && done.bytes == FAKE_OBJECT_BYTES, "%s", done.code);
+    CHECK(is_object(site->memory + 5, 0, FAKE_OBJECT_BYTES), "the bytes");
+    CHECK(site->memory[4] == 0 && site->memory[5 + FAKE_OBJECT_BYTES] == 0, "others are touched");
+    CHECK(strcmp(done.etag, "\"v1\"") == 0 && done.cache == RAILHEAD_CACHE_HIT, "%s", done.etag);
+    railhead_completions_free(&done, 1);
+
+    done = only(site, get(site, 0, 100, 199));
+    CHECK(done.status == 206 && done.bytes == 100 && done.first_byte == 100 && is_object(site->memory, 100, 100), "%s",
+          done.code);
+    CHECK(done.object_bytes == FAKE_OBJECT_BYTES && done.last_modified_millis == 1700000000000, "its size");
+    railhead_completions_free(&done, 1);
+
+    railhead_request last = get(site, 0, 0, 49);
+    last.flags = RAILHEAD_LAST;
+    last.range_first = 50;
+    last.range_last = 0;
+    done = only(site, last);
+    CHECK(done.bytes == 50 && is_object(site->memory, FAKE_OBJECT_BYTES - 50, 50), "%" PRIu64, done.bytes);
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+static void objects_are_described_and_put(void) {
+    struct site *site = open_site(8, 10000);
+    railhead_completion done = only(site, (railhead_request){.operation = RAILHEAD_HEAD, .bucket = FAKE_BUCKET,
+                                                             .key = FAKE_OBJECT});
+    CHECK(done.result == RAILHEAD_OK && done.object_bytes == FAKE_OBJECT_BYTES, "%d", done.result);
+    railhead_completions_free(&done, 1);
+    done = only(site, (railhead_request){.operation = RAILHEAD_HEAD, .bucket = FAKE_BUCKET, .key = "none"});
+    CHECK(done.result == RAILHEAD_STORE && done.status == 404 && strcmp(done.code, "NoSuchKey") == 0, "%s", done.code);
+    railhead_completions_free(&done, 1);
+    memset(site->memory, 9, 300);
+    done = only(site, (railhead_request){.operation = RAILHEAD_PUT, .bucket = FAKE_BUCKET, .key = "new",
+                                         .buffer = site->buffer, .offset = 10, .window = 200,
+                                         .headers = "content-type: a/b\n"});
+    CHECK(done.result == RAILHEAD_OK && strcmp(done.etag, "\"v2\"") == 0, "%s", done.code);
+    CHECK(site->gateway.put_bytes == 200 && site->gateway.put[199] == 9, "%" PRIu64, site->gateway.put_bytes);
+    railhead_completions_free(&done, 1);
+    site->gateway.fault = DECLINE_REQUESTS;
+    done = only(site, get(site, 0, 0, 9));
+    CHECK(done.result == RAILHEAD_NOT_SERVED && strcmp(done.code, "unsupported") == 0, "%s", done.code);
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+/* Random ranges, far more than credits, compared with the object; a seed that fails is printed. */
+static void batches_are_within_the_credits(unsigned seed) {
+    enum { COUNT = 500, SLOT = 400 };
+    struct site *site = open_site(3, 10000);
+    railhead_request requests[COUNT];
+    railhead_completion completions[COUNT];
+    uint64_t ids[COUNT];
+    bool seen[COUNT] = {false};
+    srandom(seed);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint64_t first = (uint64_t)random() % (FAKE_OBJECT_BYTES - SLOT), bytes = 1 + (uint64_t)random() % SLOT;
+        requests[i] = get(site, i * SLOT, first, first + bytes - 1);
+        requests[i].user = i;
+    }
+    submit(site, requests, COUNT, ids);
+    collect(site, completions, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        const railhead_completion *done = &completions[i];
+        const railhead_request *asked = &requests[done->user];
+        CHECK(!seen[done->user] && done->id == ids[done->user], "seed %u: %" PRIu64, seed, done->user);
+        CHECK(done->result == RAILHEAD_OK && done->bytes == asked->window, "seed %u: %d", seed, done->result);
+        CHECK(is_object(site->memory + asked->offset, asked->range_first, asked->window), "seed %u", seed);
+        seen[done->user] = true;
+    }
+    CHECK(site->gateway.seen == COUNT && site->gateway.messages < COUNT, "%d messages", site->gateway.messages);
+    CHECK(railhead_poll(site->session, completions, 1) == 0, "one too many");
+    railhead_completions_free(completions, COUNT);
+    close_site(site);
+}
+
+static void await(atomic_int *count, int wanted) {
+    for (int i = 0; i < 20000 && *count < wanted; i++) {
+        usleep(1000);
+    }
+    CHECK(*count >= wanted, "%d of %d", *count, wanted);
+}
+
+static bool is_readable(const struct site *site, int millis) {
+    struct pollfd waiting = {.fd = railhead_event_fd(site->session), .events = POLLIN};
+    return poll(&waiting, 1, millis) == 1;
+}
+
+static void what_is_cancelled_has_its_completion(void) {
+    struct site *site = open_site(2, 10000);
+    railhead_request requests[3];
+    railhead_completion completions[3];
+    uint64_t ids[3];
+    site->gateway.fault = HOLD_REQUESTS;
+    for (uint64_t i = 0; i < 3; i++) {
+        requests[i] = get(site, i * 100, 0, 99);
+        requests[i].user = i;
+    }
+    submit(site, requests, 3, ids);
+    await(&site->gateway.seen, 2);
+    CHECK(site->gateway.most == 2, "%d at a time", site->gateway.most);
+    CHECK(!is_readable(site, 0) && railhead_poll(site->session, completions, 3) == 0, "nothing is done");
+    CHECK(railhead_release(site->buffer) == RAILHEAD_BUSY, "%s", railhead_last_error());
+    CHECK(railhead_cancel(site->session, &ids[2], 1) == RAILHEAD_OK, "%s", railhead_last_error());
+    CHECK(is_readable(site, PATIENCE_MILLIS), "the descriptor");
+    collect(site, completions, 1);
+    CHECK(completions[0].user == 2 && completions[0].result == RAILHEAD_CANCELLED, "%d", completions[0].result);
+    CHECK(site->gateway.cancels == 0 && !is_readable(site, 0), "it was not sent");
+    uint64_t twice[] = {ids[0], ids[1], ids[0], 999};
+    CHECK(railhead_cancel(site->session, twice, 4) == RAILHEAD_OK, "%s", railhead_last_error());
+    collect(site, completions + 1, 2);
+    for (int i = 1; i < 3; i++) {
+        CHECK(completions[i].result == RAILHEAD_CANCELLED && !(completions[i].flags & RAILHEAD_WINDOW_HELD), "%d",
+              completions[i].result);
+    }
+    CHECK(site->gateway.cancels == 2, "%d", site->gateway.cancels);
+    railhead_completions_free(completions, 3);
+    site->gateway.fault = NO_FAULT;
+    completions[0] = only(site, requests[0]);
+    CHECK(completions[0].result == RAILHEAD_OK, "%d after it", completions[0].result);
+    railhead_completions_free(completions, 1);
+    CHECK(railhead_release(site->buffer) == RAILHEAD_OK && site->gateway.registered == 0, "%s", railhead_last_error());
+    close_site(site);
+}
+
+static void a_request_has_its_time(void) {
+    struct site *site = open_site(1, 10000);
+    railhead_request requests[] = {get(site, 0, 0, 99), get(site, 100, 0, 99)};
+    railhead_completion completions[2];
+    requests[0].timeout_millis = requests[1].timeout_millis = 30;
+    site->gateway.fault = HOLD_REQUESTS;
+    submit(site, requests, 2, NULL);
+    collect(site, completions, 2);
+    CHECK(completions[0].result == RAILHEAD_TIMED_OUT && completions[1].result == RAILHEAD_TIMED_OUT, "%d %d",
+          completions[0].result, completions[1].result);
+    CHECK(site->gateway.cancels == 1 && railhead_is_open(site->session), "the session goes on");
+    railhead_completions_free(completions, 2);
+    site->gateway.fault = NO_FAULT;
+    railhead_completion done = only(site, get(site, 0, 0, 99));
+    CHECK(done.result == RAILHEAD_OK, "%d", done.result);
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+/* The gateway neither answers nor hears of the end: nobody knows what it still does with the window. */
+static void a_gateway_that_hangs_keeps_the_window(void) {
+    struct site *site = open_site(1, 60);
+    railhead_request request = get(site, 0, 0, 99);
+    railhead_completion done;
+    request.timeout_millis = 20;
+    fake_gateway_hang(&site->gateway);
+    submit(site, &request, 1, NULL);
+    collect(site, &done, 1);
+    CHECK(done.result == RAILHEAD_ENDED && (done.flags & RAILHEAD_WINDOW_HELD), "%d %x", done.result, done.flags);
+    railhead_completions_free(&done, 1);
+    CHECK(railhead_poll(site->session, &done, 1) == RAILHEAD_ENDED && is_readable(site, 0), "%s", railhead_last_error());
+    CHECK(railhead_submit(site->session, &request, 1, NULL) == RAILHEAD_ENDED, "it is over");
+    CHECK(railhead_close(site->session) == RAILHEAD_HELD, "%s", railhead_last_error());
+    fake_gateway_resume(&site->gateway);
+    fake_gateway_stop(&site->gateway);
+    free(site);
+}
+
+static void a_gateway_that_dies_in_a_transfer(enum fault fault, const char *code) {
+    struct site *site = open_site(4, 10000);
+    railhead_request requests[] = {get(site, 0, 0, 9999),
+                                   {.operation = RAILHEAD_PUT, .bucket = FAKE_BUCKET, .key = "new", .buffer = site->buffer,
+                                    .offset = 20000, .window = 10}};
+    railhead_completion done;
+    for (int i = 0; i < 2; i++) {
+        site->gateway.fault = fault;
+        submit(site, &requests[i], 1, NULL);
+        collect(site, &done, 1);
+        CHECK(done.result == (i == 0 ? RAILHEAD_ENDED : RAILHEAD_UNKNOWN), "%d: %s", done.result, done.code);
+        CHECK(strcmp(done.code, i == 0 ? code : "") == 0, "%s", done.code);
+        CHECK(!(done.flags & RAILHEAD_WINDOW_HELD) && !railhead_is_open(site->session), "%x", done.flags);
+        railhead_completions_free(&done, 1);
+        CHECK(railhead_wait(site->session, &done, 1, -1) == RAILHEAD_ENDED, "it is over");
+        CHECK(railhead_release(site->buffer) == RAILHEAD_OK, "%s", railhead_last_error());
+        CHECK(railhead_close(site->session) == RAILHEAD_OK, "%s", railhead_last_error());
+        site->gateway.fault = NO_FAULT;
+        connect_to(site, 10000); /* and the next one serves */
+        requests[0].buffer = requests[1].buffer = site->buffer;
+    }
+    close_site(site);
+}
+
+static void an_answer_that_nobody_asked_for_ends_the_session(enum fault fault) {
+    struct site *site = open_site(4, 10000);
+    site->gateway.fault = fault;
+    railhead_completion done = only(site, get(site, 0, 0, 9));
+    CHECK(done.result == RAILHEAD_ENDED && !(done.flags & RAILHEAD_WINDOW_HELD), "%d", done.result);
+    CHECK(site->gateway.byes == 1, "without a word the gateway's end would say nothing of its copies");
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+static void what_waits_is_not_sent_by_the_close(void) {
+    struct site *site = open_site(1, 10000);
+    site->gateway.fault = HOLD_REQUESTS;
+    railhead_request requests[] = {get(site, 0, 0, 9), get(site, 10, 0, 9), get(site, 20, 0, 9)};
+    submit(site, requests, 3, NULL);
+    CHECK(railhead_close(site->session) == RAILHEAD_OK, "%s", railhead_last_error());
+    CHECK(site->gateway.seen == 1 && site->gateway.byes == 1, "%d of 3", site->gateway.seen);
+    fake_gateway_stop(&site->gateway);
+    free(site);
+}
+
+/* This side dies: the gateway hears of it, and serves the next. */
+static void a_program_that_is_killed_leaves_a_gateway_that_serves(void) {
+    struct site *site = calloc(1, sizeof *site);
+    site->gateway.keep_alive_millis = 60000;
+    site->gateway.max_requests = 4;
+    site->gateway.fault = HOLD_REQUESTS;
+    fake_gateway_start(&site->gateway, "transfer_test.sock");
+    fake_gateway_start_http(&site->gateway);
+    pid_t child = fork();
+    if (child == 0) {
+        railhead_request request;
+        connect_to(site, 10000);
+        request = get(site, 0, 0, 9999);
+        submit(site, &request, 1, NULL);
+        pause();
+    }
+    await(&site->gateway.seen, 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    site->gateway.fault = NO_FAULT;
+    connect_to(site, 10000);
+    railhead_completion done = only(site, get(site, 0, 0, 99));
+    CHECK(done.result == RAILHEAD_OK && site->gateway.connections == 2, "%d", done.result);
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+static void a_forked_child_has_no_session(void) {
+    struct site *site = open_site(4, 10000);
+    pid_t child = fork();
+    if (child == 0) {
+        railhead_request request = get(site, 0, 0, 9);
+        railhead_completion done;
+        bool wrong = railhead_submit(site->session, &request, 1, NULL) != RAILHEAD_ENDED
+                     || railhead_poll(site->session, &done, 1) != RAILHEAD_ENDED || railhead_is_open(site->session)
+                     || railhead_release(site->buffer) != RAILHEAD_ENDED || railhead_close(site->session) != RAILHEAD_OK;
+        _exit(wrong);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0, "%x", (unsigned)status);
+    railhead_completion done = only(site, get(site, 0, 0, 99));
+    CHECK(done.result == RAILHEAD_OK && site->gateway.byes == 0, "it is the parent's");
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+static void mistakes_are_the_callers_and_do_no_harm(void) {
+    struct site *site = open_site(4, 10000);
+    railhead_request requests[] = {get(site, 0, 0, 9), get(site, BUFFER_BYTES - 5, 0, 9)};
+    CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "outside of the buffer");
+    CHECK(strstr(railhead_last_error(), "request 1"), "%s", railhead_last_error());
+    requests[1].buffer = NULL;
+    CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "no buffer");
+    railhead_buffer *buffer;
+    railhead_memory memory = {.kind = RAILHEAD_DEVICE, .descriptor = -1, .address = site, .bytes = 1};
+    CHECK(railhead_register(site->session, &memory, &buffer) == RAILHEAD_ARGUMENT, "a GPU's memory over loopback");
+    railhead_completion done;
+    CHECK(railhead_poll(site->session, &done, 0) == RAILHEAD_ARGUMENT, "no room");
+    CHECK(railhead_wait(site->session, &done, 1, 1) == 0, "nothing of it was submitted");
+    CHECK(site->gateway.seen == 0, "%d", site->gateway.seen);
+    close_site(site);
+    railhead_options options;
+    railhead_session *session;
+    railhead_options_init(&options, sizeof options);
+    options.endpoint = "http://127.0.0.1:9";
+    options.access_key = "a";
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_ARGUMENT, "half of the keys");
+    options.secret_key = "s";
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_UNAVAILABLE, "%s", railhead_last_error());
+    options.fabric = 9;
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_ARGUMENT, "%s", railhead_last_error());
+}
+
+static int refuse(void *context, railhead_http *exchange) {
+    ++*(int *)context;
+    CHECK(strcmp(exchange->method, "POST") == 0 && strcmp(exchange->url, "http://gateway/.railhead/sessions?fabric=loopback")
+          == 0, "%s", exchange->url);
+    CHECK(strcmp(exchange->headers[0], "Host: gateway") == 0 && !exchange->headers[4], "%s", exchange->headers[0]);
+    exchange->status = 403;
+    exchange->answer_bytes = (size_t)snprintf(exchange->answer, exchange->answer_room,
+                                              "<Error><Code>AccessDenied</Code></Error>");
+    return 0;
+}
+
+static void a_program_may_bring_its_own_http(void) {
+    int calls = 0;
+    railhead_options options;
+    railhead_session *session;
+    railhead_options_init(&options, sizeof options);
+    options.endpoint = "http://gateway";
+    options.access_key = "a";
+    options.secret_key = "s";
+    options.http = refuse;
+    options.http_context = &calls;
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_REFUSED && calls == 1, "%s", railhead_last_error());
+    CHECK(strstr(railhead_last_error(), "AccessDenied"), "%s", railhead_last_error());
+}
+
+static void every_result_has_words(void) {
+    for (int32_t result = RAILHEAD_NOT_FLUSHED; result <= RAILHEAD_OK; result++) {
+        CHECK(*railhead_result_text(result) && strcmp(railhead_result_text(result), railhead_result_text(1)) != 0, "%d",
+              result);
+    }
+    CHECK(railhead_abi_version() == RAILHEAD_ABI && *railhead_version(), "the version");
+}
+
+int main(void) {
+    setenv("NO_PROXY", "*", 1);
+    what_is_asked_for_is_in_the_window();
+    objects_are_described_and_put();
+    batches_are_within_the_credits((unsigned)time(NULL));
+    what_is_cancelled_has_its_completion();
+    a_request_has_its_time();
+    a_gateway_that_hangs_keeps_the_window();
+    a_gateway_that_dies_in_a_transfer(DIE_IN_TRANSFER, "");
+    a_gateway_that_dies_in_a_transfer(END_IN_TRANSFER, "shutting_down");
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_NOBODY);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_THE_NEXT);
+    what_waits_is_not_sent_by_the_close();
+    a_program_that_is_killed_leaves_a_gateway_that_serves();
+    a_forked_child_has_no_session();
+    mistakes_are_the_callers_and_do_no_harm();
+    a_program_may_bring_its_own_http();
+    every_result_has_words();
+    return 0;
+}
