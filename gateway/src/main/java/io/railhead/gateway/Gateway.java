@@ -156,6 +156,7 @@ public final class Gateway implements AutoCloseable {
             metrics.register(new FabricCollector(fabrics.all()));
             metrics.register(new NicCollector(config.rdma()));
             Grants grants = new Grants(nanoClock, cache, metrics);
+            credentials.tell(usable -> files.count("credentials", usable));
             credentials.onChange(change -> revoke(change, grants, sessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
                     System::nanoTime, sheddingOf(cache));
@@ -226,6 +227,7 @@ public final class Gateway implements AutoCloseable {
         }
         try {
             PolicyFile policy = opened(PolicyFile.load(path));
+            policy.tell(usable -> files.count("policy", usable));
             policy.watch();
             return policy;
         } catch (ConfigException e) {

@@ -56,7 +56,7 @@ final class ReloadedFiles {
                 token::replace, usable -> count("events", usable));
     }
 
-    private void count(String setting, boolean usable) {
+    void count(String setting, boolean usable) {
         metrics.fileReloads.labels(setting, usable ? "used" : "refused").inc();
     }
 }

@@ -101,6 +101,12 @@ final class FakeStore implements AutoCloseable {
                 .toList();
     }
 
+    /** For tests that go on for long. */
+    void forgetRequests() {
+        requests.clear();
+        targets.clear();
+    }
+
     long count(String prefix) {
         return requests.stream().filter(request -> request.startsWith(prefix)).count();
     }

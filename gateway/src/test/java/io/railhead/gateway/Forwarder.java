@@ -6,16 +6,19 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A port that is known before what answers there is: each connection is passed on, byte for byte,
- * once the target is told.
+ * once the targets are told, to one after another of those that take it.
  */
 final class Forwarder implements AutoCloseable {
-    private final CompletableFuture<URI> target = new CompletableFuture<>();
+    private final CompletableFuture<List<URI>> targets = new CompletableFuture<>();
+    private final AtomicInteger connections = new AtomicInteger();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final ServerSocket listener;
 
@@ -32,8 +35,8 @@ final class Forwarder implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
-    void passOnTo(URI endpoint) {
-        target.complete(endpoint);
+    void passOnTo(URI... endpoints) {
+        targets.complete(List.of(endpoints));
     }
 
     private void accept() {
@@ -50,14 +53,28 @@ final class Forwarder implements AutoCloseable {
 
     private void connect(Socket from) {
         try {
-            URI endpoint = target.join();
-            Socket to = new Socket(endpoint.getHost(), endpoint.getPort());
+            Socket to = connect();
             open.add(to);
             Thread.ofVirtual().start(() -> pass(to, from));
             pass(from, to);
         } catch (IOException e) {
             close(from);
         }
+    }
+
+    private Socket connect() throws IOException {
+        List<URI> all = targets.join();
+        int first = connections.getAndIncrement();
+        IOException refused = new IOException("nobody to pass it on to");
+        for (int i = 0; i < all.size(); i++) {
+            URI endpoint = all.get(Math.floorMod(first + i, all.size()));
+            try {
+                return new Socket(endpoint.getHost(), endpoint.getPort());
+            } catch (IOException e) {
+                refused = e;
+            }
+        }
+        throw refused;
     }
 
     private static void pass(Socket from, Socket to) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -42,7 +43,7 @@ class KilledPeerIT {
                 client.get("/held/object", other.headers(0, BUFFER));
                 long before = memoryFiles();
                 for (int round = 0; round < 3; round++) {
-                    killOne(gateway, way);
+                    killOne(gateway.endpoint(), way);
                     other.fill(round);
                     assertThat(client.get("/held/object", other.headers(0, BUFFER))
                             .headers()
@@ -55,12 +56,13 @@ class KilledPeerIT {
         }
     }
 
-    private static void killOne(TestGateway gateway, String way)
+    /** Its session is at work when it ends. */
+    static void killOne(URI gateway, String way)
             throws IOException, InterruptedException {
         String java = ProcessHandle.current().info().command().orElseThrow();
         Process process = new ProcessBuilder(java, "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), ChildPeer.class.getName(),
-                gateway.endpoint().toString(), way)
+                gateway.toString(), way)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try (BufferedReader out = process.inputReader()) {

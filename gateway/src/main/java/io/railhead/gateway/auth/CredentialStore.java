@@ -1,6 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.WatchedFile;
@@ -106,6 +107,13 @@ public final class CredentialStore implements AutoCloseable {
             listener.accept(change);
         } catch (RuntimeException e) {
             LOG.error("a listener failed on changed credentials", e);
+        }
+    }
+
+    /** Who is told of each changed file whether it could be used. */
+    public void tell(FileWatch.Outcome listener) {
+        if (file != null) {
+            file.tell(listener);
         }
     }
 

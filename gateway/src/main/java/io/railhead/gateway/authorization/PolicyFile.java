@@ -1,6 +1,7 @@
 package io.railhead.gateway.authorization;
 
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.WatchedFile;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -37,6 +38,11 @@ public final class PolicyFile implements AutoCloseable {
     /** Starts looking at the file once a second, on a virtual thread, until closed. */
     public void watch() {
         file.watch();
+    }
+
+    /** Who is told of each changed file whether it could be used. */
+    public void tell(FileWatch.Outcome listener) {
+        file.tell(listener);
     }
 
     /** Looks at the file now. Blocks. */

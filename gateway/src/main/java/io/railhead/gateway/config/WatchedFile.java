@@ -30,6 +30,7 @@ public final class WatchedFile<T> implements AutoCloseable {
     private final Parser<T> parser;
     private final Consumer<T> onChange;
     private final AtomicLong failures = new AtomicLong();
+    private volatile FileWatch.Outcome outcome = usable -> {};
     private final AtomicBoolean watching = new AtomicBoolean();
     private final CountDownLatch closed = new CountDownLatch(1);
     /** What was read last, usable or not; null while the file cannot be read. Guarded by this. */
@@ -107,6 +108,7 @@ public final class WatchedFile<T> implements AutoCloseable {
             }
             lastSeen = content;
             onChange.accept(parser.parse(file, content));
+            outcome.reloaded(true);
         } catch (ConfigException e) {
             failed(e);
         } catch (IOException e) {
@@ -120,6 +122,12 @@ public final class WatchedFile<T> implements AutoCloseable {
     private void failed(Exception e) {
         failures.incrementAndGet();
         LOG.warn("{} stay as they were: {}", what, e.getMessage());
+        outcome.reloaded(false);
+    }
+
+    /** Who is told of each change, on the thread that reads, whether it could be used. */
+    public void tell(FileWatch.Outcome listener) {
+        outcome = listener;
     }
 
     /** How often a changed file could not be used. */

@@ -175,6 +175,8 @@ class CredentialStoreTest {
     @Test
     void aFileThatCannotBeUsedChangesNothingAndIsCountedOnce() throws Exception {
         CredentialStore store = CredentialStore.load(write(ALICE));
+        List<Boolean> usable = new ArrayList<>();
+        store.tell(usable::add);
         write("  - nonsense\n");
         store.reload();
         store.reload();
@@ -191,6 +193,7 @@ class CredentialStoreTest {
         store.reload();
         assertThat(store.find("A1")).isNull();
         assertThat(principal(store, "B1").name()).isEqualTo("bob");
+        assertThat(usable).containsExactly(false, false, true);
     }
 
     @Test

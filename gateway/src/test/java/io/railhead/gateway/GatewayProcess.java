@@ -1,0 +1,117 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** {@code railhead serve} as a process of its own, which ends with this. */
+final class GatewayProcess implements AutoCloseable {
+    private static final Pattern PORTS = Pattern.compile(
+            "serves S3 on 127\\.0\\.0\\.1:(\\d+)(?: over TLS)?, health and metrics on 127\\.0\\.0\\.1:(\\d+)");
+    private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
+
+    private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(2);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final Process process;
+    private final int port;
+    private final int healthPort;
+
+    private GatewayProcess(Process process, Matcher ports) {
+        this.process = process;
+        this.port = Integer.parseInt(ports.group(1));
+        this.healthPort = Integer.parseInt(ports.group(2));
+    }
+
+    /** Returns once it serves. What it says goes beside the file. */
+    static GatewayProcess start(Path config, String... options) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"),
+                ServeMain.class.getName(), config.toString()));
+        Path log = Path.of(config + ".log");
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (process.isAlive() && System.nanoTime() < deadline) {
+            Matcher ports = PORTS.matcher(Files.readString(log));
+            if (ports.find()) {
+                return new GatewayProcess(process, ports);
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        process.destroyForcibly();
+        throw new AssertionError("it does not serve: " + Files.readString(log));
+    }
+
+    /** One that nobody listens on now. */
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    int port() {
+        return port;
+    }
+
+    URI endpoint() {
+        return URI.create("http://127.0.0.1:" + port);
+    }
+
+    URI health() {
+        return URI.create("http://127.0.0.1:" + healthPort);
+    }
+
+    /** As an orchestrator does; what is under way is finished. */
+    void terminate() throws InterruptedException {
+        process.destroy();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+        assertThat(process.exitValue()).isZero();
+    }
+
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    long residentBytes() {
+        try {
+            Matcher line = RESIDENT.matcher(
+                    Files.readString(Path.of("/proc/" + process.pid() + "/status")));
+            assertThat(line.find()).isTrue();
+            return Long.parseLong(line.group(1)) << 10;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    long descriptors() {
+        try (Stream<Path> open = Files.list(Path.of("/proc/" + process.pid() + "/fd"))) {
+            return open.count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

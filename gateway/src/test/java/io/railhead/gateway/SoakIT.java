@@ -1,0 +1,186 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.gateway.trust.FaultPlan;
+import io.railhead.gateway.trust.FaultProxy;
+import io.railhead.gateway.trust.Toxic;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * One gateway, for as long as {@code railhead.soak.minutes} says: clients over HTTP all the time,
+ * one after another by token and over the native channel, sessions that come and go, peers that are
+ * killed, readers that leave, files that change, and a store that fails half of the time. Memory,
+ * descriptors and latencies must be as flat at the end as they were after the first quarter.
+ */
+@EnabledIfSystemProperty(named = "railhead.soak.minutes", matches = ".+", disabledReason = "deploy/soak runs it")
+class SoakIT {
+    private static final Duration LENGTH = Duration
+            .ofSeconds((long) (60 * Double.parseDouble(
+                    System.getProperty("railhead.soak.minutes", "60"))));
+    private static final long SEED = Long.getLong("railhead.seed", 1);
+    private static final int PATIENT = 30;
+    private static final int A_CYCLE = 600;
+    private static final int LARGE = 8 << 20;
+    private static final int KILL_EVERY = 5;
+    /** How much a heap and its allocator may still settle. */
+    private static final double MEMORY_SLACK = 1.10;
+    private static final int DESCRIPTOR_SLACK = 16;
+    /** Of medians of a quarter of the run each, on a machine that others use, too. */
+    private static final double LATENCY_SLACK = 3;
+    private static final List<Toxic> TROUBLE = List.of(new Toxic.Latency(Duration.ofMillis(20)),
+            new Toxic.Reset(0), new Toxic.Reset(70_000), new Toxic.Truncation(9),
+            new Toxic.OtherLength(7), new Toxic.OtherLength(-7), new Toxic.ExtraBytes(40),
+            new Toxic.ShiftedRange(16), new Toxic.IgnoredRange(), new Toxic.SlowDown());
+
+    @TempDir
+    private Path folder;
+
+    private record Sample(long residentBytes, long descriptors, long hitNanos) {}
+
+    private Path config(FaultProxy store) throws IOException {
+        credentials(0);
+        return Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway:
+                  listen: 127.0.0.1:0
+                  health: 127.0.0.1:0
+                  credentials: credentials.yaml
+                rdma:
+                  loopback:
+                    socket: loopback.sock
+                admin: {listen: 127.0.0.1:0}
+                cache: {memory: 64MiB}
+                backends:
+                  store:
+                    endpoints: [%s]
+                    answer_timeout: 5s
+                    idle_timeout: 5s
+                rules:
+                  - bucket: held
+                    freshness: immutable
+                """.formatted(store.endpoint()));
+    }
+
+    /** Another file each time, the same meaning for who asks here. */
+    private void credentials(int change) throws IOException {
+        Path next = Files.writeString(folder.resolve("credentials.next"), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                    rdma_put: true
+                  - name: guest-%d
+                    keys: [{access_key: GUEST%d, secret_key: guest-secret}]
+                """.formatted(change, change));
+        Files.move(next, folder.resolve("credentials.yaml"), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    @Test
+    void nothingGrows() throws Exception {
+        Random random = new Random(SEED);
+        List<Sample> samples = new ArrayList<>();
+        try (FakeStore store = new FakeStore();
+                FaultProxy proxy = FaultProxy.before(store.endpoint());
+                GatewayProcess running = GatewayProcess.start(config(proxy), "-Xmx192m")) {
+            byte[] large = new byte[LARGE];
+            random.nextBytes(large);
+            store.put("/held/object", large);
+            TestClient client = new TestClient(running.endpoint(), "AK", "SK");
+            try (SteadyLoad load = new SteadyLoad(store, client, SEED, PATIENT)) {
+                long end = System.nanoTime() + LENGTH.toNanos();
+                for (int cycle = 0; System.nanoTime() < end; cycle++) {
+                    Toxic toxic = TROUBLE.get(random.nextInt(TROUBLE.size()));
+                    proxy.plan(new FaultPlan(SEED + cycle, toxic, 0.2));
+                    load.awaitMore(A_CYCLE);
+                    credentials(cycle);
+                    disturb(running, client, cycle % KILL_EVERY == 0);
+                    proxy.plan(FaultPlan.NONE);
+                    oneSided(client, large, random);
+                    load.medianHitNanos();
+                    load.awaitMore(A_CYCLE);
+                    Sample sample = new Sample(running.residentBytes(), running.descriptors(),
+                            load.medianHitNanos());
+                    samples.add(sample);
+                    store.forgetRequests();
+                    say(cycle, sample, load);
+                    assertThat(load.failures()).isEmpty();
+                }
+            }
+            assertThat(proxy.injected()).isPositive();
+        }
+        assertFlat(samples);
+    }
+
+    private static void oneSided(TestClient client, byte[] large, Random random) {
+        try (TestPeer peer = new TestPeer(client, "SK", LARGE)) {
+            for (int i = 0; i < 8; i++) {
+                peer.fill(i);
+                int length = 1 + random.nextInt(LARGE);
+                Answer answer = peer.ask(Request.get(0, "held", "object", peer.key(), 0, length));
+                assertThat(answer.isSuccess()).as("%s", answer).isTrue();
+                assertThat(peer.bytes(0, length)).isEqualTo(Arrays.copyOf(large, length));
+                peer.fill(i);
+                assertThat(client.get("/held/object", peer.headers(0, LARGE))
+                        .headers()
+                        .firstValue("x-amz-rdma-reply")).contains("200");
+                assertThat(peer.bytes(0, LARGE)).isEqualTo(large);
+            }
+        }
+    }
+
+    /** Readers that leave in mid-body, and now and then a peer that is killed. */
+    private static void disturb(GatewayProcess running, TestClient client, boolean kill)
+            throws Exception {
+        for (int i = 0; i < 4; i++) {
+            HttpRequest request = client.signed("GET", "/held/object", new byte[0]);
+            try (RawConnection reader = new RawConnection(running.endpoint())) {
+                reader.send(RawConnection.head(request) + "\r\n").receiveHead();
+                reader.read(1000);
+                reader.reset();
+            }
+        }
+        if (kill) {
+            KilledPeerIT.killOne(running.endpoint(), "channel");
+        }
+    }
+
+    private static void say(int cycle, Sample sample, SteadyLoad load) {
+        System.out.printf("cycle %d: %d requests, %d tried again, %d MiB, %d descriptors, %d us%n",
+                cycle, load.done(), load.retries(), sample.residentBytes() >> 20,
+                sample.descriptors(), sample.hitNanos() / 1000);
+    }
+
+    private static void assertFlat(List<Sample> samples) {
+        int quarter = samples.size() / 4;
+        assertThat(quarter).as("cycles in a quarter: more minutes are needed").isPositive();
+        List<Sample> before = samples.subList(quarter, 2 * quarter);
+        List<Sample> after = samples.subList(samples.size() - quarter, samples.size());
+        assertThat((double) median(after.stream().map(Sample::residentBytes).toList()))
+                .as("memory")
+                .isLessThan(MEMORY_SLACK
+                        * median(before.stream().map(Sample::residentBytes).toList()));
+        assertThat(median(after.stream().map(Sample::descriptors).toList())).as("descriptors")
+                .isLessThanOrEqualTo(DESCRIPTOR_SLACK
+                        + median(before.stream().map(Sample::descriptors).toList()));
+        assertThat((double) median(after.stream().map(Sample::hitNanos).toList())).as("latency")
+                .isLessThan(LATENCY_SLACK
+                        * median(before.stream().map(Sample::hitNanos).toList()));
+    }
+
+    private static long median(List<Long> values) {
+        return values.stream().sorted().toList().get(values.size() / 2);
+    }
+}
