@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -157,7 +154,7 @@ class EnduranceIT {
             load.use(client(running, "NEXT", tls));
             load.awaitMore(SOME);
             replace(credentials, principal("NEXT", "STORE2"));
-            TestGateway.await(() -> metric(running,
+            TestGateway.await(() -> running.metric(
                     "railhead_file_reloads_total{setting=\"credentials\",outcome=\"used\",}") > 1);
             load.awaitMore(SOME);
             store.deny("STORE");
@@ -181,21 +178,8 @@ class EnduranceIT {
     }
 
     private static void awaitReload(GatewayProcess running, String setting, String outcome) {
-        TestGateway.await(() -> metric(running, "railhead_file_reloads_total{setting=\"" + setting
+        TestGateway.await(() -> running.metric("railhead_file_reloads_total{setting=\"" + setting
                 + "\",outcome=\"" + outcome + "\",}") > 0);
-    }
-
-    private static double metric(GatewayProcess running, String series) {
-        return HttpClient.newHttpClient()
-                .sendAsync(HttpRequest.newBuilder(running.health().resolve("/metrics")).build(),
-                        HttpResponse.BodyHandlers.ofString())
-                .join()
-                .body()
-                .lines()
-                .filter(line -> line.startsWith(series + " "))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .findFirst()
-                .orElse(0);
     }
 
     private static void say(String what, SteadyLoad load) {

@@ -7,6 +7,9 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,12 +31,15 @@ final class GatewayProcess implements AutoCloseable {
 
     private final Process process;
     private final int port;
-    private final int healthPort;
+    private final URI metrics;
+    private final Path log;
+    private final HttpClient http = HttpClient.newHttpClient();
 
-    private GatewayProcess(Process process, Matcher ports) {
+    private GatewayProcess(Process process, Matcher ports, Path log) {
         this.process = process;
         this.port = Integer.parseInt(ports.group(1));
-        this.healthPort = Integer.parseInt(ports.group(2));
+        this.metrics = URI.create("http://127.0.0.1:" + ports.group(2) + "/metrics");
+        this.log = log;
     }
 
     /** Returns once it serves. What it says goes beside the file. */
@@ -53,7 +59,7 @@ final class GatewayProcess implements AutoCloseable {
         while (process.isAlive() && System.nanoTime() < deadline) {
             Matcher ports = PORTS.matcher(Files.readString(log));
             if (ports.find()) {
-                return new GatewayProcess(process, ports);
+                return new GatewayProcess(process, ports, log);
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
@@ -76,8 +82,22 @@ final class GatewayProcess implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + port);
     }
 
-    URI health() {
-        return URI.create("http://127.0.0.1:" + healthPort);
+    /** The value of one series, named as /metrics names it; 0 if there is none. */
+    double metric(String series) {
+        return http.sendAsync(HttpRequest.newBuilder(metrics).build(),
+                HttpResponse.BodyHandlers.ofString())
+                .join()
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(series + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
+                .findFirst()
+                .orElse(0);
+    }
+
+    /** All that it said. */
+    String log() throws IOException {
+        return Files.readString(log);
     }
 
     /** As an orchestrator does; what is under way is finished. */
@@ -113,5 +133,6 @@ final class GatewayProcess implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly();
+        http.close();
     }
 }

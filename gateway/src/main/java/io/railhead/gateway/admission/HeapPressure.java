@@ -24,13 +24,13 @@ public final class HeapPressure {
     private double last = -1;
     private long lastNanos;
 
-    /** How much is given up. */
+    /** How much is given up. Patience: all is to be well again within 10 s of its cause's end. */
     public enum Stage {
         NONE(0, 0, Duration.ZERO),
         /** Nothing new is kept, and some of what is known of objects is forgotten. */
-        NO_CACHING(0.80, 0.70, Duration.ofSeconds(10)),
+        NO_CACHING(0.80, 0.70, Duration.ofSeconds(3)),
         /** And requests are refused. */
-        NO_REQUESTS(0.92, 0.85, Duration.ofSeconds(5));
+        NO_REQUESTS(0.92, 0.85, Duration.ofSeconds(2));
 
         private final double enteredAt;
         private final double leftBelow;

@@ -23,8 +23,8 @@ public final class HeapWatch implements AutoCloseable {
     }
 
     /**
-     * Reads how much of the heap's maximum was in use when each of its pools was last collected.
-     * Until the first collection of long-lived objects, that is nothing.
+     * Reads how much of the heap's maximum long-lived objects had when they were last collected.
+     * Until the first such collection, that is nothing.
      */
     public static double heldAfterCollection() {
         return (double) POOLS.stream()
@@ -37,6 +37,8 @@ public final class HeapWatch implements AutoCloseable {
             .stream()
             .filter(pool -> pool.getType() == MemoryType.HEAP)
             .filter(pool -> pool.getCollectionUsage() != null)
+            // What is young is collected all the time, and tells nothing.
+            .filter(MemoryPoolMXBean::isUsageThresholdSupported)
             .toList();
 
     @Override

@@ -72,10 +72,10 @@ class HeapPressureTest {
     @Test
     void whereNoCollectionComesOneIsAskedFor() {
         at(0.95);
-        nanos += Duration.ofSeconds(4).toNanos();
+        nanos += Duration.ofMillis(1900).toNanos();
         at(0.95);
         assertThat(done).containsExactly("stop");
-        nanos += Duration.ofSeconds(1).toNanos();
+        nanos += Duration.ofMillis(100).toNanos();
         at(0.95);
         assertThat(done).containsExactly("stop", "collect");
         at(0.95);
