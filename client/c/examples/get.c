@@ -4,6 +4,7 @@
  *
  * cc get.c $(pkg-config --cflags --libs librailhead)
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <railhead/railhead.h>
 #include <stdio.h>
@@ -65,6 +66,9 @@ int main(int count, char **arguments) {
         fail("usage", "get BUCKET KEY [FILE]");
     }
     FILE *out = count > 3 ? fopen(arguments[3], "wb") : stdout;
+    if (!out) {
+        fail(arguments[3], strerror(errno));
+    }
     railhead_options options;
     railhead_session *session;
     railhead_buffer *buffer;
@@ -85,5 +89,5 @@ int main(int count, char **arguments) {
     }
     railhead_completions_free(&described, 1);
     require(railhead_close(session), "close");
-    return !out || fclose(out) != 0;
+    return fclose(out) != 0;
 }
