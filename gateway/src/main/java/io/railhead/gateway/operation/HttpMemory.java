@@ -71,8 +71,7 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
 
         @Override
         public void broken(S3Exception error) {
-            count(dialect, services, "broken");
-            exchange.fail(error);
+            breakOff(error);
         }
     }
 
@@ -80,11 +79,15 @@ record HttpMemory(ReadServices services, Exchange exchange, S3Request request, R
         services.metrics().rdmaRequests.labels(dialect.name(), result).inc();
     }
 
+    private void breakOff(S3Exception error) {
+        count(dialect, services, "broken");
+        exchange.fail(error);
+    }
+
     /** Where the object goes instead; null where the dialect's answer is an error, now given. */
     private @Nullable HttpBody declinedBody(String reason) {
         if (written == Written.PERHAPS_SOME) {
-            count(dialect, services, "broken");
-            exchange.fail(RdmaErrors.tooLateToDecline(reason));
+            breakOff(RdmaErrors.tooLateToDecline(reason));
             return null;
         }
         services.metrics().rdmaDeclined.labels(reason).inc();
