@@ -11,10 +11,12 @@ import java.util.List;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What operators do while clients are at work: none of them sees an error for good. */
+@Tag("long")
 class EnduranceIT {
     /** What the AWS SDKs do in their standard mode. */
     private static final int ATTEMPTS_OF_SDKS = 3;

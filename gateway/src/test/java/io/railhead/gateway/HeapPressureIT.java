@@ -12,10 +12,12 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A gateway that may know far more objects than its heap has room for. */
+@Tag("long")
 class HeapPressureIT {
     private static final int OBJECTS = 9_000;
     private static final int AT_ONCE = 100;
