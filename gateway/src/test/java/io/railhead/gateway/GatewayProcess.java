@@ -31,40 +31,48 @@ final class GatewayProcess implements AutoCloseable {
 
     private final Process process;
     private final int port;
-    private final URI metrics;
+    private final URI health;
     private final Path log;
     private final HttpClient http = HttpClient.newHttpClient();
 
     private GatewayProcess(Process process, Matcher ports, Path log) {
         this.process = process;
         this.port = Integer.parseInt(ports.group(1));
-        this.metrics = URI.create("http://127.0.0.1:" + ports.group(2) + "/metrics");
+        this.health = URI.create("http://127.0.0.1:" + ports.group(2));
         this.log = log;
     }
 
-    /** Returns once it serves. What it says goes beside the file. */
+    /** Returns once it serves. */
     static GatewayProcess start(Path config, String... options) throws IOException {
+        Process process = launch(config, options);
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (process.isAlive() && System.nanoTime() < deadline) {
+            Matcher ports = PORTS.matcher(Files.readString(log(config)));
+            if (ports.find()) {
+                return new GatewayProcess(process, ports, log(config));
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        process.destroyForcibly();
+        throw new AssertionError("it does not serve: " + Files.readString(log(config)));
+    }
+
+    /** One that may not come to serving; what it says goes to {@link #log(Path)}. */
+    static Process launch(Path config, String... options) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                 ServeMain.class.getName(), config.toString()));
-        Path log = Path.of(config + ".log");
-        Process process = new ProcessBuilder(command)
+        return new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
+                .redirectOutput(log(config).toFile())
                 .start();
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
-        while (process.isAlive() && System.nanoTime() < deadline) {
-            Matcher ports = PORTS.matcher(Files.readString(log));
-            if (ports.find()) {
-                return new GatewayProcess(process, ports, log);
-            }
-            LockSupport.parkNanos(POLL_NANOS);
-        }
-        process.destroyForcibly();
-        throw new AssertionError("it does not serve: " + Files.readString(log));
+    }
+
+    static Path log(Path config) {
+        return Path.of(config + ".log");
     }
 
     /** One that nobody listens on now. */
@@ -82,12 +90,14 @@ final class GatewayProcess implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + port);
     }
 
+    /** Whether it wants new requests. */
+    boolean isReady() {
+        return ask("/readyz").statusCode() == 200;
+    }
+
     /** The value of one series, named as /metrics names it; 0 if there is none. */
     double metric(String series) {
-        return http.sendAsync(HttpRequest.newBuilder(metrics).build(),
-                HttpResponse.BodyHandlers.ofString())
-                .join()
-                .body()
+        return ask("/metrics").body()
                 .lines()
                 .filter(line -> line.startsWith(series + " "))
                 .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
@@ -95,14 +105,28 @@ final class GatewayProcess implements AutoCloseable {
                 .orElse(0);
     }
 
+    private HttpResponse<String> ask(String path) {
+        return http.sendAsync(HttpRequest.newBuilder(health.resolve(path)).build(),
+                HttpResponse.BodyHandlers.ofString())
+                .join();
+    }
+
     /** All that it said. */
     String log() throws IOException {
         return Files.readString(log);
     }
 
-    /** As an orchestrator does; what is under way is finished. */
     void terminate() throws InterruptedException {
+        drain();
+        awaitEnd();
+    }
+
+    /** As an orchestrator does; what is under way is finished. */
+    void drain() {
         process.destroy();
+    }
+
+    void awaitEnd() throws InterruptedException {
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
         assertThat(process.exitValue()).isZero();
     }

@@ -7,15 +7,11 @@ import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
 import io.vertx.core.json.JsonObject;
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,8 +21,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,9 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code serve} as a process: how it starts, why it does not, and how it stops. */
 class LifecycleIT {
-    private static final Pattern PORTS = Pattern.compile(
-            "serves S3 on 127\\.0\\.0\\.1:(\\d+), health and metrics on 127\\.0\\.0\\.1:(\\d+)");
-
     @TempDir
     private Path folder;
 
@@ -75,15 +66,6 @@ class LifecycleIT {
                 """.formatted(listen, health, store.endpoint(), more));
     }
 
-    private Process serve(Path config) throws IOException {
-        String java = ProcessHandle.current().info().command().orElseThrow();
-        return new ProcessBuilder(java, "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), ServeMain.class.getName(),
-                config.toString())
-                .redirectError(folder.resolve("stderr").toFile())
-                .start();
-    }
-
     private static long eventLoops() {
         return Thread.getAllStackTraces()
                 .keySet()
@@ -120,36 +102,30 @@ class LifecycleIT {
             awaitQuietly(release);
             return false;
         });
-        Process process = serve(config("127.0.0.1:0", "127.0.0.1:0", "cache: {memory: 64MiB}"));
-        try (BufferedReader out = process.inputReader()) {
-            Matcher ports = ports(out);
-            TestClient client = new TestClient(URI.create("http://127.0.0.1:" + ports.group(1)),
-                    "AK", "SK");
-            URI ready = URI.create("http://127.0.0.1:" + ports.group(2) + "/readyz");
-            TestGateway.await(() -> status(ready) == 200);
+        try (GatewayProcess running = GatewayProcess
+                .start(config("127.0.0.1:0", "127.0.0.1:0", "cache: {memory: 64MiB}"))) {
+            TestClient client = new TestClient(running.endpoint(), "AK", "SK");
+            TestGateway.await(running::isReady);
             CompletableFuture<HttpResponse<byte[]>> underWay = client.sendAsync("GET", "/b/key",
                     new byte[0]);
             held.await();
 
-            process.destroy();
+            running.drain();
 
-            TestGateway.await(() -> status(ready) == 503);
+            TestGateway.await(() -> !running.isReady());
             release.countDown();
             assertThat(underWay.get(30, TimeUnit.SECONDS).body()).isEqualTo(object);
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(process.exitValue()).isZero();
-        } finally {
-            process.destroyForcibly();
+            running.awaitEnd();
         }
     }
 
     @Test
     void itsLogIsOneJsonObjectALineIfSoConfigured() throws Exception {
-        Process process = serve(config("127.0.0.1:0", "127.0.0.1:0", "log: {format: json}"));
-        try (BufferedReader out = process.inputReader()) {
-            ports(out);
-            process.toHandle().destroy();
-            List<JsonObject> lines = out.lines()
+        try (GatewayProcess running = GatewayProcess
+                .start(config("127.0.0.1:0", "127.0.0.1:0", "log: {format: json}"))) {
+            running.terminate();
+            List<JsonObject> lines = running.log()
+                    .lines()
                     .filter(line -> line.startsWith("{"))
                     .map(JsonObject::new)
                     .toList();
@@ -160,19 +136,7 @@ class LifecycleIT {
                 assertThat(Instant.parse(line.getString("@timestamp")))
                         .isAfter(Instant.EPOCH);
             });
-        } finally {
-            process.destroyForcibly();
         }
-    }
-
-    private static Matcher ports(BufferedReader out) throws IOException {
-        for (String line = out.readLine(); line != null; line = out.readLine()) {
-            Matcher matcher = PORTS.matcher(line);
-            if (matcher.find()) {
-                return matcher;
-            }
-        }
-        throw new AssertionError("it ended before it served");
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
@@ -183,26 +147,12 @@ class LifecycleIT {
         }
     }
 
-    private static int status(URI uri) {
-        try {
-            return HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(uri).build(),
-                            HttpResponse.BodyHandlers.discarding())
-                    .statusCode();
-        } catch (IOException e) {
-            return 0;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return 0;
-        }
-    }
-
     private void refuses(Path config, String key) throws Exception {
-        Process process = serve(config);
+        Process process = GatewayProcess.launch(config);
         try {
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isEqualTo(1);
-            assertThat(Files.readAllLines(folder.resolve("stderr")))
+            assertThat(Files.readAllLines(GatewayProcess.log(config)))
                     .filteredOn(line -> line.startsWith("railhead: "))
                     .singleElement()
                     .asString()
