@@ -4,7 +4,6 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
-import io.railhead.gateway.config.WatchedFile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -21,19 +20,23 @@ public final class CredentialStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialStore.class);
 
     /** Null where no secret is held. */
-    private final @Nullable WatchedFile<Credentials> file;
+    private final @Nullable FileWatch file;
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
-    private volatile Credentials current;
+    private volatile Credentials current = Credentials.NONE;
 
-    private CredentialStore(Path path, WatchedFile.Parser<Credentials> parser)
-            throws ConfigException {
-        file = new WatchedFile<>("credentials", path, parser, this::replace);
-        current = file.load();
+    @FunctionalInterface
+    private interface Parser {
+        Credentials parse(Path file, byte[] content) throws ConfigException;
+    }
+
+    private CredentialStore(Path path, Parser parser) throws ConfigException {
+        file = new FileWatch("gateway.credentials", List.of(path),
+                contents -> replace(parser.parse(path, contents.getFirst())));
+        file.load();
     }
 
     private CredentialStore() {
         file = null;
-        current = Credentials.NONE;
     }
 
     /** What the configuration's way of knowing callers needs. Blocks. */
@@ -88,14 +91,14 @@ public final class CredentialStore implements AutoCloseable {
     /** Looks at the file now. Blocks. */
     public void reload() {
         if (file != null) {
-            file.reload();
+            file.look();
         }
     }
 
     private void replace(Credentials next) {
         CredentialChange change = current.until(next);
         current = next;
-        LOG.info("credentials reloaded: {} principals", next.principals().size());
+        LOG.info("credentials: {} principals", next.principals().size());
         if (!change.isEmpty()) {
             listeners.forEach(listener -> tell(listener, change));
         }
@@ -115,11 +118,6 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.tell(listener);
         }
-    }
-
-    /** How often a changed file could not be used. */
-    public long reloadFailures() {
-        return file == null ? 0 : file.failures();
     }
 
     /** Stops looking at the file. */

@@ -10,6 +10,8 @@ import java.util.TreeSet;
  * outweighs any that allows. Immutable; asking allocates nothing.
  */
 final class Policy {
+    static final Policy DENIES_ALL = new Policy(List.of());
+
     private final List<Statement> statements;
 
     Policy(List<Statement> statements) {

@@ -2,7 +2,6 @@ package io.railhead.gateway.authorization;
 
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
-import io.railhead.gateway.config.WatchedFile;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -13,12 +12,13 @@ import org.slf4j.LoggerFactory;
 public final class PolicyFile implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PolicyFile.class);
 
-    private final WatchedFile<Policy> file;
-    private volatile Policy current;
+    private final FileWatch file;
+    private volatile Policy current = Policy.DENIES_ALL;
 
     private PolicyFile(Path path) throws ConfigException {
-        file = new WatchedFile<>("policy", path, PolicyReader::read, this::replace);
-        current = file.load();
+        file = new FileWatch("gateway.policy", List.of(path),
+                contents -> replace(PolicyReader.read(path, contents.getFirst())));
+        file.load();
     }
 
     /** Reads the file for the first time. Blocks. */
@@ -28,7 +28,7 @@ public final class PolicyFile implements AutoCloseable {
 
     private void replace(Policy next) {
         current = next;
-        LOG.info("policy reloaded: {} statements", next.size());
+        LOG.info("policy: {} statements", next.size());
     }
 
     Policy current() {
@@ -47,7 +47,7 @@ public final class PolicyFile implements AutoCloseable {
 
     /** Looks at the file now. Blocks. */
     public void reload() {
-        file.reload();
+        file.look();
     }
 
     /** Things that are allowed but that the site should know, one line each. */

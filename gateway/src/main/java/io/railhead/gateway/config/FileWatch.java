@@ -17,24 +17,24 @@ import org.slf4j.LoggerFactory;
  * that cannot be used leaves what was read before in force.
  *
  * <p> The content itself is compared, once a second: neither times nor inodes tell all the ways
- * files are replaced.
+ * files are replaced (a projected Kubernetes secret swaps a link two levels up).
  */
 public final class FileWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
-    private static final int MAX_BYTES = 1 << 20;
+    private static final int MAX_BYTES = 16 << 20;
 
     private final String key;
     private final List<Path> files;
     private final User user;
-    private final Outcome outcome;
     private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile Outcome outcome = usable -> {};
     /** What was seen last, usable or not. Guarded by this. */
     private List<byte[]> lastSeen = List.of();
 
     /** Takes the files' content, in order; throws in one line what is wrong with it. */
     @FunctionalInterface
     public interface User {
-        void use(List<byte[]> contents);
+        void use(List<byte[]> contents) throws ConfigException;
     }
 
     /** Is told of each changed content whether it could be used. */
@@ -43,33 +43,53 @@ public final class FileWatch implements AutoCloseable {
         void reloaded(boolean usable);
     }
 
-    private FileWatch(String key, List<Path> files, User user, Outcome outcome) {
+    /**
+     * Files not read yet.
+     *
+     * @param key of the configuration, for messages
+     * @param user is called by whoever loads or looks, one at a time
+     */
+    public FileWatch(String key, List<Path> files, User user) {
         this.key = key;
         this.files = List.copyOf(files);
         this.user = user;
-        this.outcome = outcome;
     }
 
     /**
      * Hands the content over now, and then whenever it has changed, on a virtual thread. Blocks.
      *
-     * @param key of the configuration, for messages
      * @throws IllegalArgumentException where it cannot be read or used now
      */
     public static FileWatch start(String key, List<Path> files, User user, Outcome outcome) {
-        FileWatch watch = new FileWatch(key, files, user, outcome);
-        watch.begin();
-        Thread.ofVirtual().name(key + "-watch").start(watch::watchUntilClosed);
+        FileWatch watch = new FileWatch(key, files, user);
+        try {
+            watch.load();
+        } catch (ConfigException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+        watch.tell(outcome);
+        watch.watch();
         return watch;
     }
 
-    private synchronized void begin() {
+    /** Hands the content over for the first time. Blocks. */
+    public synchronized void load() throws ConfigException {
         try {
             lastSeen = read();
         } catch (IOException e) {
-            throw new IllegalArgumentException(key + ": cannot be read: " + e.getMessage(), e);
+            throw new ConfigException(key + ": cannot be read: " + e.getMessage());
         }
         user.use(lastSeen);
+    }
+
+    /** Who is told of each change, on the thread that looks. */
+    public void tell(Outcome listener) {
+        outcome = listener;
+    }
+
+    /** Starts looking once a second, on a virtual thread, until closed. */
+    public void watch() {
+        Thread.ofVirtual().name(key + "-watch").start(this::watchUntilClosed);
     }
 
     private List<byte[]> read() throws IOException {
@@ -94,7 +114,7 @@ public final class FileWatch implements AutoCloseable {
     }
 
     /** Looks at the files now. Blocks. The watch outlives whatever they hold. */
-    synchronized void look() {
+    public synchronized void look() {
         try {
             List<byte[]> contents = read();
             if (!isSeen(contents)) {
@@ -103,7 +123,7 @@ public final class FileWatch implements AutoCloseable {
                 LOG.info("{}: reloaded", key);
                 outcome.reloaded(true);
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | ConfigException | RuntimeException e) {
             failed(e);
         }
     }
