@@ -11,13 +11,19 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 /**
  * The store that holds the objects, who may read them, and what they contain.
  *
- * @param credentials that the store knows; a gateway in front of it must know them, too
+ * @param credentials that the store knows; a gateway that is started in front of it is given them,
+ *            too
  */
 public record Origin(URI endpoint, String region, AwsCredentials credentials, Manifest manifest) {
 
     /** For a client in this process, of the store or of a gateway. */
     public ClientConfig config(URI other) {
         return ClientConfig.of(other, region, StaticCredentialsProvider.create(credentials));
+    }
+
+    /** The same objects, asked for with another key. */
+    public Origin readBy(AwsCredentials other) {
+        return new Origin(endpoint, region, other, manifest);
     }
 
     /** For a client process: an empty token is none, whatever this process has inherited. */

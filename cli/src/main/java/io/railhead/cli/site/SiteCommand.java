@@ -15,6 +15,7 @@ import io.railhead.cli.reading.Table;
 import io.railhead.client.ClientConfig;
 import io.railhead.client.ObjectName;
 import io.railhead.client.RailheadClient;
+import io.railhead.client.S3Exception;
 import io.railhead.client.Via;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
@@ -25,6 +26,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,6 +35,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /** The demo's readings, of a store and objects of the user's own. */
@@ -61,8 +64,11 @@ public final class SiteCommand implements Callable<Integer> {
     @Option(names = "--via", paramLabel = "loopback|verbs", description = "How hits are delivered one-sided: in shared memory, or by RDMA (${DEFAULT-VALUE}).", defaultValue = "loopback")
     private Via via = Via.LOOPBACK;
 
-    @Option(names = "--gateway", paramLabel = "URL", description = "A gateway that runs already, in front of that store, and knows the same key (default: one is started here).")
+    @Option(names = "--gateway", paramLabel = "URL", description = "A gateway that runs already, in front of that store (default: one is started here).")
     private @Nullable URI gateway;
+
+    @Option(names = "--gateway-profile", paramLabel = "NAME", description = "Profile of the shared AWS files whose key that gateway knows (default: the store's key).")
+    private @Nullable String gatewayProfile;
 
     @Option(names = "--freshness", paramLabel = "immutable|strong", description = "Of the gateway that is started here (immutable).")
     private @Nullable String freshness;
@@ -101,6 +107,9 @@ public final class SiteCommand implements Callable<Integer> {
         }
         if (freshness != null && gateway != null) {
             throw misused("--freshness is for a gateway that is started here, not for --gateway");
+        }
+        if (gatewayProfile != null && gateway == null) {
+            throw misused("--gateway-profile is for a gateway that runs already, see --gateway");
         }
         if (objects < 1 || !(seconds > 0)) {
             throw misused("--objects must be >= 1 and --seconds > 0");
@@ -157,31 +166,64 @@ public final class SiteCommand implements Callable<Integer> {
     }
 
     private List<Row> read(Origin origin, Children children) throws IOException {
-        if (gateway != null) {
-            tryGateway(origin, gateway);
-        }
-        Readings readings = Readings.start(origin, via,
-                new Minima(Minima.STANDARD.rounds(), seconds), children, this::say);
+        return gateway == null
+                ? throughOwn(origin, children)
+                : throughGiven(origin, gateway, children);
+    }
+
+    private List<Row> throughOwn(Origin origin, Children children) throws IOException {
+        Readings readings = start(origin, children);
         readings.direct();
-        if (gateway != null) {
-            readings.hits(new Gateway.Given(gateway));
-        } else {
-            String own = freshness == null ? "immutable" : freshness;
-            try (OwnGateway started = readings.gateway(own)) {
-                readings.cold(started);
-                readings.hits(started);
-            }
+        String own = freshness == null ? "immutable" : freshness;
+        try (OwnGateway started = readings.gateway(own)) {
+            readings.cold(started);
+            readings.hits(started);
         }
         return readings.rows();
     }
 
-    /** Before anything is measured, and in words that name it. */
-    private void tryGateway(Origin origin, URI given) throws IOException {
-        ObjectName first = new ObjectName(bucket, origin.manifest().entries().getFirst().key());
-        try (RailheadClient client = RailheadClient.connect(origin.config(given))) {
-            client.head(first);
-        } catch (IOException e) {
-            throw new IOException("the gateway " + given + ": " + OneLine.of(e), e);
+    private List<Row> throughGiven(Origin origin, URI given, Children children)
+            throws IOException {
+        Origin known = seenByGateway(origin, given);
+        Readings direct = start(origin, children);
+        direct.direct();
+        Readings through = known.equals(origin) ? direct : start(known, children);
+        through.hits(new Gateway.Given(given));
+        return Stream.of(direct, through)
+                .distinct()
+                .flatMap(each -> each.rows().stream())
+                .toList();
+    }
+
+    private Readings start(Origin origin, Children children) throws IOException {
+        return Readings.start(origin, via, new Minima(Minima.STANDARD.rounds(), seconds), children,
+                this::say);
+    }
+
+    /** Tried before anything is measured, and in words that name the gateway. */
+    private Origin seenByGateway(Origin origin, URI given) throws IOException {
+        try {
+            Origin known = gatewayProfile == null ? origin : origin.readBy(key(gatewayProfile));
+            ObjectName first = new ObjectName(bucket,
+                    origin.manifest().entries().getFirst().key());
+            try (RailheadClient client = RailheadClient.connect(known.config(given))) {
+                client.head(first);
+            }
+            return known;
+        } catch (IOException | SdkException e) {
+            throw new IOException("the gateway " + given + ": " + OneLine.of(e) + hint(e), e);
+        }
+    }
+
+    private String hint(Exception refused) {
+        return gatewayProfile == null && refused instanceof S3Exception e && e.status() == 403
+                ? ", asked with the store's key; --gateway-profile names another"
+                : "";
+    }
+
+    private static AwsCredentials key(String profile) {
+        try (ProfileCredentialsProvider provider = ProfileCredentialsProvider.create(profile)) {
+            return provider.resolveCredentials();
         }
     }
 

@@ -13,6 +13,10 @@ import io.railhead.client.ListedObject;
 import io.railhead.client.ObjectName;
 import io.railhead.client.Progress;
 import io.railhead.client.RailheadClient;
+import io.railhead.gateway.Gateway;
+import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +34,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 class SiteIT {
     private static final String ID = "aws.accessKeyId";
     private static final String SECRET = "aws.secretAccessKey";
+    private static final String PROFILES = "aws.sharedCredentialsFile";
     private static final String BUCKET = "mine";
 
     @TempDir
@@ -129,6 +134,50 @@ class SiteIT {
                 .contains("the store " + nobody + ": cannot connect");
     }
 
+    /** As most sites have it: a key of its own for each, and the gateway has the store's. */
+    @Test
+    void aGatewayMayKnowAnotherKeyThanTheStore() throws Exception {
+        Path yaml = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
+                cache: {memory: 64MiB}
+                backends: {store: {endpoints: ["%s"]}}
+                rdma: {loopback: {socket: loopback.sock}}
+                admin: {enabled: false}
+                """.formatted(store.endpoint()));
+        Files.writeString(folder.resolve("c.yaml"), """
+                principals:
+                  - name: rack
+                    keys: [{access_key: RACK, secret_key: rack-secret}]
+                    backend_credential: {access_key: '%s', secret_key: '%s'}
+                """.formatted(store.keys().accessKey(), store.keys().secretKey()));
+        System.setProperty(PROFILES, Files.writeString(folder.resolve("profiles"), """
+                [rack]
+                aws_access_key_id = RACK
+                aws_secret_access_key = rack-secret
+                """).toString());
+        GatewayConfig loaded = ConfigLoader.load(yaml);
+        Path json = folder.resolve("given.json");
+        try (CredentialStore credentials = CredentialStore.open(loaded.gateway());
+                Gateway gateway = Gateway.start(loaded, credentials)) {
+            String url = "http://127.0.0.1:" + gateway.port();
+            assertThat(site("--bucket", BUCKET, "--prefix", "out/", "--gateway", url).err())
+                    .contains("the gateway " + url, "AccessDenied", "--gateway-profile");
+            assertThat(site("--bucket", BUCKET, "--gateway", url, "--gateway-profile", "nobody")
+                    .err()).contains("the gateway " + url, "nobody").hasLineCount(1);
+
+            BenchLine.Outcome outcome = site("--bucket", BUCKET, "--prefix", "out/", "--gateway",
+                    url, "--gateway-profile", "rack", "--seconds", "0.1", "--json",
+                    json.toString());
+
+            assertThat(outcome.status()).as(outcome.err()).isZero();
+        } finally {
+            System.clearProperty(PROFILES);
+        }
+        assertThat(Json.read(Files.readString(json), JsonNode.class).required("rows"))
+                .extracting(row -> row.required("path").asText())
+                .containsExactly("direct", "http-hit", "rdma-hit", "native-hit");
+    }
+
     @Test
     void wrongKeysAreSaid() {
         System.setProperty(SECRET, "wrong");
@@ -146,6 +195,7 @@ class SiteIT {
                 new String[]{"--freshness", "always"}, new String[]{"--bytes", "much"},
                 new String[]{"--objects", "0"}, new String[]{"--seconds", "0"},
                 new String[]{"--gateway", "nowhere"},
+                new String[]{"--gateway-profile", "rack"},
                 new String[]{"--gateway", "http://127.0.0.1:1", "--freshness", "strong"})) {
             List<String> line = new ArrayList<>(List.of("--bucket", BUCKET));
             line.addAll(List.of(wrong));
