@@ -1,0 +1,28 @@
+"""Objects of an S3 store, read through a Railhead gateway straight into memory: by RDMA, or over shared memory."""
+
+from railhead._calls import Got, Info, Read, Stored
+from railhead._paths import Report
+from railhead._settings import Credentials
+from railhead.client import Client, connect
+from railhead.errors import (
+    AccessDenied,
+    Cancelled,
+    ConnectionLost,
+    DeadlineExceeded,
+    FallbackWarning,
+    MemoryHeld,
+    NotFound,
+    NotServed,
+    OutcomeUnknown,
+    PreconditionFailed,
+    RailheadError,
+    RangeNotSatisfiable,
+    StoreError,
+    Unavailable,
+)
+
+__all__ = [
+    "AccessDenied", "Cancelled", "Client", "ConnectionLost", "Credentials", "DeadlineExceeded", "FallbackWarning", "Got",
+    "Info", "MemoryHeld", "NotFound", "NotServed", "OutcomeUnknown", "PreconditionFailed", "RailheadError",
+    "RangeNotSatisfiable", "Read", "Report", "StoreError", "Stored", "Unavailable", "connect",
+]

@@ -1,0 +1,239 @@
+"""The client's calls as steps, which a thread or an event loop has done."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import partial
+from typing import Any
+
+from railhead import _memory, _native, errors
+from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, stored
+from railhead._memory import View
+from railhead._paths import Paths
+from railhead._progress import Progress, reporting
+from railhead._ring import COPIED_BYTES
+from railhead._session import Box, Outcome
+from railhead._settings import split
+from railhead._transfer import Steps, Transfer
+
+MULTIPART_BYTES = 16 << 20
+_PART_BYTES = 8 << 20
+_MOST_PARTS = 10_000
+
+
+@dataclass(frozen=True)
+class Read:
+    """What is to be read: from `start`, as much as fits into the buffer, or `length` bytes if that is less."""
+
+    url: str
+    buffer: Any
+    start: int = 0
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Got:
+    """What was read: `length` bytes of an object that has `size`."""
+
+    length: int
+    size: int
+    etag: str
+    via: str
+    cache: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What was written."""
+
+    etag: str
+    version_id: str | None
+    via: str
+
+
+@dataclass(frozen=True)
+class Info:
+    """An object; of lists without version, content type and metadata."""
+
+    url: str
+    size: int
+    etag: str
+    last_modified: datetime | None
+    version_id: str | None = None
+    content_type: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def _target(read: Read) -> View:
+    view = _memory.view(read.buffer, writable=True)
+    if read.start < 0 or (read.length is not None and read.length < 0):
+        raise ValueError("start and length are not negative")
+    if read.length is None:
+        return view
+    return view.part(0, min(read.length, view.nbytes))
+
+
+def _piece_bytes(paths: Paths, view: View) -> int:
+    return PIECE_BYTES if paths.reaches(view) else COPIED_BYTES
+
+
+def _got(job: Get | Head) -> Got | Exception:
+    if job.error is not None:
+        return job.error
+    assert job.outcome is not None
+    moved = job.moved if isinstance(job, Get) else 0
+    return Got(moved, job.outcome.size, job.outcome.etag, job.via, _native.CACHE[job.outcome.cache])
+
+
+def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], progress: Progress,
+             return_exceptions: bool) -> Steps[list[Any]]:
+    jobs: list[Get | Head] = []
+    total = 0
+    for each in reads:
+        read = each if isinstance(each, Read) else Read(*each)
+        view = _target(read)
+        total += view.nbytes
+        # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
+        jobs.append(Get(read.url, view, read.start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(read.url))
+    with reporting(progress, total, "read") as tell:
+        yield from Transfer(paths, box, tell).run(jobs, not return_exceptions)
+    return [_got(job) for job in jobs]
+
+
+def get_into(paths: Paths, box: Box, read: Read) -> Steps[Got]:
+    got = yield from get_many(paths, box, [read], None, False)
+    only: Got = got[0]
+    return only
+
+
+def get(paths: Paths, box: Box, url: str, start: int, length: int | None) -> Steps[bytes]:
+    """One request for what is small; the object's length is known with its first bytes."""
+    if length == 0:
+        yield from get_into(paths, box, Read(url, bytearray()))
+        return b""
+    first = bytearray(COPIED_BYTES if length is None else min(length, COPIED_BYTES))
+    head = Get(url, _memory.view(first, writable=True), start)
+    yield from Transfer(paths, box).run([head], True)
+    assert head.outcome is not None
+    total = min(head.outcome.size - start, head.outcome.size if length is None else length)
+    if head.moved == total:
+        return bytes(memoryview(first)[:total])
+    made, view = _new_bytes(total)
+    _memory.copy(view.address, head.view.address, head.moved)
+    rest = view.part(head.moved, total - head.moved)
+    job = Get(url, rest, start + head.moved, piece_bytes=_piece_bytes(paths, rest), version=head.outcome)
+    yield from Transfer(paths, box).run([job], True)
+    return made
+
+
+_bytes_of_size = ctypes.pythonapi.PyBytes_FromStringAndSize
+_bytes_of_size.argtypes = [ctypes.c_char_p, ctypes.c_ssize_t]
+_bytes_of_size.restype = ctypes.py_object
+
+
+def _new_bytes(nbytes: int) -> tuple[bytes, View]:
+    """Bytes that may be written until somebody else sees them, as C has them made."""
+    made: bytes = _bytes_of_size(None, nbytes)
+    return made, _memory.view(made, writable=False)
+
+
+def head(paths: Paths, box: Box, url: str) -> Steps[Info]:
+    job = Head(url)
+    yield from Transfer(paths, box).run([job], True)
+    assert job.outcome is not None
+    return _info(url, job.outcome)
+
+
+def _info(url: str, outcome: Outcome) -> Info:
+    lines = (line.split(": ", 1) for line in outcome.headers.splitlines() if ": " in line)
+    headers = {name.lower(): value for name, value in lines}
+    millis = outcome.last_modified_millis
+    prefix = "x-amz-meta-"
+    return Info(
+        url, outcome.size, outcome.etag, datetime.fromtimestamp(millis / 1000, timezone.utc) if millis else None,
+        outcome.version_id or None, headers.get("content-type") or None,
+        {name[len(prefix):]: value for name, value in headers.items() if name.startswith(prefix)})
+
+
+@dataclass
+class _Upload:
+    """A multipart upload. What it has of the store is known here, whatever becomes of the call that asked."""
+
+    paths: Paths
+    url: str
+    headers: dict[str, str]
+    if_none_match: bool
+    upload_id: str = ""
+    etag: str = ""
+    version_id: str | None = None
+
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        bucket, key = split(self.url)
+        return self.paths.http().call(self.url, operation, Bucket=bucket, Key=key, **arguments)
+
+    def create(self) -> None:
+        self.upload_id = self._call("create_multipart_upload", **stored(self.headers))["UploadId"]
+
+    def complete(self, etags: Mapping[int, str]) -> None:
+        parts = [{"PartNumber": number, "ETag": etags[number]} for number in sorted(etags)]
+        answer = self._call("complete_multipart_upload", UploadId=self.upload_id, MultipartUpload={"Parts": parts},
+                            IfNoneMatch="*" if self.if_none_match else None)
+        self.etag, self.version_id = answer["ETag"], answer.get("VersionId")
+
+    def abort(self) -> None:
+        # What is raised is why it is aborted.
+        with suppress(errors.RailheadError):
+            if self.upload_id:
+                self._call("abort_multipart_upload", UploadId=self.upload_id)
+
+
+def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | None, metadata: Mapping[str, str] | None,
+             if_none_match: bool, progress: Progress) -> Steps[Stored]:
+    view = _memory.view(buffer, writable=False)
+    headers = {f"x-amz-meta-{name.lower()}": value for name, value in (metadata or {}).items()}
+    if content_type:
+        headers["content-type"] = content_type
+    if any(mark in text for line in headers.items() for text in line for mark in "\r\n\0"):
+        raise ValueError("content type and metadata are one line each")
+    with reporting(progress, view.nbytes, "write") as tell:
+        transfer = Transfer(paths, box, tell)
+        if view.nbytes <= MULTIPART_BYTES:
+            job = Put(url, view, headers, if_none_match=if_none_match)
+            yield from transfer.run([job], True)
+            assert job.outcome is not None
+            return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
+        upload = _Upload(paths, url, headers, if_none_match)
+        return (yield from _in_parts(transfer, upload, view))
+
+
+def _in_parts(transfer: Transfer, upload: _Upload, view: View) -> Steps[Stored]:
+    part_bytes = max(_PART_BYTES, -(-view.nbytes // _MOST_PARTS))
+    try:
+        yield upload.create
+        job = Parts(upload.url, view, upload.upload_id, part_bytes)
+        yield from transfer.run([job], True)
+        yield partial(upload.complete, job.etags)
+    except BaseException:
+        yield upload.abort
+        raise
+    return Stored(upload.etag, upload.version_id, job.via)
+
+
+def listed(paths: Paths, url: str, recursive: bool) -> Iterator[Info]:
+    bucket, prefix = split(url, with_key=False)
+    scheme = url.partition("://")[0]
+    for page in paths.http().list(url, bucket, prefix, "" if recursive else "/"):
+        objects = [Info(f"{scheme}://{bucket}/{each['Key']}", each["Size"], each["ETag"],
+                        each["LastModified"].astimezone(timezone.utc))
+                   for each in page.get("Contents", ())]
+        folders = [Info(f"{scheme}://{bucket}/{each['Prefix']}", 0, "", None) for each in page.get("CommonPrefixes", ())]
+        yield from sorted(objects + folders, key=lambda each: each.url)
+
+
+def delete(paths: Paths, url: str) -> Steps[None]:
+    bucket, key = split(url)
+    yield partial(paths.http().call, url, "delete_object", Bucket=bucket, Key=key)

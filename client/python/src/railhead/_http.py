@@ -1,0 +1,206 @@
+"""Plain S3, by botocore: what the native channel does not do, and the fallback."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import botocore.config
+import botocore.exceptions
+import urllib3
+
+from railhead import _native, errors
+from railhead._memory import View
+from railhead._session import Outcome
+from railhead._settings import Settings
+
+_CONNECT_SECONDS = 10
+
+
+def bytes_of(memory: View) -> memoryview:
+    """The bytes of memory of the host; valid as long as the view is."""
+    return memoryview((ctypes.c_ubyte * memory.nbytes).from_address(memory.address)).cast("B")
+
+
+class _Body(io.RawIOBase):
+    """Bytes of memory as botocore reads them: it may rewind to repeat a request."""
+
+    def __init__(self, memory: View) -> None:
+        self._bytes = bytes_of(memory)
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        count = min(len(into), len(self._bytes) - self._at)
+        into[:count] = self._bytes[self._at:self._at + count]
+        self._at += count
+        return count
+
+    def seek(self, to: int, whence: int = io.SEEK_SET) -> int:
+        self._at = to + (0, self._at, len(self._bytes))[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+
+class PlainS3:
+    """Threads: any. What fails is an Outcome with its error; the administrative calls raise it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._retrying = self._client(settings, 3)
+        self._once = self._client(settings, 1)
+
+    @staticmethod
+    def _client(settings: Settings, attempts: int) -> Any:
+        config = botocore.config.Config(
+            signature_version="s3v4", s3={"addressing_style": "path"}, connect_timeout=_CONNECT_SECONDS,
+            read_timeout=settings.deadline, max_pool_connections=settings.in_flight, user_agent_extra="railhead-python",
+            retries={"mode": "standard", "total_max_attempts": attempts}, request_checksum_calculation="when_required",
+            response_checksum_validation="when_required")
+        keys = settings.credentials()
+        named = settings.named is not None
+        return settings.aws.create_client(
+            "s3", endpoint_url=settings.endpoint, region_name=settings.region, verify=settings.ca, config=config,
+            aws_access_key_id=keys.access_key if named else None, aws_secret_access_key=keys.secret_key if named else None,
+            aws_session_token=keys.session_token if named else None)
+
+    def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """One operation; RailheadError."""
+        with _Translated(url):
+            answer: dict[str, Any] = getattr(self._retrying, operation)(**_present(arguments))
+            return answer
+
+    def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str) -> Outcome:
+        def read() -> Outcome:
+            wanted = f"bytes={span[0]}-{span[1]}" if span else f"bytes=0-{memory.nbytes - 1}"
+            try:
+                answer = self._retrying.get_object(**_present({"Bucket": bucket, "Key": key, "Range": wanted,
+                                                               "IfMatch": if_match}))
+            except botocore.exceptions.ClientError as error:
+                # An empty object has no first byte to ask for.
+                if span or error.response["ResponseMetadata"].get("HTTPStatusCode") != 416:
+                    raise
+                answer = self._retrying.get_object(**_present({"Bucket": bucket, "Key": key, "IfMatch": if_match}))
+            with closing(answer["Body"]) as body:
+                moved = _fill(body, bytes_of(memory), answer["ContentLength"])
+            content_range = answer.get("ContentRange", "")
+            size = int(content_range.rpartition("/")[2]) if content_range else answer["ContentLength"]
+            return Outcome(status=answer["ResponseMetadata"]["HTTPStatusCode"], moved=moved, size=size, etag=answer["ETag"],
+                           version_id=answer.get("VersionId", ""))
+        return _outcome(url, read)
+
+    def head(self, url: str, bucket: str, key: str) -> Outcome:
+        def ask() -> Outcome:
+            answer = self._retrying.head_object(Bucket=bucket, Key=key)
+            headers = {"content-type": answer.get("ContentType", "")}
+            headers.update({f"x-amz-meta-{name}": value for name, value in answer.get("Metadata", {}).items()})
+            return Outcome(
+                status=200, size=answer["ContentLength"], etag=answer["ETag"], version_id=answer.get("VersionId", ""),
+                headers="".join(f"{name}: {value}\n" for name, value in headers.items()),
+                last_modified_millis=int(answer["LastModified"].timestamp() * 1000))
+        return _outcome(url, ask)
+
+    def put(self, url: str, memory: View, operation: str, **arguments: Any) -> Outcome:
+        def write() -> Outcome:
+            # A part may be sent again; an object that another wrote meanwhile may not.
+            client = self._retrying if operation == "upload_part" else self._once
+            answer = getattr(client, operation)(Body=_Body(memory), ContentLength=memory.nbytes, **_present(arguments))
+            return Outcome(status=200, moved=memory.nbytes, size=memory.nbytes, etag=answer["ETag"],
+                           version_id=answer.get("VersionId", ""))
+        return _outcome(url, write, unknown=operation == "put_object")
+
+    def list(self, url: str, bucket: str, prefix: str, delimiter: str) -> Iterator[dict[str, Any]]:
+        with _Translated(url):
+            pages = self._retrying.get_paginator("list_objects_v2").paginate(
+                **_present({"Bucket": bucket, "Prefix": prefix, "Delimiter": delimiter}))
+            yield from pages
+
+    def close(self) -> None:
+        self._retrying.close()
+        self._once.close()
+
+
+def _present(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value not in (None, "", {})}
+
+
+def _fill(body: Any, into: memoryview, announced: int) -> int:
+    at = 0
+    while at < announced:
+        if at == len(into):
+            raise errors.StoreError("the store answered more bytes than were asked for")
+        got = body.readinto(into[at:])
+        if not got:
+            raise errors.ConnectionLost(f"the answer ended after {at} of {announced} bytes")
+        at += got
+    return at
+
+
+class _Translated:
+    """Raises botocore's errors as this package's."""
+
+    def __init__(self, url: str, unknown: bool = False) -> None:
+        self._url = url
+        self._unknown = unknown
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
+        if isinstance(error, errors.RailheadError):
+            return
+        if isinstance(error, botocore.exceptions.ClientError):
+            said, meta = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
+            raise errors.of_store(meta.get("HTTPStatusCode", 0), said.get("Code", ""), said.get("Message", ""), self._url,
+                                  meta.get("RequestId", "")) from error
+        if isinstance(error, botocore.exceptions.ConnectTimeoutError | botocore.exceptions.EndpointConnectionError):
+            raise errors.ConnectionLost(str(error), url=self._url) from error
+        if isinstance(error, botocore.exceptions.HTTPClientError | urllib3.exceptions.HTTPError | OSError):
+            if self._unknown:
+                raise errors.OutcomeUnknown(str(error), url=self._url) from error
+            timed_out = isinstance(error, botocore.exceptions.ReadTimeoutError)
+            kind = errors.DeadlineExceeded if timed_out else errors.ConnectionLost
+            raise kind(str(error), url=self._url) from error
+
+
+def _outcome(url: str, action: Callable[[], Outcome], unknown: bool = False) -> Outcome:
+    try:
+        with _Translated(url, unknown):
+            return action()
+    except Exception as error:  # the box carries it to who waits
+        return Outcome(_native.STORE, error=error)
+
+
+class Opener:
+    """The library's one HTTP request, by urllib3: so that no libcurl is needed, and one CA file counts for all."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._pool = urllib3.PoolManager(ca_certs=settings.ca, retries=False)
+        self.function = _native.HttpFunction(self._send)
+        self.failure = ""  # why there was no answer
+
+    def _send(self, _context: int | None, exchange_pointer: Any) -> int:
+        exchange = exchange_pointer.contents
+        lines: list[bytes] = []
+        while (line := exchange.headers[len(lines)]) is not None:
+            lines.append(line)
+        headers = dict(line.decode().split(": ", 1) for line in lines)
+        try:
+            answer = self._pool.request(exchange.method.decode(), exchange.url.decode(), headers=headers,
+                                        timeout=exchange.timeout_millis / 1000, redirect=False)
+        except Exception as error:  # nothing may be raised through the library
+            self.failure = str(error)
+            return 1
+        body = answer.data[: exchange.answer_room]
+        ctypes.memmove(exchange.answer, body, len(body))
+        exchange.status, exchange.answer_bytes = answer.status, len(body)
+        return 0

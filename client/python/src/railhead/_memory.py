@@ -1,0 +1,187 @@
+"""Addresses of other people's memory, and memory of our own that a gateway can reach."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import math
+import mmap
+import os
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+_HOST_DEVICES = (1, 3, 13)  # DLPack's CPU, CUDA's pinned and managed memory
+_CUDA = 2
+
+# Windows that a gateway may still touch, with what keeps them mapped: until the process ends.
+held: list[object] = []
+
+
+class _PyBuffer(ctypes.Structure):
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
+                ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p)]
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("byte_offset", ctypes.c_uint64)]
+
+
+_get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+_get_buffer.argtypes = [ctypes.py_object, ctypes.POINTER(_PyBuffer), ctypes.c_int]
+_get_buffer.restype = ctypes.c_int
+_release_buffer = ctypes.pythonapi.PyBuffer_Release
+_release_buffer.argtypes = [ctypes.POINTER(_PyBuffer)]
+_release_buffer.restype = None
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule_pointer.restype = ctypes.c_void_p
+_PyBUF_SIMPLE, _PyBUF_WRITABLE = 0, 1
+
+
+class _Export:
+    """Holds an object's buffer: as long as it lives, the memory neither moves nor goes."""
+
+    def __init__(self, buffer: object, writable: bool) -> None:
+        self._buffer = _PyBuffer()
+        _get_buffer(buffer, self._buffer, _PyBUF_WRITABLE if writable else _PyBUF_SIMPLE)
+        self.address: int = self._buffer.buf or 0
+        self.nbytes: int = self._buffer.len
+
+    def __del__(self) -> None:
+        if self.__dict__.get("address") is not None:
+            _release_buffer(self._buffer)
+
+
+@dataclass(frozen=True)
+class View:
+    """`nbytes` bytes from `address`, in a GPU's memory where `cuda` is its number; there as long as `owner` is."""
+
+    address: int
+    nbytes: int
+    owner: object = field(repr=False)
+    cuda: int | None = None
+
+    def part(self, start: int, nbytes: int) -> View:
+        return View(self.address + start, nbytes, self.owner, self.cuda)
+
+    def contains(self, other: View) -> bool:
+        return (self.cuda == other.cuda and self.address <= other.address
+                and other.address + other.nbytes <= self.address + self.nbytes)
+
+
+def view(buffer: Any, *, writable: bool) -> View:
+    """Any C-contiguous memory. BufferError and TypeError say what is wrong with it."""
+    if isinstance(buffer, View):
+        return buffer
+    try:
+        export = _Export(buffer, writable)
+    except TypeError:
+        if not hasattr(buffer, "__dlpack__"):
+            raise TypeError(f"neither the buffer protocol nor DLPack: {type(buffer).__name__}") from None
+        return _by_dlpack(buffer)
+    return View(export.address, export.nbytes, export)
+
+
+def _by_dlpack(array: Any) -> View:
+    device, number = array.__dlpack_device__()
+    if device != _CUDA and device not in _HOST_DEVICES:
+        raise TypeError(f"neither memory of the host nor CUDA's: DLPack device {device}")
+    # 1 is CUDA's default stream: what was begun on the array there comes first.
+    capsule = array.__dlpack__(stream=1) if device == _CUDA else array.__dlpack__()
+    tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    shape = tensor.shape[: tensor.ndim]
+    if tensor.strides and not _is_contiguous(shape, tensor.strides[: tensor.ndim]):
+        raise BufferError("the array is not C-contiguous")
+    nbytes = math.prod(shape) * ((tensor.bits * tensor.lanes + 7) // 8)
+    address = (tensor.data or 0) + tensor.byte_offset
+    return View(address, nbytes, (capsule, array), number if device == _CUDA else None)
+
+
+def _is_contiguous(shape: list[int], strides: list[int]) -> bool:
+    expected = 1
+    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if length != 1 and stride != expected:
+            return 0 in shape
+        expected *= length
+    return True
+
+
+class Region:
+    """
+    Memory that is registered with whichever session there is. What a gateway may still touch is kept mapped.
+
+    Not thread-safe: the client's lock is held around every call that changes it.
+    """
+
+    def __init__(self, memory: View, descriptor: int | None = None) -> None:
+        self.memory = memory
+        self._descriptor = descriptor
+        self._session: Callable[[], Any] = _nobody  # a weak reference
+        self._buffer = 0
+
+    def buffer(self, session: Any) -> int:
+        """Its handle; registers it where `session` does not know it yet."""
+        if not self.is_known(session):
+            self._buffer = self._register(session)
+            self._session = weakref.ref(session)
+        return self._buffer
+
+    def _register(self, session: Any) -> int:
+        buffer: int = session.register(self.memory, self._descriptor)
+        return buffer
+
+    def is_known(self, session: Any) -> bool:
+        return self._session() is session
+
+    def release(self) -> None:
+        session, self._session = self._session(), _nobody
+        if session is not None:
+            session.release(self._buffer)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _nobody() -> None:
+    return None
+
+
+def allocate(nbytes: int, shared: bool) -> tuple[Any, Region]:
+    """A zeroed array of bytes, page-aligned, and its region. Shared memory fits every fabric, anonymous memory verbs."""
+    if nbytes <= 0:
+        raise ValueError(f"not a length of memory: {nbytes}")
+    descriptor = _sealed(nbytes) if shared else None
+    try:
+        mapping = mmap.mmap(-1 if descriptor is None else descriptor, nbytes)
+    except BaseException:
+        if descriptor is not None:
+            os.close(descriptor)
+        raise
+    array = (ctypes.c_ubyte * nbytes).from_buffer(mapping)
+    # The region keeps the mapping, not the array: when the array is gone, nobody can come to a window any more.
+    return array, Region(View(ctypes.addressof(array), nbytes, mapping), descriptor)
+
+
+def _sealed(nbytes: int) -> int:
+    descriptor = os.memfd_create("railhead", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(descriptor, nbytes)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def copy(to: int, source: int, nbytes: int) -> None:
+    """Other threads run meanwhile."""
+    ctypes.memmove(to, source, nbytes)
+
+

@@ -1,0 +1,128 @@
+"""librailhead's declarations (railhead.h) and where the library is found. A test compares them with the header."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+
+ABI = 1
+
+OK = 0
+ARGUMENT = -1
+NO_MEMORY = -2
+UNAVAILABLE = -3
+REFUSED = -4
+TIMED_OUT = -5
+ENDED = -6
+UNKNOWN = -7
+CANCELLED = -8
+NOT_SERVED = -9
+STORE = -10
+BUSY = -11
+HELD = -12
+NOT_FLUSHED = -13
+
+LOOPBACK = 1
+VERBS = 2
+
+HOST = 2
+MEMFD = 3
+DEVICE = 4
+
+GET = 1
+HEAD = 2
+PUT = 3
+UPLOAD_PART = 4
+
+RANGE = 1
+
+CACHE = ("none", "hit", "miss", "revalidated", "stale")
+
+WINDOW_HELD = 2
+
+
+class Http(ctypes.Structure):
+    _fields_ = [("method", c_char_p), ("url", c_char_p), ("headers", POINTER(c_char_p)), ("timeout_millis", c_uint32),
+                ("status", c_uint32), ("answer", c_void_p), ("answer_room", c_size_t), ("answer_bytes", c_size_t)]
+
+
+HttpFunction = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Http))
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("fabric", c_uint32), ("endpoint", c_char_p), ("region", c_char_p),
+                ("access_key", c_char_p), ("secret_key", c_char_p), ("session_token", c_char_p), ("ca_bundle", c_char_p),
+                ("timeout_millis", c_uint32), ("request_timeout_millis", c_uint32), ("http", HttpFunction),
+                ("http_context", c_void_p), ("reserved", c_uint64 * 4)]
+
+
+class Memory(ctypes.Structure):
+    _fields_ = [("kind", c_uint32), ("descriptor", c_int32), ("address", c_void_p), ("bytes", c_uint64),
+                ("offset", c_uint64), ("flush", c_void_p), ("flush_context", c_void_p), ("reserved", c_uint64 * 4)]
+
+
+class Request(ctypes.Structure):
+    _fields_ = [("operation", c_uint32), ("flags", c_uint32), ("bucket", c_char_p), ("key", c_char_p),
+                ("version_id", c_char_p), ("if_match", c_char_p), ("upload_id", c_char_p), ("headers", c_char_p),
+                ("buffer", c_void_p), ("offset", c_uint64), ("window", c_uint64), ("range_first", c_uint64),
+                ("range_last", c_uint64), ("part_number", c_uint32), ("timeout_millis", c_uint32), ("user", c_uint64),
+                ("reserved", c_uint64 * 4)]
+
+
+class Completion(ctypes.Structure):
+    _fields_ = [("user", c_uint64), ("id", c_uint64), ("result", c_int32), ("status", c_uint32), ("bytes", c_uint64),
+                ("object_bytes", c_uint64), ("first_byte", c_uint64), ("last_modified_millis", c_uint64),
+                ("cache", c_uint32), ("flags", c_uint32), ("etag", c_char_p), ("version_id", c_char_p),
+                ("code", c_char_p), ("message", c_char_p), ("headers", c_char_p), ("owned", c_void_p)]
+
+
+_FUNCTIONS = {
+    "railhead_abi_version": (c_uint32, []),
+    "railhead_version": (c_char_p, []),
+    "railhead_result_text": (c_char_p, [c_int32]),
+    "railhead_last_error": (c_char_p, []),
+    "railhead_options_init": (None, [POINTER(Options), c_size_t]),
+    "railhead_connect": (c_int32, [POINTER(Options), POINTER(c_void_p)]),
+    "railhead_is_open": (c_int32, [c_void_p]),
+    "railhead_max_requests": (c_uint32, [c_void_p]),
+    "railhead_close": (c_int32, [c_void_p]),
+    "railhead_register": (c_int32, [c_void_p, POINTER(Memory), POINTER(c_void_p)]),
+    "railhead_release": (c_int32, [c_void_p]),
+    "railhead_submit": (c_int32, [c_void_p, POINTER(Request), c_size_t, POINTER(c_uint64)]),
+    "railhead_cancel": (c_int32, [c_void_p, POINTER(c_uint64), c_size_t]),
+    "railhead_poll": (c_int32, [c_void_p, POINTER(Completion), c_size_t]),
+    "railhead_wait": (c_int32, [c_void_p, POINTER(Completion), c_size_t, c_int64]),
+    "railhead_completions_free": (None, [POINTER(Completion), c_size_t]),
+    "railhead_event_fd": (c_int32, [c_void_p]),
+}
+
+
+def _path() -> str:
+    named = os.environ.get("RAILHEAD_LIBRARY")
+    if named:
+        return named
+    bundled = Path(__file__).parent / "lib" / "librailhead.so.1"
+    return str(bundled) if bundled.exists() else "librailhead.so.1"
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The library that RAILHEAD_LIBRARY names, else the wheel's, else the system's. OSError where there is none."""
+    path = _path()
+    loaded = ctypes.CDLL(path)
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    found = loaded.railhead_abi_version()
+    if found != ABI:
+        raise OSError(f"{path} has the ABI {found}, not {ABI}")
+    return loaded
+
+
+def last_error() -> str:
+    """One line on the last call of this thread that failed."""
+    text: bytes = library().railhead_last_error()
+    return text.decode(errors="replace")

@@ -1,0 +1,265 @@
+"""Which way bytes go, and why: a session, or plain S3; and the memory that goes with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import warnings
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from railhead import _cuda, _native, errors
+from railhead._http import Opener, PlainS3
+from railhead._jobs import Piece
+from railhead._memory import Region, View
+from railhead._ring import Ring, Slot
+from railhead._session import Box, Outcome, Session
+from railhead._settings import Settings
+
+_RETRY_SECONDS = 10.0  # between a fallback and the next try of a fabric
+
+
+@dataclass(frozen=True)
+class Report:
+    """`bytes_by_path`: moved so far. `memory`: how memory that is the program's own is reached."""
+
+    via: str
+    endpoint: str
+    reasons: tuple[str, ...]
+    bytes_by_path: dict[str, int]
+    memory: str
+
+    def __str__(self) -> str:
+        moved = ", ".join(f"{path} {count}" for path, count in sorted(self.bytes_by_path.items())) or "none"
+        lines = [f"path: {self.via}", f"endpoint: {self.endpoint}", *(f"not used: {reason}" for reason in self.reasons),
+                 f"bytes moved: {moved}", f"memory: {self.memory}"]
+        return "\n".join(lines)
+
+
+class Paths:
+    """Threads: any. `_lock` guards the session, the regions and the ring; who holds it may wait for the gateway."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.bell = threading.Condition()
+        self._lock = threading.RLock()
+        self._session: Session | None = None
+        self._http: PlainS3 | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._ring: Ring | None = None
+        self._pinned_by: _cuda.Device | None = None
+        self._regions: list[Region] = []
+        self._gone: deque[Region] = deque()  # those whose arrays are gone, to be released by whoever comes next
+        self._reasons: list[str] = []
+        self._warned: set[str] = set()
+        self._copied_because = ""
+        self._retry_at = 0.0
+        self._moved: Counter[str] = Counter()
+        self._closed = False
+        self._process = os.getpid()
+
+    # ---- The session ----
+
+    def standing(self) -> Session | None:
+        """The session, where there is one that stands; does not block."""
+        session = self._session
+        return session if session is not None and self._process == os.getpid() and session.is_open() else None
+
+    def session(self) -> Session | None:
+        """A session, or None for plain S3. Unavailable where a fabric was named and cannot be had."""
+        with self._lock:
+            self._check_open()
+            self._sweep()
+            standing = self.standing()
+            if standing is not None or self.settings.fabric == "http":
+                return standing
+            if self.settings.fabric == "auto" and time.monotonic() < self._retry_at:
+                return None
+            self._session = self._connect()
+            return self._session
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the client is closed")
+        if self._process != os.getpid():
+            raise AssertionError("a client of another process")
+
+    def _connect(self) -> Session | None:
+        # One that has ended closes with the last call that has something under way in it.
+        self._session = None
+        self._reasons = []
+        for name, fabric in (("loopback", _native.LOOPBACK), ("verbs", _native.VERBS)):
+            if self.settings.fabric not in ("auto", name):
+                continue
+            if name == "verbs" and self.settings.fabric == "auto" and not has_adapter():
+                self._reasons.append("verbs: this host has no RDMA device")
+                continue
+            try:
+                return Session(self.settings, fabric, Opener(self.settings), self.bell)
+            except (errors.RailheadError, OSError) as error:
+                self._reasons.append(f"{name}: {error}")
+                if self.settings.fabric != "auto":
+                    raise errors.Unavailable(f"{name} cannot be used: {error}") from error
+        self._retry_at = time.monotonic() + _RETRY_SECONDS
+        self.falls_back("; ".join(self._reasons))
+        return None
+
+    def falls_back(self, reason: str) -> bool:
+        """Whether what cannot go by a fabric goes over HTTP; warns, once for each reason."""
+        if self.settings.fabric != "auto":
+            return False
+        if reason not in self._warned:
+            self._warned.add(reason)
+            warnings.warn(f"plain S3 in place of RDMA: {reason}", errors.FallbackWarning, stacklevel=_outside())
+        return True
+
+    # ---- Plain S3 ----
+
+    def http(self) -> PlainS3:
+        with self._lock:
+            self._check_open()
+            if self._http is None:
+                self._http = PlainS3(self.settings)
+            return self._http
+
+    def begin(self, piece: Piece, box: Box) -> None:
+        """By plain S3, on a thread of its own; its outcome comes to the box."""
+        http = self.http()
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(min(self.settings.in_flight, 16), "railhead-http")
+            self._threads.submit(_by_http, http, piece, box)
+
+    # ---- Memory ----
+
+    def region(self, view: View) -> Region | None:
+        """Registered memory that the view lies in."""
+        for region in self._regions:
+            if region.memory.contains(view):
+                return region
+        return None
+
+    def add(self, region: Region) -> None:
+        with self._lock:
+            self._check_open()
+            self._regions = [*self._regions, region]
+
+    def remove(self, region: Region) -> None:
+        with self._lock:
+            if region in self._regions:
+                self._regions = [each for each in self._regions if each is not region]
+                region.release()
+
+    def abandon(self, region: Region) -> None:
+        """By the garbage collector, in the midst of whatever a thread does: takes no lock."""
+        self._gone.append(region)
+
+    def _sweep(self) -> None:
+        while self._gone:
+            self.remove(self._gone.popleft())
+
+    def register(self, region: Region, session: Session) -> str:
+        """Makes the region known to the session; why it has to be copied, where it cannot be."""
+        with self._lock:
+            self._sweep()
+            try:
+                region.buffer(session)
+            except errors.RailheadError as error:
+                if not session.is_open():
+                    return str(error)
+                self._copied_because = str(error)
+                self._regions = [each for each in self._regions if each is not region]
+                return str(error)
+            return ""
+
+    def reaches(self, view: View) -> bool:
+        """Whether it is moved without a copy, as far as is known."""
+        return self.region(view) is not None or (self.settings.fabric == "http" and view.cuda is None)
+
+    def standing_ring(self, cuda: int | None) -> Ring | None:
+        return self._ring if cuda is None or self._pinned_by is not None else None
+
+    def ring(self, cuda: int | None) -> Ring:
+        """Pinned, where it is for a GPU."""
+        with self._lock:
+            self._check_open()
+            if self._ring is None:
+                self._ring = Ring(self.settings.ring, shared=True)
+            if cuda is not None and self._pinned_by is None:
+                device = _cuda.device(cuda)
+                device.pin(self._ring.region.memory)
+                self._pinned_by = device
+            return self._ring
+
+    def free(self, slot: Slot) -> None:
+        if self._ring is not None:
+            self._ring.release(slot)
+
+    def withdraw(self, box: Box) -> list[Slot]:
+        """Slots that came to the box; none comes any more."""
+        if self._ring is not None:
+            self._ring.forget(box)
+        return [what for what, _ in box.take() if isinstance(what, Slot)]
+
+    # ---- What is told ----
+
+    def count(self, via: str, moved: int) -> None:
+        self._moved[via] += moved
+
+    @property
+    def via(self) -> str:
+        session = self.session()
+        if session is not None:
+            return session.via
+        return f"http: {'; '.join(self._reasons) or 'asked for'}"
+
+    def report(self) -> Report:
+        via = self.via
+        memory = f"copied: {self._copied_because}" if self._copied_because else "as it is registered, else copied"
+        return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closed or self._process != os.getpid():
+                return
+            self._closed = True
+            if self._threads is not None:
+                self._threads.shutdown(wait=True)
+            for region in [*self._regions, *self._gone]:
+                region.release()
+            if self._ring is not None:
+                if self._pinned_by is not None:
+                    self._pinned_by.unpin(self._ring.region.memory)
+                self._ring.region.release()
+            if self._session is not None:
+                self._session.close()
+            if self._http is not None:
+                self._http.close()
+
+
+def _outside() -> int:
+    """How far up the program's own line is, for a warning that names it."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _by_http(http: PlainS3, piece: Piece, box: Box) -> None:
+    try:
+        outcome = piece.job.by_http(http, piece)
+    except Exception as error:  # the box carries it to who waits
+        outcome = Outcome(_native.STORE, error=error)
+    box.put(piece, outcome)
+
+
+def has_adapter() -> bool:
+    devices = Path("/sys/class/infiniband")
+    with suppress(OSError):
+        return any(devices.iterdir())
+    return False

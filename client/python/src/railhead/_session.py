@@ -1,0 +1,303 @@
+"""A session of librailhead's: requests go in by any thread, completions come out to whoever waits."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from railhead import _native, errors
+from railhead._memory import View, held
+from railhead._settings import Settings
+
+_ROOM = 64
+_WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A request's completion. `error` is set where `result` is not OK; `held`: the window may still be touched."""
+
+    result: int = _native.OK
+    status: int = 0
+    moved: int = 0
+    size: int = 0
+    etag: str = ""
+    version_id: str = ""
+    headers: str = ""
+    last_modified_millis: int = 0
+    cache: int = 0
+    code: str = ""
+    message: str = ""
+    request_id: str = ""
+    held: bool = False
+    error: Exception | None = None
+
+
+class Box:
+    """Where what one call waits for arrives, from any thread. One waits at a time."""
+
+    def __init__(self) -> None:
+        self.arrived: deque[tuple[Any, Any]] = deque()
+
+    def put(self, what: Any, outcome: Any) -> None:
+        self.arrived.append((what, outcome))
+
+    def take(self) -> list[tuple[Any, Any]]:
+        taken = []
+        while self.arrived:
+            taken.append(self.arrived.popleft())
+        return taken
+
+
+class ThreadBox(Box):
+    """Waited for by a thread; `bell` is everybody's who may be waiting for this client."""
+
+    def __init__(self, bell: threading.Condition) -> None:
+        super().__init__()
+        self._bell = bell
+
+    def put(self, what: Any, outcome: Any) -> None:
+        super().put(what, outcome)
+        with self._bell:
+            self._bell.notify_all()
+
+    def wait(self) -> None:
+        with self._bell:
+            while not self.arrived:
+                self._bell.wait()
+
+
+class LoopBox(Box):
+    """Waited for by a task of an event loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._there = asyncio.Event()
+
+    def put(self, what: Any, outcome: Any) -> None:
+        super().put(what, outcome)
+        if threading.get_ident() == self._thread:
+            self._there.set()
+        else:
+            self.loop.call_soon_threadsafe(self._there.set)
+
+    async def wait(self) -> None:
+        await self._there.wait()
+        self._there.clear()
+
+
+@dataclass
+class _Pending:
+    box: Box
+    piece: Any
+    keep: object  # what the window lies in: alive until the completion
+    id: int = 0
+
+
+class Session:
+    """
+    Threads: every method may be called by any. Completions are collected by one at a time, the leader: a thread that waits
+    for one of its own, or an event loop whose descriptor became readable. It hands each to the box of who asked.
+
+    Memory: a request's window is kept alive until its completion was collected, for ever if the gateway may still touch it.
+    """
+
+    def __init__(self, settings: Settings, fabric: int, http: Any, bell: threading.Condition) -> None:
+        self._library = _native.library()
+        self.fabric = fabric
+        self._http = http  # called by the library while it connects
+        self._bell = bell
+        self._pending: dict[int, _Pending] = {}
+        self._registered: dict[int, View] = {}
+        self._last_user = 0
+        self._lock = threading.Lock()
+        self._leading = threading.Lock()
+        self._completions = (_native.Completion * _ROOM)()
+        self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
+        handle = ctypes.c_void_p()
+        result = self._library.railhead_connect(ctypes.byref(_options(settings, fabric, http.function)), ctypes.byref(handle))
+        if result != _native.OK:
+            raise of_result(result, http.failure or _native.last_error())
+        self._handle = handle
+        self._event_fd: int = self._library.railhead_event_fd(handle)
+        self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
+
+    @property
+    def via(self) -> str:
+        return "verbs" if self.fabric == _native.VERBS else "loopback"
+
+    def is_open(self) -> bool:
+        return self.close.alive and bool(self._library.railhead_is_open(self._handle))
+
+    @staticmethod
+    def _check(result: int) -> None:
+        if result != _native.OK:
+            raise of_result(result, _native.last_error())
+
+    # ---- Memory ----
+
+    def register(self, memory: View, descriptor: int | None, offset: int = 0, flush: Any = None) -> int:
+        """With a descriptor: memory of a memfd, or, with a function that flushes it, a GPU's of a dma-buf."""
+        kind = _native.HOST
+        if flush is not None:
+            kind = _native.DEVICE
+        elif descriptor is not None and self.fabric == _native.LOOPBACK:
+            kind = _native.MEMFD
+        wanted = _native.Memory(kind=kind, descriptor=-1, address=memory.address, bytes=memory.nbytes, offset=offset,
+                                flush=ctypes.cast(flush, ctypes.c_void_p) if flush else None)
+        if descriptor is not None and kind != _native.HOST:
+            wanted.descriptor = descriptor
+        buffer = ctypes.c_void_p()
+        self._check(self._library.railhead_register(self._handle, ctypes.byref(wanted), ctypes.byref(buffer)))
+        assert buffer.value
+        self._registered[buffer.value] = memory
+        return buffer.value
+
+    def release(self, buffer: int) -> None:
+        """Returns when the gateway touches the memory no more; where it cannot be brought to that, the memory is kept."""
+        if self.close.alive:
+            result = self._library.railhead_release(buffer)
+            if result != _native.BUSY:  # it stays registered, as long as the session does
+                memory = self._registered.pop(buffer)
+                if result == _native.HELD:
+                    held.append(memory)
+
+    # ---- Requests ----
+
+    def submit(self, requests: Sequence[tuple[_native.Request, Any, object]], box: Box) -> None:
+        """Requests with their pieces and what to keep; all of them, or none with an error."""
+        count = len(requests)
+        array = (_native.Request * count)()
+        ids = (ctypes.c_uint64 * count)()
+        pending = []
+        with self._lock:
+            for i, (request, piece, keep) in enumerate(requests):
+                self._last_user += 1
+                request.user = self._last_user
+                array[i] = request
+                pending.append(_Pending(box, piece, keep))
+                self._pending[self._last_user] = pending[-1]
+            result = self._library.railhead_submit(self._handle, array, count, ids)
+            if result != _native.OK:
+                for request in array:
+                    del self._pending[request.user]
+            else:
+                for each, number in zip(pending, ids, strict=True):
+                    each.id = number
+        self._check(result)
+
+    def cancel(self, box: Box) -> None:
+        """Of the requests of one box. Each has its completion all the same."""
+        with self._lock:
+            numbers = [each.id for each in self._pending.values() if each.box is box]
+            if numbers and self.close.alive:
+                self._library.railhead_cancel(self._handle, (ctypes.c_uint64 * len(numbers))(*numbers), len(numbers))
+
+    def wait(self, box: ThreadBox) -> None:
+        """Returns once something has arrived in the box, whose owner has a request under way here."""
+        while not box.arrived:
+            if self._leading.acquire(blocking=False):
+                try:
+                    while not box.arrived:
+                        self._collect(_WAIT_MILLIS)
+                finally:
+                    self._leading.release()
+                    with self._bell:
+                        self._bell.notify_all()
+            else:
+                with self._bell:
+                    # Whoever leads rings after each collection, and when it leads no more.
+                    while not box.arrived and self._leading.locked():
+                        self._bell.wait()
+
+    def _collect(self, millis: int) -> None:
+        got = self._library.railhead_wait(self._handle, self._completions, _ROOM, millis)
+        if got == _native.ENDED:
+            raise AssertionError("a request has no completion, and the session is over")
+        self._check(min(got, 0))
+        for completion in self._completions[:got]:
+            outcome = _outcome(completion)
+            with self._lock:
+                pending = self._pending.pop(completion.user)
+            if outcome.held:
+                held.append(pending.keep)
+            pending.box.put(pending.piece, outcome)
+        self._library.railhead_completions_free(self._completions, got)
+
+    # ---- Event loops ----
+
+    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """On the loop's thread, before its task waits."""
+        watchers = self._watchers.get(loop, 0)
+        self._watchers[loop] = watchers + 1
+        if watchers == 0:
+            loop.add_reader(self._event_fd, self._readable)
+
+    def unwatch(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._watchers[loop] -= 1
+        if self._watchers[loop] == 0:
+            del self._watchers[loop]
+            loop.remove_reader(self._event_fd)
+
+    def _readable(self) -> None:
+        # Where another leads, it collects them, and the descriptor is readable no more.
+        if self._pending and self._leading.acquire(blocking=False):
+            try:
+                self._collect(0)
+            finally:
+                self._leading.release()
+                with self._bell:
+                    self._bell.notify_all()
+
+
+def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, _Pending],
+           registered: dict[int, View]) -> None:
+    if library.railhead_close(handle) == _native.HELD:
+        held.extend([*pending.values(), *registered.values()])
+
+
+def _options(settings: Settings, fabric: int, http: Any) -> _native.Options:
+    options = _native.Options()
+    _native.library().railhead_options_init(ctypes.byref(options), ctypes.sizeof(options))
+    options.fabric = fabric
+    options.endpoint = settings.endpoint.encode()
+    options.region = settings.region.encode()
+    credentials = settings.credentials()
+    options.access_key = credentials.access_key.encode()
+    options.secret_key = credentials.secret_key.encode()
+    options.session_token = credentials.session_token.encode() if credentials.session_token else None
+    options.request_timeout_millis = max(1, int(settings.deadline * 1000))
+    options.http = http
+    return options
+
+
+def _outcome(completion: _native.Completion) -> Outcome:
+    result = completion.result
+    return Outcome(
+        result, completion.status, completion.bytes, completion.object_bytes, completion.etag.decode(),
+        completion.version_id.decode(), completion.headers.decode(errors="replace"), completion.last_modified_millis,
+        completion.cache, completion.code.decode(), completion.message.decode(errors="replace"), "",
+        bool(completion.flags & _native.WINDOW_HELD))
+
+
+def of_result(result: int, message: str, url: str = "", code: str = "") -> Exception:
+    """The error for one of the library's codes."""
+    kinds: dict[int, type[errors.RailheadError]] = {
+        _native.UNAVAILABLE: errors.Unavailable, _native.REFUSED: errors.AccessDenied,
+        _native.TIMED_OUT: errors.DeadlineExceeded, _native.ENDED: errors.ConnectionLost,
+        _native.UNKNOWN: errors.OutcomeUnknown, _native.CANCELLED: errors.Cancelled,
+        _native.NOT_SERVED: errors.NotServed, _native.HELD: errors.MemoryHeld}
+    if result == _native.ARGUMENT:
+        return ValueError(message)
+    if result == _native.NO_MEMORY:
+        return MemoryError(message)
+    text: bytes = _native.library().railhead_result_text(result)
+    return kinds.get(result, errors.RailheadError)(message or text.decode(), code=code, url=url)

@@ -1,0 +1,78 @@
+"""Where the gateway is and who asks: what a program names, else the environment and the files of AWS's tools."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import botocore.session
+
+FABRICS = ("auto", "verbs", "loopback", "http")
+
+
+@dataclass(frozen=True)
+class Credentials:
+    access_key: str
+    secret_key: str = field(repr=False)
+    session_token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a client was made with, complete. `aws` is botocore's session: it knows keys that change."""
+
+    endpoint: str
+    region: str
+    fabric: str
+    ca: str | None
+    deadline: float
+    in_flight: int
+    ring: int
+    named: Credentials | None
+    aws: Any = field(repr=False, compare=False)
+
+    def credentials(self) -> Credentials:
+        """Those of now: temporary ones are renewed by botocore."""
+        if self.named:
+            return self.named
+        found = self.aws.get_credentials()
+        if found is None:
+            raise ValueError("no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE")
+        frozen = found.get_frozen_credentials()
+        return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+
+
+def settle(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
+           ca: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
+    if fabric not in FABRICS:
+        raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
+    if deadline <= 0 or in_flight < 1 or ring < 1 << 20:
+        raise ValueError("deadline and in_flight are more than 0, ring at least 1 MiB")
+    aws = botocore.session.Session(profile=profile)
+    return Settings(
+        endpoint=_endpoint(endpoint, aws), fabric=fabric, ca=ca or aws.get_config_variable("ca_bundle"),
+        region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
+        deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
+
+
+def _endpoint(named: str | None, aws: Any) -> str:
+    variables = ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    found = named or next(filter(None, map(os.environ.get, variables)), None) or aws.get_scoped_config().get("endpoint_url")
+    if not found:
+        raise ValueError("no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint")
+    found = found.rstrip("/")
+    parts = urlsplit(found)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.username:
+        raise ValueError(f"not an endpoint (http://HOST[:PORT] or https://HOST[:PORT]): {found}")
+    return found
+
+
+def split(url: str, *, with_key: bool = True) -> tuple[str, str]:
+    """Bucket and key of s3://bucket/key or railhead://bucket/key."""
+    scheme, mark, rest = url.partition("://")
+    bucket, _, key = rest.partition("/")
+    if not mark or scheme not in ("s3", "railhead") or not bucket or "\0" in rest or (with_key and not key):
+        raise ValueError(f"not s3://BUCKET/KEY or railhead://BUCKET/KEY: {url!r}")
+    return bucket, key

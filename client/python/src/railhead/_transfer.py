@@ -1,0 +1,300 @@
+"""One call's requests, from first to last: which go out when, by which way, and what is done about those that fail."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeVar
+
+from railhead import _cuda, _native, errors
+from railhead._jobs import Job, Piece
+from railhead._memory import Region, View, copy, held
+from railhead._paths import Paths
+from railhead._ring import Ring, Slot
+from railhead._session import Box, Outcome, Session, of_result
+
+Result = TypeVar("Result")
+# What a transfer needs next: to have a function called that blocks, or to be waken when its box has something, by leading
+# in the session where it has requests there.
+Need = Callable[[], Any] | Session | None
+Steps = Generator[Need, Any, Result]
+
+_MOST_TRIES = 3
+
+
+class _Lost(Exception):
+    """The session ended while memory was registered with it."""
+
+
+class Transfer:
+    """
+    The pieces of some jobs, `in_flight` of them at a time. It yields its needs to a driver, which is a thread's or an event
+    loop's, and whatever is thrown into it, it ends only when no request of its own is under way any more.
+    """
+
+    def __init__(self, paths: Paths, box: Box, progress: Callable[[int], object] | None = None) -> None:
+        self._paths = paths
+        self._box = box
+        self._progress = progress
+        self._ready: deque[Piece] = deque()
+        self._native: set[Piece] = set()   # under way in the session
+        self._http: set[Piece] = set()     # under way on a thread
+        self._copying: deque[tuple[_cuda.Event, Piece]] = deque()
+        self._slots: list[Slot] = []       # that came to the box
+        self._asked = False                # for a slot
+        self._session: Session | None = None
+        self._lost = False                 # the session: another one when nothing is under way in it
+
+    def run(self, jobs: Sequence[Job], fail_fast: bool) -> Steps[None]:
+        try:
+            for job in jobs:
+                self._ready.extend(job.first())
+            self._session = yield from self._open()
+            while self._ready or self._native or self._http or self._copying:
+                yield from self._start()
+                yield from self._await()
+                if fail_fast:
+                    failed = next((job.error for job in jobs if job.error), None)
+                    if failed:
+                        raise failed
+        except BaseException:
+            yield from self._drain()
+            raise
+        finally:
+            self._let_go()
+
+    # ---- Starting ----
+
+    def _open(self) -> Steps[Session | None]:
+        session = self._paths.standing()
+        if session is None:
+            session = yield self._paths.session
+        return session
+
+    def _start(self) -> Steps[None]:
+        if self._lost and not self._native:
+            self._session = yield from self._open()
+            self._lost = False
+        batch: list[tuple[_native.Request, Any, object]] = []
+        while self._ready and not self._lost and len(self._native) + len(self._http) < self._paths.settings.in_flight:
+            piece = self._ready[0]
+            if piece.job.error:
+                self._ready.popleft()
+                continue
+            try:
+                region = yield from self._place(piece)
+            except _Lost as lost:
+                self._box.put(piece, Outcome(_native.ENDED, message=str(lost)))
+                self._ready.popleft()
+                self._native.add(piece)
+                break
+            if not self._has_place(piece):
+                break
+            self._ready.popleft()
+            yield from self._fetch(piece)
+            if self._session is None or piece.by_http:
+                self._http.add(piece)
+                self._paths.begin(piece, self._box)
+            else:
+                self._native.add(piece)
+                buffer, base = (region.buffer(self._session), region.memory.address) if region else (0, 0)
+                batch.append((piece.request(buffer, base), piece, (piece.view, region)))
+        self._submit(batch)
+
+    def _submit(self, batch: list[tuple[_native.Request, Any, object]]) -> None:
+        if not batch:
+            return
+        assert self._session is not None
+        try:
+            self._session.submit(batch, self._box)
+        except errors.ConnectionLost as error:
+            for _, piece, _ in batch:
+                self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
+        except ValueError:
+            for _, piece, _ in batch:
+                self._native.discard(piece)
+            raise
+
+    def _place(self, piece: Piece) -> Steps[Region | None]:
+        """Where the piece's bytes can be moved by its way: in the program's memory, or in a slot of the ring."""
+        session = None if piece.by_http else self._session
+        if not piece.job.has_window:
+            return None
+        region = self._paths.region(piece.view) if session is not None and not piece.copied else None
+        if region is not None and session is not None:
+            if not (yield from self._register(region, session)):
+                return region
+        elif session is None and not piece.copied and piece.view.cuda is None:
+            return None
+        ring = yield from self._ring(piece.view)
+        piece.copied = True
+        if session is not None:
+            refused = yield from self._register(ring.region, session)
+            if refused and not self._paths.falls_back(refused):
+                raise errors.Unavailable(refused, url=piece.job.url)
+            piece.by_http = bool(refused)
+        if piece.slot is None:
+            piece.slot = self._slot(ring, piece.view.nbytes)
+        return ring.region
+
+    def _register(self, region: Region, session: Session) -> Steps[str]:
+        """Why the region cannot be known to the session; _Lost where there is no session any more."""
+        if region.is_known(session):
+            return ""
+        refused: str = yield lambda: self._paths.register(region, session)
+        if refused and not session.is_open():
+            raise _Lost(refused)
+        return refused
+
+    def _has_place(self, piece: Piece) -> bool:
+        return piece.slot is not None or not piece.copied
+
+    def _ring(self, view: View) -> Steps[Ring]:
+        ring = self._paths.standing_ring(view.cuda)
+        if ring is None:
+            ring = yield lambda: self._paths.ring(view.cuda)
+        return ring
+
+    def _slot(self, ring: Ring, nbytes: int) -> Slot | None:
+        for slot in self._slots:
+            if slot.memory.nbytes >= nbytes:
+                self._slots.remove(slot)
+                return slot
+        if self._asked:
+            return None
+        slot_or_none = ring.acquire(nbytes, self._box)
+        self._asked = slot_or_none is None
+        return slot_or_none
+
+    def _fetch(self, piece: Piece) -> Steps[None]:
+        """What is to be sent from a slot has to be there first."""
+        if piece.slot is None or not piece.job.writes:
+            return
+        to, source, nbytes = piece.slot.memory.address, piece.view.address, piece.view.nbytes
+        if piece.view.cuda is None:
+            copy(to, source, nbytes)
+        else:
+            yield _cuda.device(piece.view.cuda).to_host(to, source, nbytes).wait
+
+    # ---- Ending ----
+
+    def _await(self) -> Steps[None]:
+        if self._copying and not self._native and not self._http:
+            yield self._copying[0][0].wait
+            self._reap()
+            return
+        if not (self._native or self._http or self._asked):
+            return
+        yield self._session if self._native else None
+        for what, outcome in self._box.take():
+            if isinstance(what, Slot):
+                self._asked = False
+                self._slots.append(what)
+            else:
+                self._came(what, outcome)
+        self._reap()
+
+    def _came(self, piece: Piece, outcome: Outcome) -> None:
+        by_http = piece in self._http
+        (self._http if by_http else self._native).discard(piece)
+        if outcome.held:
+            self._hold(piece)
+        if outcome.result == _native.OK:
+            piece.via = "http" if by_http or self._session is None else self._session.via
+            self._paths.count(piece.via, outcome.moved)
+            self._deliver(piece, outcome)
+        elif self._is_to_be_repeated(piece, outcome, by_http):
+            self._release(piece)
+            self._ready.append(piece)
+        else:
+            self._release(piece)
+            piece.job.fail(outcome.error or error_of(outcome, piece.job.url))
+
+    def _hold(self, piece: Piece) -> None:
+        if piece.slot is None:
+            piece.job.fail(errors.MemoryHeld("the gateway may still touch the buffer", url=piece.job.url))
+        else:
+            held.append(piece.slot)
+            piece.slot = None
+
+    def _is_to_be_repeated(self, piece: Piece, outcome: Outcome, by_http: bool) -> bool:
+        if by_http or piece.job.error:
+            return False
+        if outcome.result == _native.ENDED or (outcome.result == _native.UNKNOWN and piece.job.is_idempotent):
+            self._lost = True
+            piece.tries += 1
+            return piece.tries < _MOST_TRIES
+        if outcome.result == _native.NOT_SERVED and self._paths.falls_back(f"{outcome.code}: {outcome.message}".rstrip(": ")):
+            piece.by_http = True
+            return True
+        self._lost |= outcome.result == _native.UNKNOWN
+        return False
+
+    def _deliver(self, piece: Piece, outcome: Outcome) -> None:
+        if piece.slot is not None and not piece.job.writes and outcome.moved:
+            to, source = piece.view.address, piece.slot.memory.address
+            if piece.view.cuda is not None:
+                piece.outcome = outcome
+                self._copying.append((_cuda.device(piece.view.cuda).from_host(to, source, outcome.moved), piece))
+                self._ready.extend(piece.job.came(piece, outcome))
+                return
+            copy(to, source, outcome.moved)
+        self._release(piece)
+        self._ready.extend(piece.job.came(piece, outcome))
+        self._tell(outcome.moved)
+
+    def _reap(self) -> None:
+        """Slots whose copies to a GPU are over."""
+        while self._copying and self._copying[0][0].is_over():
+            _, piece = self._copying.popleft()
+            self._release(piece)
+            assert piece.outcome is not None
+            self._tell(piece.outcome.moved)
+
+    def _tell(self, moved: int) -> None:
+        if self._progress and moved:
+            self._progress(moved)
+
+    def _release(self, piece: Piece) -> None:
+        slot, piece.slot = piece.slot, None
+        if slot is not None:
+            self._paths.free(slot)
+
+    def _drain(self) -> Steps[None]:
+        """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""
+        if self._session is not None:
+            self._session.cancel(self._box)
+        while self._native or self._http or self._copying:
+            try:
+                if self._native or self._http:
+                    yield self._session if self._native else None
+                else:
+                    yield self._copying[0][0].wait
+            except BaseException:  # noqa: S112
+                continue
+            for what, outcome in self._box.take():
+                if isinstance(what, Slot):
+                    self._asked = False
+                    self._slots.append(what)
+                    continue
+                self._native.discard(what)
+                self._http.discard(what)
+                if outcome.held:
+                    self._hold(what)
+                self._release(what)
+            self._reap()
+
+    def _let_go(self) -> None:
+        for piece in self._ready:
+            self._release(piece)
+        self._slots += self._paths.withdraw(self._box)
+        for slot in self._slots:
+            self._paths.free(slot)
+
+
+def error_of(outcome: Outcome, url: str) -> Exception:
+    if outcome.result == _native.STORE:
+        return errors.of_store(outcome.status, outcome.code, outcome.message, url)
+    return of_result(outcome.result, outcome.message, url, outcome.code)
+
+

@@ -1,0 +1,209 @@
+"""The client: objects of a gateway in memory of the program's."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from railhead import _calls, _drive, _memory
+from railhead._calls import Got, Info, Read, Stored
+from railhead._paths import Paths, Report
+from railhead._progress import Progress
+from railhead._session import Box, LoopBox, ThreadBox
+from railhead._settings import Credentials, settle
+from railhead._transfer import Steps
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Result = TypeVar("Result")
+Reads = Iterable[Read | tuple[str, Any]]
+
+
+class Client:
+    """
+    Any thread may call any method, at the same time; nobody may be in, or come to, another call of a client that is being
+    closed. A buffer is the gateway's from the call until it returned, and is held for that long.
+    """
+
+    def __init__(self, endpoint: str | None = None, *, fabric: str = "auto", region: str | None = None,
+                 profile: str | None = None, credentials: Credentials | None = None, ca: str | None = None,
+                 deadline: float = 60.0, in_flight: int = 32, ring: int = 64 << 20) -> None:
+        self._arguments = (endpoint, fabric, region, profile, credentials, ca, deadline, in_flight, ring)
+        self._settings = settle(*self._arguments)
+        self._lock = threading.Lock()
+        self._renew()
+
+    def _renew(self) -> None:
+        self._paths = Paths(self._settings)
+        self._process = os.getpid()
+        self._closing = weakref.finalize(self, self._paths.close)
+
+    def _ways(self) -> Paths:
+        """This process's: a child of fork has neither sessions nor threads of its parent's."""
+        if self._process != os.getpid():
+            self._closing.detach()
+            self._lock = threading.Lock()
+            self._renew()
+        return self._paths
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, self._arguments
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Waits until the gateway has let go of all memory. Memory of `empty` and `buffer` stays what it is."""
+        self._ways().close()
+
+    def _run(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
+        paths = self._ways()
+        box = ThreadBox(paths.bell)
+        return _drive.by_thread(call(paths, box), box)
+
+    async def _arun(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
+        box = LoopBox()
+        return await _drive.by_loop(call(self._ways(), box), box)
+
+    # ---- Reading ----
+
+    def get_into(self, url: str, buffer: Any, *, start: int = 0, length: int | None = None) -> Got:
+        """Reads the object's bytes from `start` into the buffer's first: as many as fit, are asked for, or there are."""
+        return self._run(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer, start, length)))
+
+    async def aget_into(self, url: str, buffer: Any, *, start: int = 0, length: int | None = None) -> Got:
+        return await self._arun(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer, start, length)))
+
+    # Lists of Got, or of Got and Exception with `return_exceptions`; Any spares the many who do not ask for them a check.
+    def get_many(self, reads: Reads, *, progress: Progress = None, return_exceptions: bool = False) -> list[Any]:
+        """Reads many at a time. In the order of `reads`: each one's Got, or, with `return_exceptions`, its error."""
+        return self._run(lambda paths, box: _calls.get_many(paths, box, reads, progress, return_exceptions))
+
+    async def aget_many(self, reads: Reads, *, progress: Progress = None, return_exceptions: bool = False) -> list[Any]:
+        return await self._arun(lambda paths, box: _calls.get_many(paths, box, reads, progress, return_exceptions))
+
+    def get(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
+        return self._run(lambda paths, box: _calls.get(paths, box, url, start, length))
+
+    async def aget(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
+        return await self._arun(lambda paths, box: _calls.get(paths, box, url, start, length))
+
+    def head(self, url: str) -> Info:
+        return self._run(lambda paths, box: _calls.head(paths, box, url))
+
+    async def ahead(self, url: str) -> Info:
+        return await self._arun(lambda paths, box: _calls.head(paths, box, url))
+
+    def list(self, url: str, *, recursive: bool = True) -> Iterator[Info]:
+        """What begins with the URL, by name; not recursive: folders end in "/" and have size 0."""
+        return _calls.listed(self._ways(), url, recursive)
+
+    # ---- Writing ----
+
+    def put_from(self, url: str, buffer: Any, *, content_type: str | None = None,
+                 metadata: Mapping[str, str] | None = None, if_none_match: bool = False,
+                 progress: Progress = None) -> Stored:
+        """Writes the whole buffer as one object; returns after the store has taken it."""
+        return self._run(lambda paths, box: _calls.put_from(paths, box, url, buffer, content_type, metadata, if_none_match,
+                                                            progress))
+
+    async def aput_from(self, url: str, buffer: Any, *, content_type: str | None = None,
+                        metadata: Mapping[str, str] | None = None, if_none_match: bool = False,
+                        progress: Progress = None) -> Stored:
+        return await self._arun(lambda paths, box: _calls.put_from(paths, box, url, buffer, content_type, metadata,
+                                                                   if_none_match, progress))
+
+    def delete(self, url: str) -> None:
+        self._run(lambda paths, _: _calls.delete(paths, url))
+
+    async def adelete(self, url: str) -> None:
+        await self._arun(lambda paths, _: _calls.delete(paths, url))
+
+    # ---- Memory ----
+
+    def _allocate(self, nbytes: int) -> Any:
+        paths = self._ways()
+        array, region = _memory.allocate(nbytes, shared=True)
+        paths.add(region)
+        weakref.finalize(array, _abandon, weakref.ref(paths), region).atexit = False
+        return array
+
+    def buffer(self, nbytes: int) -> memoryview:
+        """Zeroed memory that the gateway can reach."""
+        return memoryview(self._allocate(nbytes)).cast("B")
+
+    def empty(self, shape: int | tuple[int, ...], dtype: Any = "uint8") -> np.ndarray[Any, Any]:
+        """A zeroed array in memory that the gateway can reach."""
+        import numpy as np
+
+        kind = np.dtype(dtype)
+        nbytes = math.prod(shape if isinstance(shape, tuple) else (shape,)) * kind.itemsize
+        made: np.ndarray[Any, Any] = np.ndarray(shape, kind, self._allocate(max(nbytes, 1)))
+        return made
+
+    @contextmanager
+    def register(self, buffer: Any) -> Iterator[None]:
+        """Meanwhile the gateway may move bytes to and from the buffer directly, where it can; else they are copied."""
+        paths = self._ways()
+        region = _memory_region(_memory.view(buffer, writable=True))
+        paths.add(region)
+        try:
+            session = paths.session()
+            if session is not None:
+                paths.register(region, session)
+            yield
+        finally:
+            paths.remove(region)
+
+    # ---- What is told ----
+
+    @property
+    def via(self) -> str:
+        """ "loopback", "verbs", or "http: " and the reason; connects if there is need."""
+        return self._ways().via
+
+    def report(self) -> Report:
+        return self._ways().report()
+
+
+def _memory_region(view: _memory.View) -> _memory.Region:
+    if view.cuda is None:
+        return _memory.Region(view)
+    from railhead._cuda import CudaRegion
+
+    return CudaRegion(view)
+
+
+def _abandon(paths: weakref.ref[Paths], region: _memory.Region) -> None:
+    client_paths = paths()
+    if client_paths is not None:
+        client_paths.abandon(region)
+
+
+def _again(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
+           ca: str | None, deadline: float, in_flight: int, ring: int) -> Client:
+    return Client(endpoint, fabric=fabric, region=region, profile=profile, credentials=credentials, ca=ca,
+                  deadline=deadline, in_flight=in_flight, ring=ring)
+
+
+@cache
+def connect() -> Client:
+    """This process's client of the environment's settings."""
+    return Client()
