@@ -23,6 +23,7 @@ from railhead._transfer import Steps, Transfer
 MULTIPART_BYTES = 16 << 20
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
+_FIRST_BYTES = 256 << 10  # of an object that may be small
 
 
 @dataclass(frozen=True)
@@ -110,24 +111,65 @@ def get_into(paths: Paths, box: Box, read: Read) -> Steps[Got]:
     return only
 
 
-def get(paths: Paths, box: Box, url: str, start: int, length: int | None) -> Steps[bytes]:
-    """One request for what is small; the object's length is known with its first bytes."""
-    if length == 0:
-        yield from get_into(paths, box, Read(url, bytearray()))
-        return b""
-    first = bytearray(COPIED_BYTES if length is None else min(length, COPIED_BYTES))
-    head = Get(url, _memory.view(first, writable=True), start)
-    yield from Transfer(paths, box).run([head], True)
-    assert head.outcome is not None
-    total = min(head.outcome.size - start, head.outcome.size if length is None else length)
-    if head.moved == total:
-        return bytes(memoryview(first)[:total])
+@dataclass(frozen=True)
+class Want:
+    """Bytes that are wanted as such: to the object's end without a length. `version` where it is known."""
+
+    url: str
+    start: int = 0
+    length: int | None = None
+    version: Outcome | None = None
+
+
+def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = None,
+            return_exceptions: bool = False) -> Steps[list[Any]]:
+    """One request for each that is small: how long an object is, is known with its first bytes."""
+    with reporting(progress, None, "read") as tell:
+        begun = [(want, *_begin(want)) for want in wants]
+        fail_fast = not return_exceptions
+        yield from Transfer(paths, box, tell).run([job for _, _, job in begun if job], fail_fast)
+        made, rest = [], []
+        for want, first, job in begun:
+            result, more = _rest(paths, want, first, job) if job and not job.error else (job.error if job else b"", None)
+            made.append(result)
+            rest.append(more)
+        yield from Transfer(paths, box, tell).run([job for job in rest if job], fail_fast)
+    return [more.error if more and more.error else result for result, more in zip(made, rest, strict=True)]
+
+
+def _begin(want: Want) -> tuple[bytes, Get | Head | None]:
+    if want.start < 0 or (want.length is not None and want.length < 0):
+        raise ValueError("start and length are not negative")
+    if want.length == 0:
+        return b"", Head(want.url)
+    nbytes = min(_FIRST_BYTES if want.length is None else want.length, PIECE_BYTES)
+    if want.version is not None:
+        nbytes = min(nbytes, want.version.size - want.start)
+    if nbytes <= 0:
+        return b"", None
+    first, view = _new_bytes(nbytes)
+    return first, Get(want.url, view, want.start, version=want.version, piece_bytes=COPIED_BYTES)
+
+
+def _rest(paths: Paths, want: Want, first: bytes, job: Get | Head) -> tuple[bytes, Get | None]:
+    """The whole, of which what the first request brought is there, and what brings the others."""
+    if isinstance(job, Head):
+        return b"", None
+    assert job.outcome is not None
+    left = job.outcome.size - want.start
+    total = left if want.length is None else min(left, want.length)
+    if job.moved == total:
+        return first[:total], None
     made, view = _new_bytes(total)
-    _memory.copy(view.address, head.view.address, head.moved)
-    rest = view.part(head.moved, total - head.moved)
-    job = Get(url, rest, start + head.moved, piece_bytes=_piece_bytes(paths, rest), version=head.outcome)
-    yield from Transfer(paths, box).run([job], True)
-    return made
+    _memory.copy(view.address, job.view.address, job.moved)
+    rest = view.part(job.moved, total - job.moved)
+    return made, Get(want.url, rest, want.start + job.moved, piece_bytes=_piece_bytes(paths, rest), version=job.outcome)
+
+
+def get(paths: Paths, box: Box, want: Want) -> Steps[bytes]:
+    got = yield from get_all(paths, box, [want])
+    only: bytes = got[0]
+    return only
 
 
 _bytes_of_size = ctypes.pythonapi.PyBytes_FromStringAndSize
@@ -160,7 +202,7 @@ def _info(url: str, outcome: Outcome) -> Info:
 
 
 @dataclass
-class _Upload:
+class Upload:
     """A multipart upload. What it has of the store is known here, whatever becomes of the call that asked."""
 
     paths: Paths
@@ -174,6 +216,13 @@ class _Upload:
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         bucket, key = split(self.url)
         return self.paths.http().call(self.url, operation, Bucket=bucket, Key=key, **arguments)
+
+    def send(self, box: Box, number: int, buffer: Any) -> Steps[str]:
+        """One part; its ETag."""
+        view = _memory.view(buffer, writable=False)
+        job = Parts(self.url, view, self.upload_id, view.nbytes, first_number=number)
+        yield from Transfer(self.paths, box).run([job], True)
+        return job.etags[number]
 
     def create(self) -> None:
         self.upload_id = self._call("create_multipart_upload", **stored(self.headers))["UploadId"]
@@ -206,11 +255,11 @@ def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | 
             yield from transfer.run([job], True)
             assert job.outcome is not None
             return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
-        upload = _Upload(paths, url, headers, if_none_match)
+        upload = Upload(paths, url, headers, if_none_match)
         return (yield from _in_parts(transfer, upload, view))
 
 
-def _in_parts(transfer: Transfer, upload: _Upload, view: View) -> Steps[Stored]:
+def _in_parts(transfer: Transfer, upload: Upload, view: View) -> Steps[Stored]:
     part_bytes = max(_PART_BYTES, -(-view.nbytes // _MOST_PARTS))
     try:
         yield upload.create

@@ -31,6 +31,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "cuCtxPushCurrent_v2": [c_void_p],
     "cuCtxPopCurrent_v2": [c_void_p],
     "cuStreamCreate": [c_void_p, c_uint],
+    "cuStreamSynchronize": [c_void_p],
     "cuMemHostRegister_v2": [c_void_p, c_size_t, c_uint],
     "cuMemHostUnregister": [c_void_p],
     "cuMemcpyHtoDAsync_v2": [c_uint64, c_void_p, c_size_t, c_void_p],
@@ -108,6 +109,15 @@ class Device:
 
     def __exit__(self, *_: object) -> None:
         _driver().cuCtxPopCurrent_v2(byref(c_void_p()))
+
+    @property
+    def stream(self) -> int:
+        return self._stream.value or 0
+
+    def settle(self) -> None:
+        """Waits for all that the stream was made to wait for."""
+        with self:
+            _check(_driver().cuStreamSynchronize(self._stream), "cuStreamSynchronize")
 
     def pin(self, memory: View) -> None:
         """So that copies from and to this memory of the host overlap with others; for every GPU."""

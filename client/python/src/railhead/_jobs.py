@@ -190,16 +190,17 @@ class Parts(Job):
 
     writes = True
 
-    def __init__(self, url: str, view: View, upload_id: str, part_bytes: int) -> None:
+    def __init__(self, url: str, view: View, upload_id: str, part_bytes: int, *, first_number: int = 1) -> None:
         super().__init__(url)
         self.view = view
         self._upload_id = upload_id
         self._part_bytes = part_bytes
+        self._first_number = first_number
         self.etags: dict[int, str] = {}
 
     def first(self) -> list[Piece]:
         starts = range(0, self.view.nbytes, self._part_bytes)
-        return [Piece(self, self.view.part(at, min(self._part_bytes, self.view.nbytes - at)), number=i + 1)
+        return [Piece(self, self.view.part(at, min(self._part_bytes, self.view.nbytes - at)), number=self._first_number + i)
                 for i, at in enumerate(starts)]
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:

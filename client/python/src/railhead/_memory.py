@@ -93,8 +93,7 @@ def _by_dlpack(array: Any) -> View:
     device, number = array.__dlpack_device__()
     if device != _CUDA and device not in _HOST_DEVICES:
         raise TypeError(f"neither memory of the host nor CUDA's: DLPack device {device}")
-    # 1 is CUDA's default stream: what was begun on the array there comes first.
-    capsule = array.__dlpack__(stream=1) if device == _CUDA else array.__dlpack__()
+    capsule = _settled(array, number) if device == _CUDA else array.__dlpack__()
     tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     shape = tensor.shape[: tensor.ndim]
     if tensor.strides and not _is_contiguous(shape, tensor.strides[: tensor.ndim]):
@@ -102,6 +101,16 @@ def _by_dlpack(array: Any) -> View:
     nbytes = math.prod(shape) * ((tensor.bits * tensor.lanes + 7) // 8)
     address = (tensor.data or 0) + tensor.byte_offset
     return View(address, nbytes, (capsule, array), number if device == _CUDA else None)
+
+
+def _settled(array: Any, number: int) -> Any:
+    """What the program began on a GPU's array is over: an adapter knows nothing of streams."""
+    from railhead import _cuda
+
+    device = _cuda.device(number)
+    capsule = array.__dlpack__(stream=device.stream)
+    device.settle()
+    return capsule
 
 
 def _is_contiguous(shape: list[int], strides: list[int]) -> bool:

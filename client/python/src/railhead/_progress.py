@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 Progress = bool | Callable[[int], object] | None
 
 
 @contextmanager
-def reporting(progress: Progress, total: int | None, name: str, *, delay: float = 0) -> Iterator[Callable[[int], object] | None]:
+def reporting(progress: Progress, total: int | None, name: str, *, delay: float = 0,
+              is_wanted: bool = True) -> Iterator[Callable[[int], object] | None]:
     """What is to be called with bytes that came. A bar is shown on terminals, after `delay` seconds."""
-    if callable(progress) or not progress:
+    bars = _tqdm(is_wanted) if progress is True else None
+    if bars is None:
         yield progress if callable(progress) else None
         return
-    from tqdm.auto import tqdm
-
-    with tqdm(total=total, desc=name, unit="B", unit_scale=True, unit_divisor=1024, delay=delay, disable=None) as bar:
+    with bars(total=total, desc=name, unit="B", unit_scale=True, unit_divisor=1024, delay=delay, disable=None) as bar:
         yield bar.update
+
+
+def _tqdm(is_wanted: bool) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if is_wanted:
+            raise
+        return None
+    return tqdm

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from railhead import _calls, _drive, _memory
-from railhead._calls import Got, Info, Read, Stored
+from railhead._calls import Got, Info, Read, Stored, Upload, Want
 from railhead._paths import Paths, Report
 from railhead._progress import Progress
 from railhead._session import Box, LoopBox, ThreadBox
@@ -100,10 +100,24 @@ class Client:
         return await self._arun(lambda paths, box: _calls.get_many(paths, box, reads, progress, return_exceptions))
 
     def get(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
-        return self._run(lambda paths, box: _calls.get(paths, box, url, start, length))
+        return self._run(lambda paths, box: _calls.get(paths, box, Want(url, start, length)))
 
     async def aget(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
-        return await self._arun(lambda paths, box: _calls.get(paths, box, url, start, length))
+        return await self._arun(lambda paths, box: _calls.get(paths, box, Want(url, start, length)))
+
+    def get_ranges(self, wants: Iterable[Want], *, return_exceptions: bool = False) -> list[Any]:
+        """As get_all, of parts of objects."""
+        return self._run(lambda paths, box: _calls.get_all(paths, box, wants, None, return_exceptions))
+
+    def get_all(self, urls: Iterable[str], *, progress: Progress = None, return_exceptions: bool = False) -> list[Any]:
+        """Whole objects, many at a time: each one's bytes, or, with `return_exceptions`, its error."""
+        wants = map(Want, urls)
+        return self._run(lambda paths, box: _calls.get_all(paths, box, wants, progress, return_exceptions))
+
+    async def aget_all(self, urls: Iterable[str], *, progress: Progress = None,
+                       return_exceptions: bool = False) -> list[Any]:
+        wants = map(Want, urls)
+        return await self._arun(lambda paths, box: _calls.get_all(paths, box, wants, progress, return_exceptions))
 
     def head(self, url: str) -> Info:
         return self._run(lambda paths, box: _calls.head(paths, box, url))
@@ -129,6 +143,17 @@ class Client:
                         progress: Progress = None) -> Stored:
         return await self._arun(lambda paths, box: _calls.put_from(paths, box, url, buffer, content_type, metadata,
                                                                    if_none_match, progress))
+
+    def upload(self, url: str, *, if_none_match: bool = False) -> Upload:
+        """A multipart upload in the hands of the caller, as a filesystem's files need it."""
+        return Upload(self._ways(), url, {}, if_none_match)
+
+    def send_part(self, upload: Upload, number: int, buffer: Any) -> str:
+        return self._run(lambda _, box: upload.send(box, number, buffer))
+
+    def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """Any other operation of S3's, over HTTP, as botocore names it and its arguments."""
+        return self._ways().http().call(url, operation, **arguments)
 
     def delete(self, url: str) -> None:
         self._run(lambda paths, _: _calls.delete(paths, url))

@@ -1,0 +1,172 @@
+"""Data sets of objects, as torch.utils.data has them. They may be pickled, and used by DataLoader's workers."""
+
+from __future__ import annotations
+
+import io
+import random
+import tarfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import torch
+from torch.utils.data import Dataset, IterableDataset, get_worker_info
+
+from railhead._calls import Read
+from railhead.client import Client, connect
+
+Item = TypeVar("Item")
+Transform = Callable[[Any], Any] | None
+
+
+class Objects(Dataset):
+    """One item for each URL: `transform` of its bytes, or they themselves as a uint8 tensor."""
+
+    def __init__(self, urls: Sequence[str], transform: Transform = None, *, client: Client | None = None) -> None:
+        self._urls = list(urls)
+        self._transform = transform or _tensor_of
+        self._client = client
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._transform((self._client or connect()).get(self._urls[index]))
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """A batch, many requests at a time; DataLoader calls it from torch 2.0 on."""
+        got = (self._client or connect()).get_all([self._urls[index] for index in indices])
+        return [self._transform(each) for each in got]
+
+
+def _tensor_of(data: bytes) -> torch.Tensor:
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8) if data else torch.empty(0, dtype=torch.uint8)
+
+
+class _Divided(IterableDataset):
+    """Shards, each of one worker of one rank: that the data set was made in, where torch.distributed is initialised."""
+
+    def __init__(self, urls: Sequence[str], shuffle: bool, seed: int, transform: Transform, client: Client | None) -> None:
+        self._urls = list(urls)
+        self._shuffle = shuffle
+        self._seed = seed
+        self._epoch = 0
+        self._transform = transform
+        self._client = client
+        distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+        self._rank = torch.distributed.get_rank() if distributed else 0
+        self._ranks = torch.distributed.get_world_size() if distributed else 1
+
+    def set_epoch(self, epoch: int) -> None:
+        """Before the DataLoader's workers start."""
+        self._epoch = epoch
+
+    def __iter__(self) -> Iterator[Any]:
+        urls = list(self._urls)
+        if self._shuffle:
+            # One order for all, so that what they divide is the whole.
+            random.Random(f"{self._seed} {self._epoch}").shuffle(urls)
+        worker = get_worker_info()
+        workers, number = (worker.num_workers, worker.id) if worker else (1, 0)
+        mine = urls[self._rank * workers + number::self._ranks * workers]
+        order = random.Random(f"{self._seed} {self._epoch} {self._rank} {number}")
+        for item in self._items(self._client or connect(), mine, order):
+            yield self._transform(item) if self._transform else item
+
+    def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+class Records(_Divided):
+    """Records of one size, from shards that have nothing else: uint8 tensors [record_bytes]."""
+
+    def __init__(self, urls: Sequence[str], record_bytes: int, *, shuffle: bool = False, seed: int = 0, batch: int = 64,
+                 transform: Transform = None, client: Client | None = None) -> None:
+        if record_bytes < 1 or batch < 1:
+            raise ValueError("record_bytes and batch are at least 1")
+        super().__init__(urls, shuffle, seed, transform, client)
+        self._record_bytes = record_bytes
+        self._batch = batch
+
+    def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[torch.Tensor]:
+        for batch in _ahead(self._batches(client, urls, order), lambda each: self._read(client, *each)):
+            yield from batch
+
+    def _batches(self, client: Client, urls: list[str], order: random.Random) -> Iterator[tuple[str, list[int]]]:
+        for url in urls:
+            size = client.head(url).size
+            if size % self._record_bytes:
+                raise ValueError(f"{url}: {size} bytes are no whole records of {self._record_bytes}")
+            numbers = list(range(size // self._record_bytes))
+            if self._shuffle:
+                order.shuffle(numbers)
+            for at in range(0, len(numbers), self._batch):
+                yield url, numbers[at:at + self._batch]
+
+    def _read(self, client: Client, url: str, numbers: list[int]) -> torch.Tensor:
+        made = torch.empty((len(numbers), self._record_bytes), dtype=torch.uint8)
+        if self._shuffle:
+            reads = [Read(url, made[i], number * self._record_bytes) for i, number in enumerate(numbers)]
+        else:
+            reads = [Read(url, made, numbers[0] * self._record_bytes)]
+        if sum(got.length for got in client.get_many(reads)) != made.nelement():
+            raise ValueError(f"{url}: the shard became shorter while it was read")
+        return made
+
+
+class Shards(_Divided):
+    """Samples of tar files: the files of one name without their ends, such as "jpg", in the order in which they lie there."""
+
+    def __init__(self, urls: Sequence[str], *, shuffle: bool = False, seed: int = 0, buffer: int = 1000,
+                 transform: Transform = None, client: Client | None = None) -> None:
+        super().__init__(urls, shuffle, seed, transform, client)
+        self._buffer = buffer
+
+    def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[dict[str, Any]]:
+        shards = _ahead(iter(urls), client.get)
+        samples = (sample for shard in shards for sample in _samples(shard))
+        return _shuffled(samples, self._buffer, order) if self._shuffle else samples
+
+
+def _samples(shard: bytes) -> Iterator[dict[str, Any]]:
+    sample: dict[str, Any] = {}
+    with tarfile.open(fileobj=io.BytesIO(shard)) as tar:
+        for member in tar:
+            content = tar.extractfile(member) if member.isfile() else None
+            if content is None:
+                continue
+            folder, slash, name = member.name.rpartition("/")
+            stem, _, end = name.partition(".")
+            key = folder + slash + stem
+            if sample and sample["__key__"] != key:
+                yield sample
+                sample = {}
+            sample["__key__"] = key
+            sample[end] = content.read()
+    if sample:
+        yield sample
+
+
+def _shuffled(items: Iterable[Item], room: int, order: random.Random) -> Iterator[Item]:
+    held: list[Item] = []
+    for item in items:
+        held.append(item)
+        if len(held) >= room:
+            at = order.randrange(len(held))
+            held[at], held[-1] = held[-1], held[at]
+            yield held.pop()
+    order.shuffle(held)
+    yield from held
+
+
+def _ahead(tasks: Iterator[Any], work: Callable[[Any], Item]) -> Iterator[Item]:
+    """The work on one task is under way while the last one's result is used."""
+    with ThreadPoolExecutor(1, "railhead-ahead") as thread:
+        under_way = None
+        for task in tasks:
+            following = thread.submit(work, task)
+            if under_way is not None:
+                yield under_way.result()
+            under_way = following
+        if under_way is not None:
+            yield under_way.result()

@@ -1,0 +1,273 @@
+"""The filesystem of railhead://, and of s3:// where a program asks for that."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import fsspec
+from fsspec.callbacks import DEFAULT_CALLBACK
+from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
+
+from railhead import errors
+from railhead._calls import Info, Upload, Want
+from railhead._session import Outcome
+from railhead._settings import Credentials
+from railhead.client import Client
+
+_CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring")
+_FSSPEC = ("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache", "asynchronous", "loop",
+           "batch_size")
+_PART_BYTES = 8 << 20  # and a file's blocks, which are S3's parts
+
+
+def use_for_s3() -> None:
+    """Has s3:// mean this filesystem, in this process."""
+    for scheme in ("s3", "s3a"):
+        fsspec.register_implementation(scheme, RailheadFileSystem, clobber=True)
+
+
+class RailheadFileSystem(AbstractFileSystem):
+    """
+    Buckets and keys as paths. Options are those of railhead.Client, or s3fs's `key`, `secret`, `token`, `endpoint_url` and
+    `client_kwargs`. Nothing is cached: each listing asks the store.
+    """
+
+    protocol = ("railhead",)
+    root_marker = ""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{name: value for name, value in options.items() if name in _FSSPEC})
+        self.client = Client(**_client_options({name: value for name, value in options.items() if name not in _FSSPEC}))
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        if isinstance(path, list):
+            return [cls._strip_protocol(each) for each in path]
+        text = str(path)
+        for scheme in ("railhead://", "s3://", "s3a://"):
+            text = text.removeprefix(scheme)
+        return text.strip("/")
+
+    def unstrip_protocol(self, name: str) -> str:
+        return self._url(name)
+
+    def _url(self, path: str) -> str:
+        return f"railhead://{self._strip_protocol(path)}"
+
+    def _want(self, path: str, start: int | None, end: int | None) -> Want:
+        """As slices are: negative numbers count from the end, which has to be asked for first."""
+        if (start or 0) < 0 or (end or 0) < 0:
+            size = self.info(path)["size"]
+            start, end, _ = slice(start, end).indices(size)
+        first = start or 0
+        return Want(self._url(path), first, None if end is None else max(0, end - first))
+
+    # ---- Reading ----
+
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
+        want = self._want(path, start, end)
+        return self.client.get(want.url, start=want.start, length=want.length)
+
+    def cat_ranges(self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None, on_error: str = "return",
+                   **_: Any) -> list[Any]:
+        begins = starts if isinstance(starts, list) else [starts] * len(paths)
+        stops = ends if isinstance(ends, list) else [ends] * len(paths)
+        wants = [self._want(path, start, end) for path, start, end in zip(paths, begins, stops, strict=True)]
+        return self.client.get_ranges(wants, return_exceptions=on_error == "return")
+
+    def cat(self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any) -> Any:
+        paths = self.expand_path(path, recursive=recursive)
+        if len(paths) == 1 and isinstance(path, str) and paths[0] == self._strip_protocol(path):
+            return self.cat_file(paths[0], **options)
+        got = self.client.get_all(map(self._url, paths), return_exceptions=on_error != "raise")
+        each = dict(zip(paths, got, strict=True))
+        return each if on_error != "omit" else {name: one for name, one in each.items() if isinstance(one, bytes)}
+
+    def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **_: Any) -> None:
+        if outfile is not None or hasattr(lpath, "write"):
+            super().get_file(rpath, lpath, callback=callback, outfile=outfile)
+            return
+        info = self.info(rpath)
+        if info["type"] == "directory":
+            Path(lpath).mkdir(parents=True, exist_ok=True)
+            return
+        Path(lpath).parent.mkdir(parents=True, exist_ok=True)
+        callback.set_size(info["size"])
+        with Path(lpath).open("wb+") as local:
+            local.truncate(info["size"])
+            if info["size"]:
+                with mmap.mmap(local.fileno(), info["size"]) as memory:
+                    self._read_whole(rpath, memory, info["ETag"], callback)
+
+    def _read_whole(self, path: str, memory: mmap.mmap, etag: str, callback: Any) -> None:
+        got = self.client.get_many([(self._url(path), memory)], progress=callback.relative_update)[0]
+        if got.etag != etag or got.length != len(memory):
+            raise errors.PreconditionFailed("the object changed while it was read", url=self._url(path))
+
+    def _open(self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
+              cache_options: Mapping[str, Any] | None = None, **options: Any) -> RailheadFile:
+        if mode not in ("rb", "wb", "xb"):
+            raise ValueError(f"objects are read or written whole, not opened as {mode!r}")
+        return RailheadFile(self, path, mode, block_size or _PART_BYTES, autocommit, cache_options=cache_options, **options)
+
+    # ---- What there is ----
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        name = self._strip_protocol(path)
+        if "/" in name:
+            try:
+                return _entry(self.client.head(self._url(name)))
+            except errors.NotFound:
+                pass
+        elif name:
+            self.client.call(self._url(name), "head_bucket", Bucket=name)
+            return _folder(name)
+        if name and next(self.client.list(self._url(name) + "/", recursive=False), None) is None:
+            raise FileNotFoundError(path)
+        return _folder(name)
+
+    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+        name = self._strip_protocol(path)
+        if not name:
+            found = [_folder(each["Name"]) for each in self.client.call("", "list_buckets").get("Buckets", ())]
+        else:
+            listed = self.client.list(self._url(name) + "/", recursive=False)
+            found = [_entry(each) for each in listed if _path(each.url) != name]
+            if not found and "/" in name:
+                found = [self.info(name)]
+        return found if detail else [each["name"] for each in found]
+
+    def modified(self, path: str) -> Any:
+        return self.info(path)["LastModified"]
+
+    def ukey(self, path: str) -> str:
+        return str(self.info(path)["ETag"])
+
+    # ---- Writing ----
+
+    def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **_: Any) -> None:
+        self.client.put_from(self._url(path), value, if_none_match=mode == "create")
+
+    def put_file(self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **_: Any) -> None:
+        if Path(lpath).is_dir():
+            return
+        with Path(lpath).open("rb") as local:
+            size = Path(lpath).stat().st_size
+            callback.set_size(size)
+            if not size:
+                self.pipe_file(rpath, b"", mode)
+                return
+            with mmap.mmap(local.fileno(), size, access=mmap.ACCESS_READ) as memory:
+                self.client.put_from(self._url(rpath), memory, if_none_match=mode == "create",
+                                     progress=callback.relative_update)
+
+    def cp_file(self, path1: str, path2: str, **_: Any) -> None:
+        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
+        bucket, _, key = target.partition("/")
+        from_bucket, _, from_key = source.partition("/")
+        if from_key and self.info(source)["type"] == "file":
+            self.client.call(self._url(target), "copy_object", Bucket=bucket, Key=key,
+                             CopySource={"Bucket": from_bucket, "Key": from_key})
+
+    def rm_file(self, path: str) -> None:
+        if "/" in self._strip_protocol(path):
+            self.client.delete(self._url(path))
+
+    def _rm(self, path: str) -> None:
+        self.rm_file(path)
+
+    def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
+        """Only buckets are made: folders are what keys have in common."""
+        name = self._strip_protocol(path)
+        if name and "/" not in name:
+            self.client.call(self._url(name), "create_bucket", Bucket=name)
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        name = self._strip_protocol(path)
+        if "/" not in name and not (exist_ok and self.exists(name)):
+            self.mkdir(name)
+
+    def rmdir(self, path: str) -> None:
+        name = self._strip_protocol(path)
+        if "/" not in name:
+            self.client.call(self._url(name), "delete_bucket", Bucket=name)
+
+
+class RailheadFile(AbstractBufferedFile):
+    """Read in blocks of one version; written in parts that become an object when it is closed."""
+
+    fs: RailheadFileSystem
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        version = Outcome(size=self.size, etag=self.details["ETag"])
+        url = self.fs._url(self.path)
+        got: bytes = self.fs.client.get_ranges([Want(url, start, end - start, version)])[0]
+        return got
+
+    def _initiate_upload(self) -> None:
+        self._upload: Upload | None = None
+        self._etags: dict[int, str] = {}
+
+    def _upload_chunk(self, final: bool = False) -> bool:
+        url, is_new = self.fs._url(self.path), self.mode == "xb"
+        data = self.buffer.getbuffer()[: self.buffer.tell()]
+        try:
+            if final and self.autocommit and self._upload is None:
+                self.fs.client.put_from(url, data, if_none_match=is_new)
+                return True
+            if self._upload is None:
+                self._upload = self.fs.client.upload(url, if_none_match=is_new)
+                self._upload.create()
+            if len(data):
+                number = len(self._etags) + 1
+                self._etags[number] = self.fs.client.send_part(self._upload, number, data)
+        except BaseException:
+            self.discard()
+            raise
+        finally:
+            data.release()
+        if final and self.autocommit:
+            self.commit()
+        return True
+
+    def commit(self) -> None:
+        if self._upload is not None:
+            self._upload.complete(self._etags)
+            self._upload = None
+
+    def discard(self) -> None:
+        upload, self._upload = self._upload, None
+        if upload is not None:
+            upload.abort()
+
+
+def _client_options(options: dict[str, Any]) -> dict[str, Any]:
+    named = {**options, **(options.get("client_kwargs") or {})}
+    named.pop("client_kwargs", None)
+    key, secret, token = (named.pop(name, None) for name in ("key", "secret", "token"))
+    if key and secret:
+        named["credentials"] = Credentials(key, secret, token)
+    for theirs, ours in (("endpoint_url", "endpoint"), ("region_name", "region")):
+        if theirs in named:
+            named[ours] = named.pop(theirs)
+    unknown = set(named) - set(_CLIENT)
+    if unknown:
+        raise ValueError(f"no such option: {', '.join(sorted(unknown))}")
+    return named
+
+
+def _path(url: str) -> str:
+    return url.removeprefix("railhead://").rstrip("/")
+
+
+def _entry(info: Info) -> dict[str, Any]:
+    if info.url.endswith("/") and not info.size:
+        return _folder(_path(info.url))
+    return {"name": _path(info.url), "size": info.size, "type": "file", "ETag": info.etag, "LastModified": info.last_modified}
+
+
+def _folder(name: str) -> dict[str, Any]:
+    return {"name": name, "size": 0, "type": "directory"}
