@@ -1,0 +1,119 @@
+"""Checkpoint: a sharded model's state, saved and restored.
+
+Each rank's part is a safetensors file of its own. It is written from memory by put_from, in parts where it is large, and read
+by load_safetensors: the header first, then all tensors straight into their storage, many requests at a time.
+Plain S3 uploads and downloads by boto3's transfer manager (parts of 8 MiB, ten at a time), and parses.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from railhead.torch import load_safetensors
+
+import comparison
+from comparison import Site, Stopwatch, Way
+
+RANKS = 4
+LAYERS = 8  # of each rank's part, a matrix and a bias each
+
+State = dict[str, torch.Tensor]
+Write = Callable[[str, bytes], None]
+Load = Callable[[str], State]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One rank's part: the tensors, and the file that they make."""
+
+    name: str
+    state: State
+    file: bytes
+
+    @staticmethod
+    def make(rank: int, nbytes: int, random: np.random.Generator) -> Shard:
+        width = max(8, int((nbytes / LAYERS / 4) ** 0.5))
+        state = {}
+        for layer in range(LAYERS):
+            state[f"layers.{layer}.weight"] = torch.from_numpy(random.standard_normal((width, width), np.float32))
+            state[f"layers.{layer}.bias"] = torch.from_numpy(random.standard_normal(width, np.float32))
+        file = safetensors.torch.save(state, metadata={"rank": str(rank)})
+        return Shard(f"rank-{rank:05d}.safetensors", state, file)
+
+
+STEPS = count()
+
+
+def save(site: Site, shards: list[Shard], write: Write) -> Way:
+    """Each pass writes a checkpoint of its own, looks at it in the store, and deletes it."""
+
+    def way(watch: Stopwatch) -> int:
+        folder = f"step-{next(STEPS):06d}"
+        for shard in shards:
+            write(f"{folder}/{shard.name}", shard.file)
+        with watch.aside():
+            for shard in shards:
+                comparison.check(site.read(f"{folder}/{shard.name}") == shard.file, f"{folder}/{shard.name}")
+            site.delete(f"{folder}/{shard.name}" for shard in shards)
+        return sum(len(shard.file) for shard in shards)
+
+    return way
+
+
+def restore(shards: list[Shard], load: Load) -> Way:
+    def way(watch: Stopwatch) -> int:
+        for shard in shards:
+            state = load(shard.name)
+            with watch.aside():
+                right = state.keys() == shard.state.keys() and all(
+                    torch.equal(state[name], tensor) for name, tensor in shard.state.items())
+                comparison.check(right, shard.name)
+            del state  # as large as the next one
+        return sum(len(shard.file) for shard in shards)
+
+    return way
+
+
+def work(site: Site) -> None:
+    torch.set_num_threads(1)  # its comparisons are not to be counted
+    shards = [Shard.make(rank, site.options.nbytes // RANKS, site.random) for rank in range(RANKS)]
+    print(f"{RANKS} ranks' parts of {len(shards[0].file) / comparison.MIB:.1f} MiB, one after the other")
+
+    def put_from(name: str, file: bytes) -> None:
+        site.client.put_from(site.url(name), file)
+
+    def upload(s3: Any) -> Write:
+        def upload_fileobj(name: str, file: bytes) -> None:
+            s3.upload_fileobj(io.BytesIO(file), site.bucket, site.key(name))
+        return upload_fileobj
+
+    def download(s3: Any) -> Load:
+        def download_fileobj(name: str) -> State:
+            body = io.BytesIO()
+            s3.download_fileobj(site.bucket, site.key(name), body)
+            return safetensors.torch.load(body.getvalue())
+        return download_fileobj
+
+    saves = {"railhead": save(site, shards, put_from)}
+    loads = {"railhead": restore(shards, lambda name: load_safetensors(site.url(name), client=site.client))}
+    for name, s3 in site.plain.items():
+        saves[name] = save(site, shards, upload(s3))
+        loads[name] = restore(shards, download(s3))
+
+    site.compare("save", saves)
+    site.tell(comparison.WRITES)
+    for shard in shards:
+        put_from(shard.name, shard.file)
+    site.compare("restore", loads)
+
+
+if __name__ == "__main__":
+    sys.exit(comparison.main("checkpoint", __doc__, "256MiB", work))

@@ -1,0 +1,214 @@
+"""KV cache: offload of a prefix's blocks, and their restore instead of a prefill.
+
+A small transformer (four layers, random weights) computes the keys and values of a prefix, in blocks of 128 tokens whose names
+are hashes of all tokens up to their end. The blocks are written, and later restored into the cache's own memory. Then the
+model goes on: its logits must be those that it gave without the offload, to the last bit. The prefill is measured in the same
+run, on this processor; a GPU would take less time for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import railhead.torch
+import torch
+
+import comparison
+from comparison import KIB, Site, Stopwatch, Way
+
+LAYERS, HEADS, WIDTH, VOCABULARY = 4, 4, 256, 1024
+HEAD = WIDTH // HEADS
+BLOCK = 128  # tokens
+BLOCK_BYTES = BLOCK * LAYERS * 2 * WIDTH * 4
+CHUNK = 512  # tokens that a prefill computes at once
+CONTINUED = 8  # tokens that are decoded to compare logits
+CONNECTIONS = 10  # of boto3's client, and so many threads
+MULTIPLICATIONS = 20
+RUNS = count()
+
+Block = tuple[str, torch.Tensor]
+Write = Callable[[Block], object]
+
+
+@dataclass
+class Cache:
+    """Keys and values of one sequence, [blocks, LAYERS, 2, HEADS, BLOCK, HEAD] float32: a block is contiguous."""
+
+    blocks: torch.Tensor
+    length: int = 0  # tokens
+
+    def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Takes [tokens, HEADS, HEAD] behind `length`; returns all there are then as [HEADS, tokens, HEAD]."""
+        place = torch.arange(self.length, self.length + len(keys))
+        for kind, new in enumerate((keys, values)):
+            self.blocks[place // BLOCK, layer, kind, :, place % BLOCK] = new
+        used = self.blocks[: (int(place[-1]) + BLOCK) // BLOCK, layer].permute(1, 2, 0, 3, 4).reshape(2, HEADS, -1, HEAD)
+        return used[0, :, : place[-1] + 1], used[1, :, : place[-1] + 1]
+
+
+class Transformer(torch.nn.Module):
+    def __init__(self, longest: int) -> None:
+        super().__init__()
+        self.tokens = torch.nn.Embedding(VOCABULARY, WIDTH)
+        self.places = torch.nn.Embedding(longest, WIDTH)
+        self.attend = torch.nn.ModuleList(torch.nn.Linear(WIDTH, 3 * WIDTH) for _ in range(LAYERS))
+        self.think = torch.nn.ModuleList(
+            torch.nn.Sequential(torch.nn.LayerNorm(WIDTH), torch.nn.Linear(WIDTH, 4 * WIDTH), torch.nn.GELU(),
+                                torch.nn.Linear(4 * WIDTH, WIDTH)) for _ in range(LAYERS))
+
+    def forward(self, tokens: torch.Tensor, cache: Cache) -> torch.Tensor:
+        """The logits of what follows the last of [tokens], whose keys and values are appended to the cache."""
+        first, new = cache.length, len(tokens)
+        x = self.tokens(tokens) + self.places(torch.arange(first, first + new))
+        hidden = torch.ones(new, first + new, dtype=torch.bool).triu(first + 1)
+        for layer in range(LAYERS):
+            queries, keys, values = self.attend[layer](x).view(new, 3, HEADS, HEAD).unbind(1)
+            all_keys, all_values = cache.append(layer, keys, values)
+            scores = queries.transpose(0, 1) @ all_keys.transpose(1, 2) / math.sqrt(HEAD)
+            x = x + (scores.masked_fill(hidden, -math.inf).softmax(-1) @ all_values).transpose(0, 1).reshape(new, WIDTH)
+            x = x + self.think[layer](x)
+        cache.length += new
+        return x[-1] @ self.tokens.weight.T
+
+
+@dataclass(frozen=True)
+class Prefix:
+    model: Transformer
+    tokens: torch.Tensor  # a whole number of blocks of them, and one that follows
+    cache: Cache
+
+    def prefill(self) -> None:
+        """With all processors; the cache's last token is the last but one of `tokens`."""
+        torch.set_num_threads(os.cpu_count() or 1)
+        self.cache.length = 0
+        for chunk in self.tokens[:-1].split(CHUNK):
+            self.model(chunk, self.cache)
+        torch.set_num_threads(1)
+
+    def go_on(self) -> torch.Tensor:
+        """Logits of CONTINUED tokens, [CONTINUED, VOCABULARY], each token the likeliest after those before."""
+        self.cache.length = len(self.tokens) - 1
+        logits, token = [], self.tokens[-1:]
+        for _ in range(CONTINUED):
+            logits.append(self.model(token, self.cache))
+            token = logits[-1].argmax().view(1)
+        return torch.stack(logits)
+
+    def names(self) -> list[str]:
+        """A block's keys depend on all tokens before: so does its name."""
+        names, chain = [], hashlib.sha256()
+        for block in self.tokens[:-1].split(BLOCK):
+            chain.update(block.numpy().tobytes())
+            names.append("kv-" + chain.hexdigest())
+        return names
+
+    def blocks(self) -> list[Block]:
+        return list(zip(self.names(), self.cache.blocks))
+
+
+def make(site: Site) -> Prefix:
+    torch.manual_seed(site.options.seed)
+    number = max(1, site.options.nbytes // BLOCK_BYTES)
+    # One block more, for what is decoded; memory that the gateway reads and writes directly.
+    cache = Cache(railhead.torch.empty(site.client, (number + 1, LAYERS, 2, HEADS, BLOCK, HEAD), dtype=torch.float32))
+    return Prefix(Transformer((number + 1) * BLOCK), torch.randint(VOCABULARY, (number * BLOCK + 1,)), cache)
+
+
+def restored(prefix: Prefix, logits: torch.Tensor, restore: Callable[[], object]) -> Way:
+    def way(watch: Stopwatch) -> int:
+        with watch.aside():
+            prefix.cache.blocks.zero_()
+        with watch.operation():
+            restore()
+        watch.stop()
+        comparison.check(torch.equal(prefix.go_on(), logits), "logits after the restore")
+        return len(prefix.names()) * BLOCK_BYTES
+
+    return way
+
+
+def offloaded(site: Site, prefix: Prefix, threads: ThreadPoolExecutor, write: Write) -> Way:
+    """Under other names each time: a block that is there already would not be written again."""
+
+    def way(watch: Stopwatch) -> int:
+        run = next(RUNS)
+        blocks = [(f"{name}-{run}", block) for name, block in prefix.blocks()]
+        with watch.operation():
+            list(threads.map(write, blocks))
+        with watch.aside():
+            for name, block in blocks:
+                comparison.check(site.read(name) == block.numpy().tobytes(), name)
+            site.delete(name for name, _ in blocks)
+        return len(blocks) * BLOCK_BYTES
+
+    return way
+
+
+def put_object(site: Site, s3: Any) -> Write:
+    return lambda named: s3.put_object(Bucket=site.bucket, Key=site.key(named[0]), Body=named[1].numpy().tobytes())
+
+
+def get_objects(site: Site, s3: Any, prefix: Prefix, threads: ThreadPoolExecutor) -> Callable[[], object]:
+    def get(named: Block) -> None:
+        name, block = named
+        body = s3.get_object(Bucket=site.bucket, Key=site.key(name))["Body"]
+        into, have = memoryview(block.numpy()).cast("B"), 0
+        while have < BLOCK_BYTES:
+            got = body.readinto(into[have:])
+            comparison.check(got > 0, f"{name} ends after {have} bytes")
+            have += got
+
+    return lambda: list(threads.map(get, prefix.blocks()))
+
+
+def gigaflops() -> float:
+    """Of matrices of the size of the model's, with all processors."""
+    torch.set_num_threads(os.cpu_count() or 1)
+    left, right = torch.randn(CHUNK, WIDTH), torch.randn(WIDTH, 4 * WIDTH)
+    begun = time.perf_counter()
+    for _ in range(MULTIPLICATIONS):
+        torch.mm(left, right)
+    seconds = time.perf_counter() - begun
+    torch.set_num_threads(1)
+    return MULTIPLICATIONS * 2 * CHUNK * WIDTH * 4 * WIDTH / seconds / 1e9
+
+
+@torch.inference_mode()
+def work(site: Site) -> None:
+    prefix = make(site)
+    prefix.prefill()
+    logits = prefix.go_on()
+    blocks = prefix.blocks()
+    print(f"a prefix of {len(prefix.tokens) - 1} tokens: {len(blocks)} blocks of {BLOCK_BYTES // KIB} KiB")
+
+    def put_from(named: Block) -> None:
+        name, block = named
+        site.client.put_from(site.url(name), block)
+
+    with ThreadPoolExecutor(CONNECTIONS) as threads:
+        offloads = {"railhead": offloaded(site, prefix, threads, put_from)}
+        for name, s3 in site.plain.items():
+            offloads[name] = offloaded(site, prefix, threads, put_object(site, s3))
+        site.compare("offload, of a whole prefix", offloads)
+        site.tell(comparison.WRITES)
+
+        list(threads.map(put_from, blocks))
+        reads = [(site.url(name), block) for name, block in blocks]
+        restores = {"railhead": restored(prefix, logits, lambda: site.client.get_many(reads))}
+        for name, s3 in site.plain.items():
+            restores[name] = restored(prefix, logits, get_objects(site, s3, prefix, threads))
+        site.tell(f"This torch multiplies matrices at {gigaflops():.0f} GFLOP/s here: what its prefill is to be judged by.")
+        site.compare("restore, of a whole prefix", {**restores, "prefill": restored(prefix, logits, prefix.prefill)})
+
+
+if __name__ == "__main__":
+    sys.exit(comparison.main("kv-cache", __doc__, "16MiB", work))

@@ -1,0 +1,147 @@
+"""What the examples say of what they measured, and that wrong bytes end them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import comparison
+from comparison import GIB, MIB, Pass, Row, Stopwatch, Wrong
+
+
+def row(way: str, mib_per_second: float, cpu: float) -> Row:
+    return Row.of(way, [Pass(GIB, 1024 / mib_per_second, cpu)])
+
+
+def test_what_was_faster_is_said_to_be_faster() -> None:
+    said = comparison.saving(row("railhead", 600, 0.5), row("boto3, store", 200, 2.0))
+    assert said == ("railhead was 3.0 times as fast as boto3, store, and took 1/4.0 of the processor time of this process: "
+                    "0.500 s/GiB instead of 2.000.")
+
+
+def test_what_was_slower_is_said_to_be_slower() -> None:
+    said = comparison.saving(row("railhead", 200, 3.0), row("boto3, store", 600, 2.0))
+    assert said == ("railhead was SLOWER, it took 3.0 times as long as boto3, store, and took 1.5 times as much processor time "
+                    "of this process: 3.000 s/GiB instead of 2.000.")
+
+
+def test_what_hardly_differs_is_said_to_be_alike() -> None:
+    said = comparison.saving(row("railhead", 102, 1.01), row("boto3, store", 100, 1.0))
+    assert said.startswith("railhead was about as fast as boto3, store, and took about as much processor time")
+
+
+def test_a_row_is_of_all_passes() -> None:
+    both = Row.of("way", [Pass(MIB, 1.0, 0.1, (1e-3,)), Pass(3 * MIB, 1.0, 0.3, (3e-3,))])
+    assert both.mib_per_second == pytest.approx(2.0)
+    assert both.cpu_seconds_per_gib == pytest.approx(0.4 * 256)
+    assert (both.passes, both.p50_micros) == (2, pytest.approx(2000))
+
+
+def test_every_way_has_its_turn_in_every_round() -> None:
+    turns: list[str] = []
+
+    def way(name: str) -> comparison.Way:
+        return lambda _: turns.append(name) or MIB  # type: ignore[func-returns-value]
+
+    passes = comparison.by_turns({name: way(name) for name in "abc"}, seconds=0)
+    assert "".join(turns) == "abc" + "abc" + "bca"  # the first round is not counted
+    assert {name: len(each) for name, each in passes.items()} == {"a": 2, "b": 2, "c": 2}
+
+
+def busy(seconds: float) -> None:
+    begun = time.thread_time()
+    while time.thread_time() - begun < seconds:
+        pass
+
+
+def test_processor_time_aside_is_not_counted() -> None:
+    watch = Stopwatch()
+    with watch.aside():
+        busy(0.2)
+    busy(0.05)
+    assert 0.04 < watch.read(1).cpu_seconds < 0.2
+
+
+def test_nothing_is_counted_once_the_watch_was_stopped() -> None:
+    watch = Stopwatch()
+    watch.stop()
+    busy(0.1)
+    assert watch.read(1).cpu_seconds < 0.1
+
+
+@pytest.mark.parametrize(("text", "nbytes"), [("8MiB", 8 * MIB), ("1 GiB", GIB), ("512", 512), ("2kib", 2048)])
+def test_sizes_have_binary_units(text: str, nbytes: int) -> None:
+    assert comparison.size(text) == nbytes
+
+
+@pytest.mark.parametrize("text", ["8MB", "", "-1", "many", "0"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="size"):
+        comparison.size(text)
+
+
+def test_an_example_without_a_gateway_says_how_one_is_started(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SystemExit) as left:
+        comparison.parse("rag", "", "1MiB", [])
+    assert left.value.code == 2
+    assert "examples/run" in capsys.readouterr().err
+
+
+def test_a_vector_that_is_not_the_one_asked_for_ends_the_example() -> None:
+    rag = pytest.importorskip("rag")
+    vectors = np.eye(16, rag.DIMENSION, dtype=np.float32)
+    collection, queries = rag.Collection(vectors), np.arange(16).reshape(2, 8)
+    assert rag.run(lambda wanted: vectors[wanted], collection, queries)(Stopwatch()) == 16 * rag.VECTOR_BYTES
+    with pytest.raises(Wrong, match="vectors"):
+        rag.run(lambda wanted: vectors[wanted[::-1]], collection, queries)(Stopwatch())
+
+
+def test_an_epoch_without_one_record_ends_the_example() -> None:
+    training = pytest.importorskip("training", reason="no torch")
+    torch = pytest.importorskip("torch")
+    trained = training.Trained(training.Dataset.make(4 * training.BATCH * training.RECORD, np.random.default_rng(1)))
+    batches = list(torch.from_numpy(trained.dataset.records).split(training.BATCH))
+    assert trained.epoch(batches, Stopwatch()) == trained.dataset.records.nbytes
+    with pytest.raises(Wrong, match="32 records"):
+        trained.epoch(batches[1:], Stopwatch())
+    batches[2][5, 1000] ^= 1  # the data set's own memory: what it is compared with must not change with it
+    batches[2] = batches[2].clone()
+    trained.dataset.records[2 * training.BATCH + 5, 1000] ^= 1
+    with pytest.raises(Wrong, match="record"):
+        trained.epoch(batches, Stopwatch())
+
+
+def test_a_kv_cache_that_was_not_restored_gives_other_logits() -> None:
+    kv_cache = pytest.importorskip("kv_cache", reason="no torch")
+    torch = pytest.importorskip("torch")
+    with torch.inference_mode():
+        torch.manual_seed(1)
+        blocks = torch.zeros(3, kv_cache.LAYERS, 2, kv_cache.HEADS, kv_cache.BLOCK, kv_cache.HEAD)
+        tokens = torch.randint(kv_cache.VOCABULARY, (2 * kv_cache.BLOCK + 1,))
+        prefix = kv_cache.Prefix(kv_cache.Transformer(3 * kv_cache.BLOCK), tokens, kv_cache.Cache(blocks))
+        prefix.prefill()
+        kept, logits = prefix.cache.blocks.clone(), prefix.go_on()
+        kv_cache.restored(prefix, logits, lambda: prefix.cache.blocks.copy_(kept))(Stopwatch())
+        with pytest.raises(Wrong, match="logits"):
+            kv_cache.restored(prefix, logits, lambda: prefix.cache.blocks[0].copy_(kept[0]))(Stopwatch())
+
+
+def test_a_prefill_by_chunks_is_one_at_once() -> None:
+    kv_cache = pytest.importorskip("kv_cache", reason="no torch")
+    torch = pytest.importorskip("torch")
+    with torch.inference_mode():
+        torch.manual_seed(1)
+        model, tokens = kv_cache.Transformer(2 * kv_cache.BLOCK), torch.randint(kv_cache.VOCABULARY, (200,))
+        logits = []
+        for chunk in (200, 64, 1):
+            cache = kv_cache.Cache(torch.zeros(2, kv_cache.LAYERS, 2, kv_cache.HEADS, kv_cache.BLOCK, kv_cache.HEAD))
+            for part in tokens.split(chunk):
+                last = model(part, cache)
+            logits.append(last)
+        assert torch.allclose(logits[0], logits[1], atol=1e-4)
+        assert torch.allclose(logits[0], logits[2], atol=1e-4)
