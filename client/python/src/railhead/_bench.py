@@ -93,7 +93,7 @@ def _by_boto3(s3: Any) -> Callable[[str, Any], object]:
         bucket, key = split(url)
         body = s3.get_object(Bucket=bucket, Key=key)["Body"]
         view = memoryview(buffer)
-        while len(view) and (got := body.readinto(view)):
+        while view.nbytes and (got := body.readinto(view)):
             view = view[got:]
     return read
 
@@ -120,7 +120,7 @@ def _measure(client: Client, way: Way, registered: bool, names: list[str], conte
 
 
 def _repeat(action: Callable[[], object], seconds: float) -> list[float]:
-    took = []
+    took: list[float] = []
     end = time.perf_counter() + seconds
     while not took or time.perf_counter() < end:
         begun = time.perf_counter()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import io
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import cached_property
 from typing import Any
 
 import botocore.config
@@ -56,11 +58,29 @@ class PlainS3:
     """Threads: any. What fails is an Outcome with its error; the administrative calls raise it."""
 
     def __init__(self, settings: Settings) -> None:
-        self._retrying = self._client(settings, 3)
-        self._once = self._client(settings, 1)
+        self._settings = settings
+        self._lock = threading.Lock()
 
-    @staticmethod
-    def _client(settings: Settings, attempts: int) -> Any:
+    @property
+    def _retrying(self) -> Any:
+        with self._lock:  # botocore's clients may be used by many threads, but are made by one at a time
+            return self._tries_thrice
+
+    @property
+    def _once(self) -> Any:
+        with self._lock:
+            return self._tries_once
+
+    @cached_property
+    def _tries_thrice(self) -> Any:
+        return self._client(3)
+
+    @cached_property
+    def _tries_once(self) -> Any:
+        return self._client(1)
+
+    def _client(self, attempts: int) -> Any:
+        settings = self._settings
         config = botocore.config.Config(
             signature_version="s3v4", s3={"addressing_style": "path"}, connect_timeout=_CONNECT_SECONDS,
             read_timeout=settings.deadline, max_pool_connections=settings.in_flight, user_agent_extra="railhead-python",
@@ -125,8 +145,9 @@ class PlainS3:
             yield from pages
 
     def close(self) -> None:
-        self._retrying.close()
-        self._once.close()
+        for name in ("_tries_thrice", "_tries_once"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
 
 
 def _present(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +205,7 @@ class Opener:
     """The library's one HTTP request, by urllib3: so that no libcurl is needed, and one CA file counts for all."""
 
     def __init__(self, settings: Settings) -> None:
-        self._pool = urllib3.PoolManager(ca_certs=settings.ca, retries=False)
+        self._ca = settings.ca
         self.function = _native.HttpFunction(self._send)
         self.failure = ""  # why there was no answer
 
@@ -195,8 +216,9 @@ class Opener:
             lines.append(line)
         headers = dict(line.decode().split(": ", 1) for line in lines)
         try:
-            answer = self._pool.request(exchange.method.decode(), exchange.url.decode(), headers=headers,
-                                        timeout=exchange.timeout_millis / 1000, redirect=False)
+            with urllib3.PoolManager(ca_certs=self._ca, retries=False) as pool:
+                answer = pool.request(exchange.method.decode(), exchange.url.decode(), headers=headers,
+                                      timeout=exchange.timeout_millis / 1000, redirect=False)
         except Exception as error:  # nothing may be raised through the library
             self.failure = str(error)
             return 1

@@ -7,6 +7,7 @@ import os
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ABI = 1
 
@@ -79,7 +80,7 @@ class Completion(ctypes.Structure):
                 ("code", c_char_p), ("message", c_char_p), ("headers", c_char_p), ("owned", c_void_p)]
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "railhead_abi_version": (c_uint32, []),
     "railhead_version": (c_char_p, []),
     "railhead_result_text": (c_char_p, [c_int32]),

@@ -177,22 +177,27 @@ class Session:
         count = len(requests)
         array = (_native.Request * count)()
         ids = (ctypes.c_uint64 * count)()
-        pending = []
+        added = {}
         with self._lock:
             for i, (request, piece, keep) in enumerate(requests):
                 self._last_user += 1
                 request.user = self._last_user
                 array[i] = request
-                pending.append(_Pending(box, piece, keep))
-                self._pending[self._last_user] = pending[-1]
-            result = self._library.railhead_submit(self._handle, array, count, ids)
-            if result != _native.OK:
-                for request in array:
-                    del self._pending[request.user]
-            else:
-                for each, number in zip(pending, ids, strict=True):
-                    each.id = number
-        self._check(result)
+                added[self._last_user] = _Pending(box, piece, keep)
+            self._pending.update(added)
+            try:
+                self._check(self._library.railhead_submit(self._handle, array, count, ids))
+            finally:
+                # An interrupt may have come between: the library's numbers tell whether it has taken them.
+                for (user, pending), number in zip(added.items(), ids, strict=True):
+                    pending.id = number
+                    if not number:
+                        del self._pending[user]
+
+    def under_way(self, box: Box) -> set[Any]:
+        """The pieces of one box that have no completion yet."""
+        with self._lock:
+            return {each.piece for each in self._pending.values() if each.box is box}
 
     def cancel(self, box: Box) -> None:
         """Of the requests of one box. Each has its completion all the same."""
@@ -219,18 +224,33 @@ class Session:
                         self._bell.wait()
 
     def _collect(self, millis: int) -> None:
-        got = self._library.railhead_wait(self._handle, self._completions, _ROOM, millis)
+        """What an interrupt left is handed out first: each completion is in the array until its box has it."""
+        self._hand_out()
+        try:
+            got = self._library.railhead_wait(self._handle, self._completions, _ROOM, millis)
+        finally:
+            self._hand_out()
         if got == _native.ENDED:
             raise AssertionError("a request has no completion, and the session is over")
         self._check(min(got, 0))
-        for completion in self._completions[:got]:
-            outcome = _outcome(completion)
-            with self._lock:
-                pending = self._pending.pop(completion.user)
-            if outcome.held:
-                held.append(pending.keep)
-            pending.box.put(pending.piece, outcome)
-        self._library.railhead_completions_free(self._completions, got)
+
+    def _hand_out(self) -> None:
+        count = 0
+        for completion in self._completions:
+            if not completion.user:
+                break
+            pending = self._pending.get(completion.user)
+            if pending is not None:
+                outcome = _outcome(completion)
+                if outcome.held:
+                    held.append(pending.keep)
+                pending.box.put(pending.piece, outcome)
+                with self._lock:
+                    del self._pending[completion.user]
+            count += 1
+        self._library.railhead_completions_free(self._completions, count)
+        for completion in self._completions[:count]:
+            completion.user = 0
 
     # ---- Event loops ----
 

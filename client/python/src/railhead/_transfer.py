@@ -76,43 +76,61 @@ class Transfer:
             self._session = yield from self._open()
             self._lost = False
         batch: list[tuple[_native.Request, Any, object]] = []
-        while self._ready and not self._lost and len(self._native) + len(self._http) < self._paths.settings.in_flight:
-            piece = self._ready[0]
-            if piece.job.error:
-                self._ready.popleft()
-                continue
+        try:
+            while self._ready and not self._lost and self._under_way() + len(batch) < self._paths.settings.in_flight:
+                if not (yield from self._start_one(batch)):
+                    break
+        except BaseException:
+            for _, piece, _ in batch:
+                self._release(piece)
+            raise
+        self._submit(batch)
+
+    def _under_way(self) -> int:
+        return len(self._native) + len(self._http)
+
+    def _start_one(self, batch: list[tuple[_native.Request, Any, object]]) -> Steps[bool]:
+        """The first that is ready; False where it has to wait for its place. It stays ready until it has begun."""
+        piece = self._ready[0]
+        if not piece.job.error:
             try:
                 region = yield from self._place(piece)
             except _Lost as lost:
-                self._box.put(piece, Outcome(_native.ENDED, message=str(lost)))
-                self._ready.popleft()
-                self._native.add(piece)
-                break
-            if not self._has_place(piece):
-                break
-            self._ready.popleft()
+                self._lost = True
+                piece.tries += 1
+                if piece.tries == _MOST_TRIES:
+                    piece.job.fail(errors.ConnectionLost(str(lost), url=piece.job.url))
+                return False
+            if piece.copied and piece.slot is None:
+                return False
             yield from self._fetch(piece)
             if self._session is None or piece.by_http:
                 self._http.add(piece)
                 self._paths.begin(piece, self._box)
             else:
-                self._native.add(piece)
                 buffer, base = (region.buffer(self._session), region.memory.address) if region else (0, 0)
                 batch.append((piece.request(buffer, base), piece, (piece.view, region)))
-        self._submit(batch)
+        else:
+            self._release(piece)
+        self._ready.popleft()
+        return True
 
     def _submit(self, batch: list[tuple[_native.Request, Any, object]]) -> None:
         if not batch:
             return
         assert self._session is not None
+        pieces = [piece for _, piece, _ in batch]
+        self._native.update(pieces)
         try:
             self._session.submit(batch, self._box)
         except errors.ConnectionLost as error:
-            for _, piece, _ in batch:
+            for piece in pieces:
                 self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
-        except ValueError:
-            for _, piece, _ in batch:
-                self._native.discard(piece)
+        except BaseException:
+            self._native &= self._session.under_way(self._box)
+            for piece in pieces:
+                if piece not in self._native:
+                    self._release(piece)
             raise
 
     def _place(self, piece: Piece) -> Steps[Region | None]:
@@ -145,9 +163,6 @@ class Transfer:
         if refused and not session.is_open():
             raise _Lost(refused)
         return refused
-
-    def _has_place(self, piece: Piece) -> bool:
-        return piece.slot is not None or not piece.copied
 
     def _ring(self, view: View) -> Steps[Ring]:
         ring = self._paths.standing_ring(view.cuda)
@@ -186,12 +201,18 @@ class Transfer:
         if not (self._native or self._http or self._asked):
             return
         yield self._session if self._native else None
-        for what, outcome in self._box.take():
+        # One by one: after an error the others are still in the box, for who drains it.
+        while self._box.arrived:
+            what, outcome = self._box.arrived.popleft()
             if isinstance(what, Slot):
                 self._asked = False
                 self._slots.append(what)
-            else:
-                self._came(what, outcome)
+            elif what in self._native or what in self._http:
+                try:
+                    self._came(what, outcome)
+                except BaseException:
+                    self._release(what)
+                    raise
         self._reap()
 
     def _came(self, piece: Piece, outcome: Outcome) -> None:
@@ -235,8 +256,8 @@ class Transfer:
             to, source = piece.view.address, piece.slot.memory.address
             if piece.view.cuda is not None:
                 piece.outcome = outcome
-                self._copying.append((_cuda.device(piece.view.cuda).from_host(to, source, outcome.moved), piece))
                 self._ready.extend(piece.job.came(piece, outcome))
+                self._copying.append((_cuda.device(piece.view.cuda).from_host(to, source, outcome.moved), piece))
                 return
             copy(to, source, outcome.moved)
         self._release(piece)
@@ -262,6 +283,7 @@ class Transfer:
 
     def _drain(self) -> Steps[None]:
         """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""
+        self._progress = None
         if self._session is not None:
             self._session.cancel(self._box)
         while self._native or self._http or self._copying:
@@ -270,19 +292,26 @@ class Transfer:
                     yield self._session if self._native else None
                 else:
                     yield self._copying[0][0].wait
-            except BaseException:  # noqa: S112
+                self._take_back()
+            except AssertionError:
+                raise
+            except BaseException as error:
+                if self._copying and isinstance(error, errors.RailheadError):
+                    self._copying.clear()  # CUDA does not say that these copies are over: their slots stay
+
+    def _take_back(self) -> None:
+        while self._box.arrived:
+            what, outcome = self._box.arrived.popleft()
+            if isinstance(what, Slot):
+                self._asked = False
+                self._slots.append(what)
                 continue
-            for what, outcome in self._box.take():
-                if isinstance(what, Slot):
-                    self._asked = False
-                    self._slots.append(what)
-                    continue
-                self._native.discard(what)
-                self._http.discard(what)
-                if outcome.held:
-                    self._hold(what)
-                self._release(what)
-            self._reap()
+            self._native.discard(what)
+            self._http.discard(what)
+            if outcome.held:
+                self._hold(what)
+            self._release(what)
+        self._reap()
 
     def _let_go(self) -> None:
         for piece in self._ready:

@@ -79,7 +79,7 @@ class RailheadFileSystem(AbstractFileSystem):
         return self.client.get_ranges(wants, return_exceptions=on_error == "return")
 
     def cat(self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any) -> Any:
-        paths = self.expand_path(path, recursive=recursive)
+        paths = self.find(path) if recursive else self.expand_path(path)
         if len(paths) == 1 and isinstance(path, str) and paths[0] == self._strip_protocol(path):
             return self.cat_file(paths[0], **options)
         got = self.client.get_all(map(self._url, paths), return_exceptions=on_error != "raise")
@@ -227,8 +227,6 @@ class RailheadFile(AbstractBufferedFile):
         except BaseException:
             self.discard()
             raise
-        finally:
-            data.release()
         if final and self.autocommit:
             self.commit()
         return True

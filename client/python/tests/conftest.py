@@ -1,0 +1,116 @@
+"""A store and a gateway in front of it, as processes on loopback; what needs them is skipped where they cannot be started."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import railhead
+
+ROOT = Path(os.environ.get("RAILHEAD_CHECKOUT", Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(ROOT / "deploy/lib"))
+import rack  # noqa: E402
+
+KEYS = railhead.Credentials("RAILHEADPYTHON000001", "secret-key-of-the-python-package")
+RULES = [{"bucket": "off", "rdma": False}, {"freshness": "immutable"}]
+
+
+def content(nbytes: int, seed: int = 0) -> bytes:
+    return random.Random(seed).randbytes(nbytes)
+
+
+@dataclass
+class Rack:
+    """`gateway` and `store` are processes, `endpoint` and `store_endpoint` where they listen."""
+
+    processes: Any
+    folder: Path
+    store_endpoint: str
+    endpoint: str
+    health: str
+
+    @property
+    def store(self) -> Any:
+        return self.processes._running[0]
+
+    @property
+    def gateway(self) -> Any:
+        return self.processes._running[-1]
+
+    def client(self, endpoint: str = "", **options: Any) -> railhead.Client:
+        return railhead.Client(endpoint or self.endpoint, credentials=KEYS, region="us-east-1", **options)
+
+    def start_gateway_again(self) -> None:
+        self.processes.stop(self.gateway)
+        process = self.processes.start("gateway", [rack.HOME / "railhead", "serve", "--config", self.folder / "railhead.yaml"])
+        self.processes.await_answer(process, f"{self.health}/readyz", lambda status: status == 200)
+
+
+def start(folder: Path, processes: Any, **rdma: Any) -> Rack:
+    keys = (KEYS.access_key, KEYS.secret_key)
+    store = (rack.start_minio if rack.find_minio() else rack.start_s3proxy)(processes, keys)
+    loopback = {"socket": str(folder / "loopback.sock"), "cross_memory": False, **rdma}
+    endpoint, health = rack.start_gateway(processes, store, {"python": keys}, rules=RULES, cache={"memory": "256MiB"},
+                                          rdma={"loopback": loopback})
+    made = Rack(processes, folder, store, endpoint, health)
+    with made.client(fabric="http") as client:
+        for bucket in ("data", "off"):
+            client.call("", "create_bucket", Bucket=bucket)
+    return made
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+    """One for all tests that leave it as it was."""
+    yield from _running(tmp_path_factory.mktemp("rack"))
+
+
+@pytest.fixture
+def own_rack(tmp_path: Path) -> Iterator[Rack]:
+    """For a test that stops or kills what is in it."""
+    yield from _running(tmp_path)
+
+
+def _running(folder: Path) -> Iterator[Rack]:
+    if os.environ.get("RAILHEAD_NO_GATEWAY"):
+        pytest.skip("no gateway: ./railhead is not built")
+    try:
+        with rack.Processes(folder) as processes:
+            yield start(folder, processes)
+    except rack.CannotStart as reason:
+        pytest.skip(f"no gateway: {reason}")
+
+
+@pytest.fixture
+def client(running: Rack) -> Iterator[railhead.Client]:
+    with running.client(fabric="loopback") as made:
+        yield made
+
+
+@pytest.fixture
+def environment(running: Rack, monkeypatch: pytest.MonkeyPatch) -> Rack:
+    """The gateway is the environment's, as it is for programs."""
+    for name, value in environment_of(running).items():
+        monkeypatch.setenv(name, value)
+    return running
+
+
+def environment_of(running: Rack) -> dict[str, str]:
+    return {"RAILHEAD_ENDPOINT": running.endpoint, "AWS_ACCESS_KEY_ID": KEYS.access_key,
+            "AWS_SECRET_ACCESS_KEY": KEYS.secret_key, "AWS_REGION": "us-east-1", "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_CONFIG_FILE": os.devnull}
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")

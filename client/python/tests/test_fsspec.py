@@ -1,0 +1,179 @@
+"""railhead:// and s3:// in pandas, pyarrow, zarr and Hugging Face datasets."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import KEYS, Rack, content
+
+import railhead
+
+fsspec = pytest.importorskip("fsspec")
+
+from railhead.fsspec import RailheadFileSystem, use_for_s3  # noqa: E402
+
+MIB = 1 << 20
+DATA = content(9 * MIB + 1, 2)
+
+
+@pytest.fixture
+def fs(environment: Rack) -> Any:
+    made = fsspec.filesystem("railhead", skip_instance_cache=True)
+    assert isinstance(made, RailheadFileSystem)
+    yield made
+    made.client.close()
+
+
+@pytest.fixture
+def tree(fs: Any) -> str:
+    """railhead://data/tree with a, b/c and b/d."""
+    if fs.exists("data/tree"):
+        fs.rm("data/tree", recursive=True)
+    fs.pipe({"data/tree/a": DATA, "data/tree/b/c": b"c", "data/tree/b/d": b""})
+    return "data/tree"
+
+
+def test_listing(fs: Any, tree: str) -> None:
+    assert fs.ls(tree, detail=False) == [f"{tree}/a", f"{tree}/b"]
+    assert fs.find(f"railhead://{tree}") == [f"{tree}/a", f"{tree}/b/c", f"{tree}/b/d"]
+    assert fs.glob(f"{tree}/b/*") == [f"{tree}/b/c", f"{tree}/b/d"]
+    assert "data" in fs.ls("", detail=False)
+    assert fs.isdir("data")
+    assert fs.isdir(f"{tree}/b")
+    assert fs.isfile(f"{tree}/a")
+    assert not fs.exists(f"{tree}/none")
+    assert not fs.exists("nobucket/none")
+    assert fs.info(f"s3://{tree}/a")["size"] == len(DATA)
+    with pytest.raises(FileNotFoundError):
+        fs.ls(f"{tree}/none")
+
+
+def test_bytes(fs: Any, tree: str) -> None:
+    path = f"{tree}/a"
+    assert fs.cat(path) == DATA
+    assert fs.cat_file(path, 5, 1000) == DATA[5:1000]
+    assert fs.cat_file(path, -100) == DATA[-100:]
+    assert fs.cat_file(path, -100, -50) == DATA[-100:-50]
+    assert fs.cat(f"{tree}/b", recursive=True) == {f"{tree}/b/c": b"c", f"{tree}/b/d": b""}
+    ranges = [(0, 10), (MIB, 5 * MIB), (len(DATA) - 3, None), (7, 7)]
+    starts, ends = map(list, zip(*ranges, strict=True))
+    assert fs.cat_ranges([path] * 4, starts, ends) == [DATA[start:end] for start, end in ranges]
+    missing = fs.cat_ranges([path, f"{tree}/none"], [0, 0], [1, 1])
+    assert missing[0] == DATA[:1]
+    assert isinstance(missing[1], FileNotFoundError)
+
+
+def test_files(fs: Any, tree: str) -> None:
+    with fs.open(f"{tree}/a", "rb", block_size=MIB) as file:
+        assert file.read(10) == DATA[:10]
+        file.seek(-5, 2)
+        assert file.read() == DATA[-5:]
+        file.seek(3 * MIB)
+        assert file.read(2 * MIB) == DATA[3 * MIB:5 * MIB]
+    for nbytes in (0, 1, 8 * MIB, 21 * MIB):
+        data = content(nbytes, 7)
+        with fs.open(f"{tree}/written", "wb") as file:
+            for at in range(0, nbytes, 3 * MIB):
+                file.write(data[at:at + 3 * MIB])
+        assert fs.cat(f"{tree}/written") == data
+    with pytest.raises(railhead.PreconditionFailed), fs.open(f"{tree}/written", "xb") as file:
+        file.write(b"other")
+    with pytest.raises(ValueError, match="ab"):
+        fs.open(f"{tree}/written", "ab")
+    with fs.open(f"{tree}/a", "rb", block_size=MIB) as file:
+        file.read(1)
+        fs.pipe_file(f"{tree}/a", DATA[::-1])
+        file.seek(8 * MIB)
+        with pytest.raises(railhead.PreconditionFailed):
+            file.read(1)
+
+
+def test_local_files_and_copies(fs: Any, tree: str, tmp_path: Path) -> None:
+    fs.get(tree, str(tmp_path / "here"), recursive=True)
+    assert (tmp_path / "here/a").read_bytes() == DATA
+    assert (tmp_path / "here/b/d").read_bytes() == b""
+    fs.put(str(tmp_path / "here"), f"{tree}/again", recursive=True)
+    assert fs.cat(f"{tree}/again/a") == DATA
+    assert fs.cat(f"{tree}/again/b/d") == b""
+    fs.copy(f"{tree}/b/c", f"{tree}/e")
+    assert fs.cat(f"{tree}/e") == b"c"
+    fs.mv(f"{tree}/e", f"{tree}/f")
+    assert not fs.exists(f"{tree}/e")
+    fs.rm(f"{tree}/again", recursive=True)
+    assert not fs.exists(f"{tree}/again")
+
+
+def test_buckets(fs: Any) -> None:
+    fs.mkdir("of-fsspec")
+    assert fs.exists("of-fsspec")
+    fs.makedirs("of-fsspec", exist_ok=True)
+    fs.rmdir("of-fsspec")
+    assert not fs.exists("of-fsspec")
+
+
+def test_options(running: Rack) -> None:
+    options = {"key": KEYS.access_key, "secret": KEYS.secret_key, "fabric": "loopback",
+               "client_kwargs": {"endpoint_url": running.endpoint, "region_name": "us-east-1"}}
+    fs = RailheadFileSystem(**options, skip_instance_cache=True)
+    assert fs.client.via == "loopback"
+    fs.client.close()
+    with pytest.raises(ValueError, match="anon"):
+        RailheadFileSystem(anon=True, skip_instance_cache=True)
+
+
+@pytest.fixture
+def for_s3(fs: Any) -> Any:
+    known = sys.modules["fsspec.registry"]._registry
+    before = dict(known)
+    use_for_s3()
+    yield fs
+    known.clear()
+    known.update(before)
+
+
+@pytest.mark.parametrize("scheme", ["railhead", "s3"])
+def test_pandas(for_s3: Any, scheme: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"number": range(100_000), "text": [f"row {i}" for i in range(100_000)]})
+    frame.to_csv(f"{scheme}://data/frames/table.csv", index=False)
+    pandas.testing.assert_frame_equal(pandas.read_csv(f"{scheme}://data/frames/table.csv"), frame)
+    # For parquet files under s3:// pandas has pyarrow's own S3 unless it is told otherwise.
+    more = {"filesystem": fsspec.filesystem("s3")} if scheme == "s3" else {}
+    frame.to_parquet(f"{scheme}://data/frames/table.parquet", index=False, **more)
+    pandas.testing.assert_frame_equal(pandas.read_parquet(f"{scheme}://data/frames/table.parquet", **more), frame)
+
+
+def test_pyarrow(fs: Any) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import dataset, parquet
+
+    arrow = pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(fs))
+    table = pyarrow.table({"part": [i % 3 for i in range(9000)], "value": list(range(9000))})
+    parquet.write_to_dataset(table, "data/arrow", partition_cols=["part"], filesystem=arrow)
+    read = dataset.dataset("data/arrow", filesystem=arrow, partitioning="hive")
+    assert sorted(read.to_table(filter=dataset.field("part") == 1)["value"].to_pylist()) == list(range(1, 9000, 3))
+
+
+@pytest.mark.filterwarnings("default")
+def test_zarr(fs: Any) -> None:
+    zarr = pytest.importorskip("zarr")
+    np = pytest.importorskip("numpy")
+    there = np.arange(600 * 500, dtype="f4").reshape(600, 500)
+    array = zarr.create_array("railhead://data/array.zarr", shape=there.shape, chunks=(100, 100), dtype=there.dtype,
+                              overwrite=True)
+    array[:] = there
+    read = zarr.open_array("railhead://data/array.zarr", mode="r")
+    assert np.array_equal(read[150:420, 90:410], there[150:420, 90:410])
+
+
+@pytest.mark.filterwarnings("default")
+def test_hugging_face_datasets(fs: Any, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    rows = [{"number": i, "text": f"row {i}"} for i in range(1000)]
+    datasets.Dataset.from_list(rows).to_parquet("railhead://data/hf/train.parquet")
+    loaded = datasets.load_dataset("parquet", data_files="railhead://data/hf/train.parquet", split="train",
+                                   cache_dir=str(tmp_path))
+    assert loaded.to_list() == rows
+    stream = datasets.load_dataset("parquet", data_files="railhead://data/hf/train.parquet", split="train", streaming=True)
+    assert list(stream) == rows

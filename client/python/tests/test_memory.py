@@ -1,0 +1,152 @@
+"""Addresses of memory, and the ring."""
+
+import array
+import ctypes
+import mmap
+import random
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from railhead import _memory
+from railhead._memory import View
+from railhead._ring import Ring, Slot
+from railhead._session import Box
+
+np = pytest.importorskip("numpy")
+
+
+def test_address_and_length_of_what_has_a_buffer() -> None:
+    numbers = array.array("d", [1, 2, 3])
+    view = _memory.view(numbers, writable=True)
+    assert (view.address, view.nbytes) == (numbers.buffer_info()[0], 24)
+    ctypes.memset(view.address, 0, view.nbytes)
+    assert list(numbers) == [0, 0, 0]
+
+
+def test_memory_is_held_while_there_is_a_view() -> None:
+    data = bytearray(100)
+    view = _memory.view(data, writable=True)
+    with pytest.raises(BufferError):
+        data.append(1)
+    del view
+    data.append(1)
+
+
+def test_mapping_cannot_be_closed_while_there_is_a_view() -> None:
+    mapping = mmap.mmap(-1, 4096)
+    view = _memory.view(mapping, writable=True)
+    with pytest.raises(BufferError):
+        mapping.close()
+    del view
+    mapping.close()
+
+
+@pytest.mark.parametrize("wrong", [b"read-only", memoryview(b"read-only"), np.zeros((4, 4))[:, 1], "text", 7])
+def test_what_cannot_be_written(wrong: Any) -> None:
+    with pytest.raises((BufferError, TypeError, ValueError)):
+        _memory.view(wrong, writable=True)
+
+
+def test_bytes_can_be_read() -> None:
+    assert ctypes.string_at(_memory.view(b"abc", writable=False).address, 3) == b"abc"
+
+
+class OnlyDlpack:
+    """As torch's tensors are: without a buffer."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self.wrapped = wrapped
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.wrapped.__dlpack__()
+
+    def __dlpack_device__(self) -> Any:
+        return self.wrapped.__dlpack_device__()
+
+
+def test_dlpack() -> None:
+    numbers = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    view = _memory.view(OnlyDlpack(numbers[1]), writable=True)
+    assert (view.address, view.nbytes, view.cuda) == (numbers.ctypes.data + 24, 24, None)
+
+
+def test_dlpack_that_is_not_contiguous() -> None:
+    with pytest.raises(BufferError, match="contiguous"):
+        _memory.view(OnlyDlpack(np.zeros((4, 4))[:, 1]), writable=True)
+
+
+def test_dlpack_of_a_device_that_is_not_known() -> None:
+    class Elsewhere(OnlyDlpack):
+        def __dlpack_device__(self) -> Any:
+            return 10, 0
+
+    with pytest.raises(TypeError, match="device 10"):
+        _memory.view(Elsewhere(np.zeros(4)), writable=True)
+
+
+def test_slots_do_not_overlap_and_all_come_back() -> None:
+    ring = Ring(4 << 20, shared=False)
+    dice = random.Random(5)
+    taken: list[Slot] = []
+    for _ in range(5000):
+        if taken and dice.random() < 0.5:
+            ring.release(taken.pop(dice.randrange(len(taken))))
+            continue
+        nbytes = dice.choice([1, 5000, 64 << 10, 1 << 20])
+        slot = ring._take(nbytes)
+        if slot:
+            assert slot.memory.nbytes == nbytes
+            taken.append(slot)
+        spans = sorted((each.at, each.at + each.nbytes) for each in taken)
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
+    for slot in taken:
+        ring.release(slot)
+    assert ring._free == [(0, 4 << 20)]
+
+
+def acquired(ring: Ring, nbytes: int, box: Box) -> Slot:
+    slot = ring.acquire(nbytes, box)
+    assert slot is not None
+    return slot
+
+
+def test_large_slot_has_its_turn() -> None:
+    ring = Ring(1 << 20, shared=False)
+    first, large, small = Box(), Box(), Box()
+    slots = [acquired(ring, 512 << 10, first) for _ in range(2)]
+    assert ring.acquire(1 << 20, large) is None
+    assert ring.acquire(1, small) is None
+    ring.release(slots[0])
+    assert not large.arrived
+    assert not small.arrived, "it would overtake"
+    ring.release(slots[1])
+    [(slot, _)] = large.take()
+    assert not small.arrived
+    ring.release(slot)
+    assert len(small.arrived) == 1
+
+
+def test_who_gave_up_gets_no_slot() -> None:
+    ring = Ring(1 << 20, shared=False)
+    slot = acquired(ring, 1 << 20, Box())
+    box = Box()
+    ring.acquire(1, box)
+    ring.forget(box)
+    ring.release(slot)
+    assert not box.arrived
+    assert ring._free == [(0, 1 << 20)]
+
+
+def test_slot_larger_than_the_ring() -> None:
+    with pytest.raises(ValueError, match="ring"):
+        Ring(1 << 20, shared=False).acquire((1 << 20) + 1, Box())
+
+
+def test_part_of_a_view() -> None:
+    whole = View(1000, 100, None)
+    assert whole.part(10, 20) == View(1010, 20, None)
+    assert whole.contains(whole.part(10, 90))
+    assert not whole.contains(whole.part(10, 91))
+    assert not whole.contains(View(1010, 20, None, cuda=0))

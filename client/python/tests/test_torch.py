@@ -1,0 +1,190 @@
+"""Tensors and data sets. Run by a Python that has torch; see check."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tarfile
+from typing import Any
+
+import pytest
+from conftest import Rack, content
+
+import railhead
+
+torch = pytest.importorskip("torch")
+
+from torch.utils.data import DataLoader  # noqa: E402
+
+from railhead import torch as rtorch  # noqa: E402
+
+MIB = 1 << 20
+
+
+def safetensors(tensors: dict[str, Any], metadata: dict[str, str] | None = None, pad: int = 0) -> bytes:
+    """As the format is specified: the length of the header, the header, the data."""
+    names = {torch.float32: "F32", torch.bfloat16: "BF16", torch.int64: "I64", torch.bool: "BOOL", torch.uint8: "U8"}
+    header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
+    data = b""
+    for name, tensor in tensors.items():
+        raw = bytes(tensor.contiguous().view(-1).view(torch.uint8).tolist()) if tensor.nelement() else b""
+        header[name] = {"dtype": names[tensor.dtype], "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode() + b" " * pad
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tensors_of_every_kind() -> dict[str, Any]:
+    torch.manual_seed(1)
+    return {"weights": torch.randn(33, 7), "half": torch.randn(5, 3).to(torch.bfloat16),
+            "odd": torch.arange(3, dtype=torch.uint8), "misaligned": torch.arange(10),
+            "mask": torch.tensor([True, False, True]), "none": torch.empty(0, 4), "scalar": torch.tensor(1.5),
+            "large": torch.randn(700, 1000)}
+
+
+@pytest.mark.parametrize("fabric", ["loopback", "http"])
+@pytest.mark.parametrize("pad", [0, 100_000])
+def test_load_safetensors(running: Rack, fabric: str, pad: int) -> None:
+    there = tensors_of_every_kind()
+    with running.client(fabric=fabric) as client:
+        client.put_from("s3://data/model.safetensors", safetensors(there, {"format": "pt"}, pad))
+        moved: list[int] = []
+        got = rtorch.load_safetensors("s3://data/model.safetensors", client=client, progress=moved.append)
+        assert rtorch.safetensors_metadata("s3://data/model.safetensors", client=client) == {"format": "pt"}
+        some = rtorch.load_safetensors("s3://data/model.safetensors", client=client, names=["mask", "large"])
+        with pytest.raises(KeyError, match="nobody"):
+            rtorch.load_safetensors("s3://data/model.safetensors", client=client, names=["nobody"])
+    assert got.keys() == there.keys()
+    for name, tensor in there.items():
+        assert got[name].dtype == tensor.dtype
+        assert got[name].shape == tensor.shape
+        assert torch.equal(got[name], tensor), name
+    assert sum(moved) == sum(tensor.nelement() * tensor.element_size() for tensor in there.values())
+    assert some.keys() == {"mask", "large"}
+    assert torch.equal(some["large"], there["large"])
+    got["weights"] += 1  # it is the program's memory, also after its client is closed
+
+
+@pytest.mark.parametrize("wrong", [
+    b"", b"\0" * 7, struct.pack("<Q", 1 << 60), struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 5) + b"{nope",
+    struct.pack("<Q", 60) + b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}'.ljust(60) + b"1234",
+    struct.pack("<Q", 60) + b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}'.ljust(60) + b"1234",
+    struct.pack("<Q", 60) + b'{"a":{"dtype":"F99","shape":[1],"data_offsets":[0,4]}}'.ljust(60) + b"1234"])
+def test_what_is_no_safetensors_file(running: Rack, wrong: bytes) -> None:
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/wrong.safetensors", wrong)
+        with pytest.raises(ValueError, match="not a safetensors file"):
+            rtorch.load_safetensors("s3://data/wrong.safetensors", client=client)
+
+
+def test_file_that_is_replaced_between_header_and_data(running: Rack, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"a": torch.ones(4 * MIB)}
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/replaced", safetensors(there))
+        header = rtorch._read_header
+
+        def replace(*arguments: Any) -> Any:
+            read = header(*arguments)
+            client.put_from("s3://data/replaced", safetensors({"a": torch.zeros(4 * MIB)}))
+            return read
+
+        monkeypatch.setattr(rtorch, "_read_header", replace)
+        with pytest.raises(railhead.PreconditionFailed):
+            rtorch.load_safetensors("s3://data/replaced", client=client)
+
+
+def test_tensors_as_buffers(running: Rack) -> None:
+    there = torch.randn(1000, 1000)
+    with running.client(fabric="loopback") as client:
+        assert client.put_from("s3://data/tensor", there).via == "loopback"
+        plain, registered = torch.empty(1000, 1000), rtorch.empty(client, (1000, 1000))
+        client.get_many([("s3://data/tensor", plain), ("s3://data/tensor", registered)])
+        assert torch.equal(plain, there)
+        assert torch.equal(registered, there)
+        with pytest.raises(BufferError, match="contiguous"):
+            client.get_into("s3://data/tensor", plain.t())
+
+
+def test_objects(environment: Rack) -> None:
+    urls = [f"s3://data/objects/{i}" for i in range(23)]
+    with railhead.Client() as client:
+        for i, url in enumerate(urls):
+            client.put_from(url, content(i * 1000, i))
+        dataset = rtorch.Objects(urls, client=client)
+        assert len(dataset) == 23
+        assert bytes(dataset[7].tolist()) == content(7000, 7)
+        assert [bytes(each.tolist()) for each in dataset.__getitems__([3, 0])] == [content(3000, 3), b""]
+    lengths = DataLoader(rtorch.Objects(urls, transform=len), batch_size=5, num_workers=2)
+    assert [length for batch in lengths for length in batch.tolist()] == [i * 1000 for i in range(23)]
+
+
+def numbers_of(records: Any) -> list[int]:
+    return [int.from_bytes(bytes(record.tolist()[:4]), "little") for record in records]
+
+
+@pytest.fixture(scope="module")
+def records(running: Rack) -> list[str]:
+    """Four shards with 25 records of 1000 bytes that begin with their number."""
+    urls = [f"s3://data/records/{i}" for i in range(4)]
+    with running.client() as client:
+        for i, url in enumerate(urls):
+            client.put_from(url, b"".join(struct.pack("<I", i * 25 + j).ljust(1000, b".") for j in range(25)))
+    return urls
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_records_of_all_workers_are_all(environment: Rack, records: list[str], workers: int) -> None:
+    loader = DataLoader(rtorch.Records(records, 1000, batch=7), batch_size=None, num_workers=workers)
+    assert sorted(numbers_of(loader)) == list(range(100))
+    if workers < 2:
+        assert numbers_of(loader) == list(range(100))
+
+
+def test_order_of_records_is_of_seed_and_epoch(environment: Rack, records: list[str]) -> None:
+    def order(seed: int, epoch: int) -> list[int]:
+        dataset = rtorch.Records(records, 1000, shuffle=True, seed=seed)
+        dataset.set_epoch(epoch)
+        return numbers_of(dataset)
+
+    first = order(1, 0)
+    assert first == order(1, 0)
+    assert sorted(first) == list(range(100))
+    assert len({tuple(order(*each)) for each in ((1, 0), (1, 1), (2, 0))} | {tuple(range(100))}) == 4
+
+
+def test_records_that_are_not_whole(environment: Rack, records: list[str]) -> None:
+    with pytest.raises(ValueError, match="whole records of 999"):
+        list(rtorch.Records(records, 999))
+
+
+def tar_of(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return made.getvalue()
+
+
+def test_shards(environment: Rack) -> None:
+    urls = []
+    with railhead.Client() as client:
+        for shard in range(3):
+            urls.append(f"s3://data/shards/{shard}.tar")
+            files = {f"d.{shard}/{i}.{end}": f"{shard} {i} {end}".encode() for i in range(5) for end in ("jpg", "seg.png")}
+            client.put_from(urls[-1], tar_of(files))
+    samples = list(rtorch.Shards(urls))
+    assert samples[6] == {"__key__": "d.1/1", "jpg": b"1 1 jpg", "seg.png": b"1 1 seg.png"}
+    assert len(samples) == 15
+    loader = DataLoader(rtorch.Shards(urls, shuffle=True, buffer=4, transform=key_of), batch_size=None, num_workers=2)
+    shuffled = list(loader)
+    assert sorted(shuffled) == [sample["__key__"] for sample in samples]
+    assert shuffled != sorted(shuffled)
+    assert list(loader) == shuffled, "the same seed and epoch"
+
+
+def key_of(sample: dict[str, Any]) -> str:
+    return str(sample["__key__"])
