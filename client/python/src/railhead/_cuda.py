@@ -186,6 +186,8 @@ class CudaRegion(Region):
 
     def _register(self, session: Any) -> int:
         assert self.memory.cuda is not None
+        if session.via != "verbs":
+            raise errors.Unavailable("a GPU's memory is registered over verbs only")
         owner = device(self.memory.cuda)
         buffer: int
         try:

@@ -168,14 +168,37 @@ def allocate(nbytes: int, shared: bool) -> tuple[Any, Region]:
         raise ValueError(f"not a length of memory: {nbytes}")
     descriptor = _sealed(nbytes) if shared else None
     try:
-        mapping = mmap.mmap(-1 if descriptor is None else descriptor, nbytes)
+        mapping = _Mapping(nbytes, descriptor)
     except BaseException:
         if descriptor is not None:
             os.close(descriptor)
         raise
-    array = (ctypes.c_ubyte * nbytes).from_buffer(mapping)
+    array: Any = (ctypes.c_ubyte * nbytes).from_address(mapping.address)
+    array.mapping = mapping
     # The region keeps the mapping, not the array: when the array is gone, nobody can come to a window any more.
-    return array, Region(View(ctypes.addressof(array), nbytes, mapping), descriptor)
+    return array, Region(View(mapping.address, nbytes, mapping), descriptor)
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_libc.mmap.restype = ctypes.c_void_p
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+class _Mapping:
+    """Pages, until nothing refers to them. Python's own mmap would hold a second descriptor for each."""
+
+    def __init__(self, nbytes: int, descriptor: int | None) -> None:
+        flags = mmap.MAP_SHARED if descriptor is not None else mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        mapped = _libc.mmap(None, nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1 if descriptor is None else descriptor, 0)
+        if mapped == ctypes.c_void_p(-1).value:
+            raise MemoryError(f"{nbytes} bytes cannot be mapped: {os.strerror(ctypes.get_errno())}")
+        self.address: int = mapped
+        self._nbytes = nbytes
+
+    def __del__(self) -> None:
+        if "address" in self.__dict__:
+            _libc.munmap(self.address, self._nbytes)
 
 
 def _sealed(nbytes: int) -> int:

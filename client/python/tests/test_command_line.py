@@ -1,0 +1,85 @@
+"""python -m railhead, and what README.md says."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Rack, environment_of
+
+import railhead
+from railhead import __main__, _bench
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_report(running: Rack) -> None:
+    def report(endpoint: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([sys.executable, "-m", "railhead", "report"], capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment_of(running), "RAILHEAD_ENDPOINT": endpoint})
+
+    gateway, store, nothing = report(running.endpoint), report(running.store_endpoint), report("no endpoint")
+    assert (gateway.returncode, gateway.stdout.splitlines()[0]) == (0, "path: loopback")
+    assert store.returncode == 1
+    assert store.stdout.startswith("path: http: loopback: ")
+    assert "not used: verbs: " in store.stdout
+    assert nothing.returncode == 2
+    assert nothing.stderr.startswith("railhead: not an endpoint")
+
+
+def test_bench(environment: Rack, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "s3://data/bench", "--sizes", "4KiB,2MiB", "--in-flight", "2", "--seconds", "0.05",
+             "--store", environment.store_endpoint, "--json", str(tmp_path / "rows.json")]
+    try:
+        import matplotlib as mpl
+        assert mpl
+        words += ["--plot", str(tmp_path / "plot.svg")]
+    except ImportError:
+        pass
+    assert __main__.main(words) == 0
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert {(row["path"], row["size"]) for row in rows} >= {
+        (path, size) for path in ("loopback", "loopback, copied", "http") for size in (4096, 2 << 20)}
+    assert all(0 < row["p50_micros"] <= row["p99_micros"] and row["mib_per_second"] > 0 for row in rows)
+    assert len(capsys.readouterr().out.splitlines()) == len(rows) + 2
+    assert "--plot" not in words or (tmp_path / "plot.svg").read_text().startswith("<?xml")
+    with railhead.Client() as client:
+        assert not list(client.list("s3://data/bench")), "it leaves nothing"
+
+
+def test_bench_finds_bytes_that_are_wrong(environment: Rack) -> None:
+    way = _bench.Way("lying", lambda *_: None, lambda *_: None)
+    with railhead.Client() as client, pytest.raises(AssertionError, match="other bytes"):
+        _bench._measure(client, way, False, ["s3://data/x"], b"content", 0.01)
+
+
+def test_sizes_as_text() -> None:
+    assert [_bench.size_of(text) for text in ("7", "64KiB", "3MiB", "2GiB")] == [7, 65536, 3 << 20, 2 << 30]
+    assert [_bench.text_of(size) for size in (7, 65536, 3 << 20, 2 << 30)] == ["7", "64KiB", "3MiB", "2GiB"]
+
+
+def test_examples_of_the_readme(environment: Rack) -> None:
+    """Those that need torch are torch's; each is run as it stands."""
+    pytest.importorskip("pandas")
+    np = pytest.importorskip("numpy")
+    examples = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    runnable = [text for text in examples if "import torch" not in text and "railhead.torch" not in text
+                and "@dataclass" not in text and not text.startswith("railhead.Client(")]
+    with railhead.Client() as client:
+        client.call("", "create_bucket", Bucket="models-demo")
+        client.put_from("s3://models-demo/README.md", b"# Railhead")
+        client.put_from("s3://models-demo/weights", np.ones((1024, 1024), np.float32))
+        for i in range(64):
+            client.put_from(f"s3://models-demo/frame-{i}", bytes(1000))
+        names = {"reads": [("s3://models-demo/weights", bytearray(100))] * 3}
+        import pandas
+        pandas.DataFrame({"a": [1]}).to_parquet("railhead://models-demo/table.parquet")
+        for text in runnable:
+            if "async with" in text:
+                text = "import asyncio\nasync def main():\n" + "".join(f"    {line}\n" for line in text.splitlines())
+                text += "asyncio.run(main())\n"
+            exec(compile(text, "README.md", "exec"), names)
+    assert len(runnable) == 5
