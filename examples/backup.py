@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 import comparison
-from comparison import GIB, MIB, Site, Stopwatch, Way
+from comparison import Site
+from measuring import GIB, MIB, Stopwatch, Way, check
 
 OBJECT = 128 * MIB
 RUNS = count()
@@ -65,9 +66,9 @@ def backed_up(site: Site, stream: Stream, ingest: Ingest) -> Way:
 
 def verify(site: Site, name: str, manifest: dict[str, str]) -> None:
     stored: dict[str, str] = json.loads(site.read(name))
-    comparison.check(stored == manifest, name)
+    check(stored == manifest, name)
     for each, digest in stored.items():
-        comparison.check(hashlib.sha256(site.read(each)).hexdigest() == digest, each)
+        check(hashlib.sha256(site.read(each)).hexdigest() == digest, each)
 
 
 def by_boto3(site: Site, s3: Any) -> Ingest:

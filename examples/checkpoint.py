@@ -20,7 +20,8 @@ import torch
 from railhead.torch import load_safetensors
 
 import comparison
-from comparison import Site, Stopwatch, Way
+from comparison import Site
+from measuring import MIB, Stopwatch, Way, check
 
 RANKS = 4
 LAYERS = 8  # of each rank's part, a matrix and a bias each
@@ -61,7 +62,7 @@ def save(site: Site, shards: list[Shard], write: Write) -> Way:
             write(f"{folder}/{shard.name}", shard.file)
         with watch.aside():
             for shard in shards:
-                comparison.check(site.read(f"{folder}/{shard.name}") == shard.file, f"{folder}/{shard.name}")
+                check(site.read(f"{folder}/{shard.name}") == shard.file, f"{folder}/{shard.name}")
             site.delete(f"{folder}/{shard.name}" for shard in shards)
         return sum(len(shard.file) for shard in shards)
 
@@ -75,7 +76,7 @@ def restore(shards: list[Shard], load: Load) -> Way:
             with watch.aside():
                 right = state.keys() == shard.state.keys() and all(
                     torch.equal(state[name], tensor) for name, tensor in shard.state.items())
-                comparison.check(right, shard.name)
+                check(right, shard.name)
             del state  # as large as the next one
         return sum(len(shard.file) for shard in shards)
 
@@ -85,7 +86,7 @@ def restore(shards: list[Shard], load: Load) -> Way:
 def work(site: Site) -> None:
     torch.set_num_threads(1)  # its comparisons are not to be counted
     shards = [Shard.make(rank, site.options.nbytes // RANKS, site.random) for rank in range(RANKS)]
-    print(f"{RANKS} ranks' parts of {len(shards[0].file) / comparison.MIB:.1f} MiB, one after the other")
+    print(f"{RANKS} ranks' parts of {len(shards[0].file) / MIB:.1f} MiB, one after the other")
 
     def put_from(name: str, file: bytes) -> None:
         site.client.put_from(site.url(name), file)

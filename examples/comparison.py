@@ -1,4 +1,4 @@
-"""What the examples share: the gateway and the store, each way's time and processor time, the table, and the saving in words."""
+"""What the examples share: the gateway and the store, by whatever way, and the command line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import argparse
 import json
 import os
 import re
-import resource
 import signal
 import sys
-import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,179 +19,12 @@ import botocore.exceptions
 import numpy as np
 import railhead
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+from measuring import GIB, KIB, MIB, Row, Way, Wrong, by_turns, saving, table
+
 UNITS = {"": 1, "B": 1, "KIB": KIB, "MIB": MIB, "GIB": GIB}
 BY_GATEWAY, BY_STORE = "boto3, gateway", "boto3, store"
-ALIKE = 1.05  # what differs by less is said to be alike: two runs differ by more
-LEAST_PASSES = 2
-QUIET_SECONDS = 2.0
 WRITES = ("A write is answered after the store's own answer: it is as durable as the store, and as slow. "
           "What a write saves is processor time.")
-
-
-class Wrong(Exception):
-    """Bytes came that are not those that were written, or did not come; the message says which."""
-
-
-def check(right: bool, what: str) -> None:
-    if not right:
-        raise Wrong(f"wrong bytes: {what}")
-
-
-# ---- Measuring ----
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One way, once: bytes moved, seconds, processor seconds of this process, and what its operations took in seconds."""
-
-    nbytes: int
-    seconds: float
-    cpu_seconds: float
-    operations: tuple[float, ...] = ()
-
-
-class Stopwatch:
-    """Wall clock and processor time of all threads of this process, from its making on. Of one thread."""
-
-    def __init__(self) -> None:
-        self._operations: list[float] = []
-        self._aside = self._cpu_aside = 0.0
-        self._stopped: tuple[float, float] | None = None
-        self._wall, self._cpu = time.perf_counter(), _cpu_seconds()
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """
-        What this thread does in here, such as looking at the bytes, is not counted. What others do is, such as a read ahead:
-        so no work of several threads in here.
-        """
-        wall, cpu = time.perf_counter(), time.thread_time()
-        try:
-            yield
-        finally:
-            self._aside += time.perf_counter() - wall
-            self._cpu_aside += time.thread_time() - cpu
-
-    @contextmanager
-    def operation(self) -> Iterator[None]:
-        """One of those whose percentiles are wanted."""
-        begun = time.perf_counter()
-        yield
-        self._operations.append(time.perf_counter() - begun)
-
-    def stop(self) -> None:
-        """Nothing that comes after is counted, of no thread."""
-        if self._stopped is None:
-            self._stopped = time.perf_counter() - self._wall, _cpu_seconds() - self._cpu
-
-    def read(self, nbytes: int) -> Pass:
-        self.stop()
-        assert self._stopped is not None
-        seconds, cpu = self._stopped
-        return Pass(nbytes, seconds - self._aside, cpu - self._cpu_aside, tuple(self._operations))
-
-
-def _cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-Way = Callable[[Stopwatch], int]
-"""Moves the bytes, checks them aside, and returns how many there were."""
-
-
-def await_quiet() -> None:
-    """Threads of numerical libraries turn on the spot for a while after their work: that is no way's cost."""
-    deadline = time.monotonic() + QUIET_SECONDS
-    while time.monotonic() < deadline:
-        before = _cpu_seconds()
-        time.sleep(0.02)
-        if _cpu_seconds() - before < 0.005:
-            return
-
-
-def by_turns(ways: Mapping[str, Way], seconds: float) -> dict[str, list[Pass]]:
-    """
-    Each way in turn, for `seconds` and at least twice. Every round begins with another one.
-
-    A round before that is not counted: it fills caches, opens connections, and compiles the gateway's code.
-    """
-    passes: dict[str, list[Pass]] = {name: [] for name in ways}
-    names = list(ways)
-    for name in names:
-        ways[name](Stopwatch())
-    begun, told = time.monotonic(), time.monotonic()
-    while len(passes[names[-1]]) < LEAST_PASSES or time.monotonic() - begun < seconds:
-        for name in names:
-            await_quiet()
-            watch = Stopwatch()
-            passes[name].append(watch.read(ways[name](watch)))
-            if time.monotonic() - told > 2:
-                told = time.monotonic()
-                say(f"{told - begun:.0f} s of {seconds:.0f} s, {sum(map(len, passes.values()))} passes")
-        names.append(names.pop(0))
-    return passes
-
-
-# ---- What came out ----
-
-
-@dataclass(frozen=True)
-class Row:
-    """All passes of one way."""
-
-    way: str
-    mib_per_second: float
-    cpu_seconds_per_gib: float
-    passes: int
-    p50_micros: float | None = None
-    p99_micros: float | None = None
-
-    @staticmethod
-    def of(way: str, passes: Sequence[Pass]) -> Row:
-        nbytes = sum(each.nbytes for each in passes)
-        operations = [micros for each in passes for micros in each.operations]
-        p50, p99 = (float(p) * 1e6 for p in np.percentile(operations, [50, 99])) if operations else (None, None)
-        return Row(way, nbytes / MIB / sum(each.seconds for each in passes),
-                   sum(each.cpu_seconds for each in passes) * GIB / nbytes, len(passes), p50, p99)
-
-
-def saving(ours: Row, theirs: Row) -> str:
-    """One sentence on speed and processor time, whichever way it went."""
-    return (f"{ours.way} {_speed(ours.mib_per_second / theirs.mib_per_second)} {theirs.way}, "
-            f"and took {_cost(ours.cpu_seconds_per_gib / theirs.cpu_seconds_per_gib)} processor time of this process: "
-            f"{ours.cpu_seconds_per_gib:.3f} s/GiB instead of {theirs.cpu_seconds_per_gib:.3f}.")
-
-
-def _speed(ratio: float) -> str:
-    if 1 / ALIKE < ratio < ALIKE:
-        return "was about as fast as"
-    return f"was {_times(ratio)} as fast as" if ratio > 1 else f"was SLOWER, it took {_times(1 / ratio)} as long as"
-
-
-def _cost(ratio: float) -> str:
-    if 1 / ALIKE < ratio < ALIKE:
-        return "about as much"
-    return f"{_times(ratio)} as much" if ratio > 1 else f"1/{_number(1 / ratio)} of the"
-
-
-def _times(ratio: float) -> str:
-    return f"{_number(ratio)} times"
-
-
-def _number(ratio: float) -> str:
-    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
-
-
-def table(rows: Sequence[Row]) -> str:
-    cells = [["way", "MiB/s", "CPU s/GiB", "passes"] + ["p50 µs", "p99 µs"] * (rows[0].p50_micros is not None)]
-    for row in rows:
-        micros = [] if row.p50_micros is None else [f"{row.p50_micros:.0f}", f"{row.p99_micros:.0f}"]
-        cells.append([row.way, f"{row.mib_per_second:.1f}", f"{row.cpu_seconds_per_gib:.3f}", str(row.passes), *micros])
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                               for i, (cell, width) in enumerate(zip(line, widths))) for line in cells)
 
 
 # ---- Where the bytes come from ----
@@ -213,6 +43,7 @@ class Options:
     endpoint: str
     store: str | None
     store_profile: str | None
+    gateway_pid: int | None
     bucket: str
     fabric: str
     nbytes: int
@@ -273,10 +104,10 @@ class Site:
 
     def compare(self, title: str, ways: Mapping[str, Way]) -> None:
         """Measures, prints the table, and what the first way saved beside each of the others."""
-        passes = by_turns(ways, self.options.seconds)
+        passes = by_turns(ways, self.options.seconds, self.options.gateway_pid)
         rows = [Row.of(way, each) for way, each in passes.items()]
         self._tables[title] = rows
-        print(f"\n{title}\n\n{table(rows)}\n", flush=True)
+        print(f"\n{title}\n\n{table(rows, bool(self.options.gateway_pid))}\n", flush=True)
         for other in rows[1:]:
             self.tell(saving(rows[0], other))
 
@@ -291,10 +122,6 @@ class Site:
 
 
 # ---- The command line ----
-
-
-def say(text: str) -> None:
-    print(f"  ... {text}", file=sys.stderr, flush=True)
 
 
 def size(text: str) -> int:
@@ -313,6 +140,8 @@ def parse(example: str, doc: str, nbytes: str, arguments: Sequence[str]) -> Opti
     add("--store", metavar="URL", default=environment("RAILHEAD_STORE"),
         help="the store behind it, for a row of its own; else RAILHEAD_STORE, else that row is left out")
     add("--store-profile", metavar="NAME", help="the AWS profile with the store's key, where that is another one")
+    add("--gateway-pid", metavar="PID", type=int, default=environment("RAILHEAD_GATEWAY_PID"),
+        help="of a gateway on this host: a column on its processor time; else RAILHEAD_GATEWAY_PID")
     add("--bucket", default="railhead-examples", help="made where there is none; default %(default)s")
     add("--fabric", choices=["auto", "loopback", "verbs", "http"], default="auto", help="default %(default)s")
     add("--bytes", dest="nbytes", type=size, default=nbytes, metavar="SIZE", help="of data, such as 64MiB; default %(default)s")

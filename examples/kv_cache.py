@@ -9,7 +9,6 @@ run, on this processor; a GPU would take less time for it.
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import sys
 import time
@@ -23,12 +22,10 @@ import railhead.torch
 import torch
 
 import comparison
-from comparison import KIB, Site, Stopwatch, Way
+from comparison import Site
+from measuring import KIB, Stopwatch, Way, check
+from transformer import BLOCK, BLOCK_BYTES, HEAD, HEADS, LAYERS, VOCABULARY, WIDTH, Cache, Transformer
 
-LAYERS, HEADS, WIDTH, VOCABULARY = 4, 4, 256, 1024
-HEAD = WIDTH // HEADS
-BLOCK = 128  # tokens
-BLOCK_BYTES = BLOCK * LAYERS * 2 * WIDTH * 4
 CHUNK = 512  # tokens that a prefill computes at once
 CONTINUED = 8  # tokens that are decoded to compare logits
 CONNECTIONS = 10  # of boto3's client, and so many threads
@@ -37,47 +34,6 @@ RUNS = count()
 
 Block = tuple[str, torch.Tensor]
 Write = Callable[[Block], object]
-
-
-@dataclass
-class Cache:
-    """Keys and values of one sequence, [blocks, LAYERS, 2, HEADS, BLOCK, HEAD] float32: a block is contiguous."""
-
-    blocks: torch.Tensor
-    length: int = 0  # tokens
-
-    def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Takes [tokens, HEADS, HEAD] behind `length`; returns all there are then as [HEADS, tokens, HEAD]."""
-        place = torch.arange(self.length, self.length + len(keys))
-        for kind, new in enumerate((keys, values)):
-            self.blocks[place // BLOCK, layer, kind, :, place % BLOCK] = new
-        used = self.blocks[: (int(place[-1]) + BLOCK) // BLOCK, layer].permute(1, 2, 0, 3, 4).reshape(2, HEADS, -1, HEAD)
-        return used[0, :, : place[-1] + 1], used[1, :, : place[-1] + 1]
-
-
-class Transformer(torch.nn.Module):
-    def __init__(self, longest: int) -> None:
-        super().__init__()
-        self.tokens = torch.nn.Embedding(VOCABULARY, WIDTH)
-        self.places = torch.nn.Embedding(longest, WIDTH)
-        self.attend = torch.nn.ModuleList(torch.nn.Linear(WIDTH, 3 * WIDTH) for _ in range(LAYERS))
-        self.think = torch.nn.ModuleList(
-            torch.nn.Sequential(torch.nn.LayerNorm(WIDTH), torch.nn.Linear(WIDTH, 4 * WIDTH), torch.nn.GELU(),
-                                torch.nn.Linear(4 * WIDTH, WIDTH)) for _ in range(LAYERS))
-
-    def forward(self, tokens: torch.Tensor, cache: Cache) -> torch.Tensor:
-        """The logits of what follows the last of [tokens], whose keys and values are appended to the cache."""
-        first, new = cache.length, len(tokens)
-        x = self.tokens(tokens) + self.places(torch.arange(first, first + new))
-        hidden = torch.ones(new, first + new, dtype=torch.bool).triu(first + 1)
-        for layer in range(LAYERS):
-            queries, keys, values = self.attend[layer](x).view(new, 3, HEADS, HEAD).unbind(1)
-            all_keys, all_values = cache.append(layer, keys, values)
-            scores = queries.transpose(0, 1) @ all_keys.transpose(1, 2) / math.sqrt(HEAD)
-            x = x + (scores.masked_fill(hidden, -math.inf).softmax(-1) @ all_values).transpose(0, 1).reshape(new, WIDTH)
-            x = x + self.think[layer](x)
-        cache.length += new
-        return x[-1] @ self.tokens.weight.T
 
 
 @dataclass(frozen=True)
@@ -130,7 +86,7 @@ def restored(prefix: Prefix, logits: torch.Tensor, restore: Callable[[], object]
         with watch.operation():
             restore()
         watch.stop()
-        comparison.check(torch.equal(prefix.go_on(), logits), "logits after the restore")
+        check(torch.equal(prefix.go_on(), logits), "logits after the restore")
         return len(prefix.names()) * BLOCK_BYTES
 
     return way
@@ -146,7 +102,7 @@ def offloaded(site: Site, prefix: Prefix, threads: ThreadPoolExecutor, write: Wr
             list(threads.map(write, blocks))
         with watch.aside():
             for name, block in blocks:
-                comparison.check(site.read(name) == block.numpy().tobytes(), name)
+                check(site.read(name) == block.numpy().tobytes(), name)
             site.delete(name for name, _ in blocks)
         return len(blocks) * BLOCK_BYTES
 
@@ -164,7 +120,7 @@ def get_objects(site: Site, s3: Any, prefix: Prefix, threads: ThreadPoolExecutor
         into, have = memoryview(block.numpy()).cast("B"), 0
         while have < BLOCK_BYTES:
             got = body.readinto(into[have:])
-            comparison.check(got > 0, f"{name} ends after {have} bytes")
+            check(got > 0, f"{name} ends after {have} bytes")
             have += got
 
     return lambda: list(threads.map(get, prefix.blocks()))

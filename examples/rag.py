@@ -17,7 +17,8 @@ import numpy as np
 from railhead import Read
 
 import comparison
-from comparison import MIB, Site, Stopwatch, Way
+from comparison import Site
+from measuring import MIB, Stopwatch, Way, check
 
 DIMENSION = 768
 CANDIDATES = 8  # of a query; boto3 has a connection for each
@@ -78,7 +79,7 @@ def run(ask: Any, collection: Collection, queries: np.ndarray) -> Way:
             with watch.operation():
                 found = ask(candidates)
             with watch.aside():
-                comparison.check(np.array_equal(found, collection.vectors[candidates]), f"vectors {candidates}")
+                check(np.array_equal(found, collection.vectors[candidates]), f"vectors {candidates}")
                 assert rank(found[0], found)[0] == 0, "a vector is nearest to itself"
         return queries.size * VECTOR_BYTES
 

@@ -22,7 +22,8 @@ from railhead.torch import Records
 from torch.utils.data import DataLoader, IterableDataset
 
 import comparison
-from comparison import KIB, MIB, Site, Stopwatch, Way
+from comparison import Site
+from measuring import KIB, MIB, Stopwatch, Way, check
 
 RECORD = 224 * 224 * 3  # bytes: an image that size, three bytes for each point
 BATCH = 32
@@ -59,11 +60,11 @@ class Trained:
         for batch in batches:
             with watch.aside():
                 numbers = batch[:, :8].numpy().copy().view("<u8").ravel()
-                comparison.check(numbers.max() < len(seen) and np.array_equal(batch.numpy(), self.dataset.records[numbers]),
+                check(numbers.max() < len(seen) and np.array_equal(batch.numpy(), self.dataset.records[numbers]),
                                  "a record is not the one whose number it has")
                 seen[numbers] += 1
                 self.step(batch)
-        comparison.check(bool((seen == 1).all()), f"{(seen != 1).sum()} records did not come once in the epoch")
+        check(bool((seen == 1).all()), f"{(seen != 1).sum()} records did not come once in the epoch")
         return self.dataset.records.nbytes
 
     def step(self, batch: torch.Tensor) -> None:

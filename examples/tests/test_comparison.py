@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pytest
 
 import comparison
-from comparison import GIB, MIB, Pass, Row, Stopwatch, Wrong
+import measuring
+from measuring import GIB, MIB, Pass, Row, Stopwatch, Wrong
 
 
 def row(way: str, mib_per_second: float, cpu: float) -> Row:
@@ -16,36 +19,37 @@ def row(way: str, mib_per_second: float, cpu: float) -> Row:
 
 
 def test_what_was_faster_is_said_to_be_faster() -> None:
-    said = comparison.saving(row("railhead", 600, 0.5), row("boto3, store", 200, 2.0))
+    said = measuring.saving(row("railhead", 600, 0.5), row("boto3, store", 200, 2.0))
     assert said == ("railhead was 3.0 times as fast as boto3, store, and took 1/4.0 of the processor time of this process: "
                     "0.500 s/GiB instead of 2.000.")
 
 
 def test_what_was_slower_is_said_to_be_slower() -> None:
-    said = comparison.saving(row("railhead", 200, 3.0), row("boto3, store", 600, 2.0))
+    said = measuring.saving(row("railhead", 200, 3.0), row("boto3, store", 600, 2.0))
     assert said == ("railhead was SLOWER, it took 3.0 times as long as boto3, store, and took 1.5 times as much processor time "
                     "of this process: 3.000 s/GiB instead of 2.000.")
 
 
 def test_what_hardly_differs_is_said_to_be_alike() -> None:
-    said = comparison.saving(row("railhead", 102, 1.01), row("boto3, store", 100, 1.0))
+    said = measuring.saving(row("railhead", 102, 1.01), row("boto3, store", 100, 1.0))
     assert said.startswith("railhead was about as fast as boto3, store, and took about as much processor time")
 
 
 def test_a_row_is_of_all_passes() -> None:
-    both = Row.of("way", [Pass(MIB, 1.0, 0.1, (1e-3,)), Pass(3 * MIB, 1.0, 0.3, (3e-3,))])
+    both = Row.of("way", [Pass(MIB, 1.0, 0.1, 1.0, (1e-3,)), Pass(3 * MIB, 1.0, 0.3, 2.0, (3e-3,))])
     assert both.mib_per_second == pytest.approx(2.0)
     assert both.cpu_seconds_per_gib == pytest.approx(0.4 * 256)
+    assert both.gateway_seconds_per_gib == pytest.approx(3.0 * 256)
     assert (both.passes, both.p50_micros) == (2, pytest.approx(2000))
 
 
 def test_every_way_has_its_turn_in_every_round() -> None:
     turns: list[str] = []
 
-    def way(name: str) -> comparison.Way:
+    def way(name: str) -> measuring.Way:
         return lambda _: turns.append(name) or MIB  # type: ignore[func-returns-value]
 
-    passes = comparison.by_turns({name: way(name) for name in "abc"}, seconds=0)
+    passes = measuring.by_turns({name: way(name) for name in "abc"}, seconds=0)
     assert "".join(turns) == "abc" + "abc" + "bca"  # the first round is not counted
     assert {name: len(each) for name, each in passes.items()} == {"a": 2, "b": 2, "c": 2}
 
@@ -62,6 +66,31 @@ def test_processor_time_aside_is_not_counted() -> None:
         busy(0.2)
     busy(0.05)
     assert 0.04 < watch.read(1).cpu_seconds < 0.2
+
+
+def test_the_processor_time_of_another_process_is_seen() -> None:
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        deadline = time.monotonic() + 60
+        while measuring.cpu_seconds_of(other.pid) < 0.1:
+            assert time.monotonic() < deadline
+        watch = Stopwatch(other.pid)
+        with watch.aside():
+            while measuring.cpu_seconds_of(other.pid) < 0.3:
+                assert time.monotonic() < deadline
+        assert 0 <= watch.read(1).gateway_seconds < 0.2
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_the_gateways_column_is_there_only_where_it_was_measured() -> None:
+    rows = [row("railhead", 600, 0.5), row("boto3, store", 200, 2.0)]
+    assert "gateway's" in measuring.table(rows, gateway=True)
+    assert measuring.table(rows, gateway=False).splitlines() == [
+        "way           MiB/s  CPU s/GiB  passes",
+        "railhead      600.0      0.500       1",
+        "boto3, store  200.0      2.000       1"]
 
 
 def test_nothing_is_counted_once_the_watch_was_stopped() -> None:
@@ -118,12 +147,13 @@ def test_an_epoch_without_one_record_ends_the_example() -> None:
 
 def test_a_kv_cache_that_was_not_restored_gives_other_logits() -> None:
     kv_cache = pytest.importorskip("kv_cache", reason="no torch")
+    transformer = pytest.importorskip("transformer")
     torch = pytest.importorskip("torch")
     with torch.inference_mode():
         torch.manual_seed(1)
-        blocks = torch.zeros(3, kv_cache.LAYERS, 2, kv_cache.HEADS, kv_cache.BLOCK, kv_cache.HEAD)
-        tokens = torch.randint(kv_cache.VOCABULARY, (2 * kv_cache.BLOCK + 1,))
-        prefix = kv_cache.Prefix(kv_cache.Transformer(3 * kv_cache.BLOCK), tokens, kv_cache.Cache(blocks))
+        blocks = torch.zeros(3, transformer.LAYERS, 2, transformer.HEADS, transformer.BLOCK, transformer.HEAD)
+        tokens = torch.randint(transformer.VOCABULARY, (2 * transformer.BLOCK + 1,))
+        prefix = kv_cache.Prefix(transformer.Transformer(3 * transformer.BLOCK), tokens, transformer.Cache(blocks))
         prefix.prefill()
         kept, logits = prefix.cache.blocks.clone(), prefix.go_on()
         kv_cache.restored(prefix, logits, lambda: prefix.cache.blocks.copy_(kept))(Stopwatch())
@@ -132,14 +162,15 @@ def test_a_kv_cache_that_was_not_restored_gives_other_logits() -> None:
 
 
 def test_a_prefill_by_chunks_is_one_at_once() -> None:
-    kv_cache = pytest.importorskip("kv_cache", reason="no torch")
+    transformer = pytest.importorskip("transformer", reason="no torch")
     torch = pytest.importorskip("torch")
     with torch.inference_mode():
         torch.manual_seed(1)
-        model, tokens = kv_cache.Transformer(2 * kv_cache.BLOCK), torch.randint(kv_cache.VOCABULARY, (200,))
+        model, tokens = transformer.Transformer(2 * transformer.BLOCK), torch.randint(transformer.VOCABULARY, (200,))
         logits = []
         for chunk in (200, 64, 1):
-            cache = kv_cache.Cache(torch.zeros(2, kv_cache.LAYERS, 2, kv_cache.HEADS, kv_cache.BLOCK, kv_cache.HEAD))
+            cache = transformer.Cache(torch.zeros(2, transformer.LAYERS, 2, transformer.HEADS, transformer.BLOCK,
+                                                  transformer.HEAD))
             for part in tokens.split(chunk):
                 last = model(part, cache)
             logits.append(last)
