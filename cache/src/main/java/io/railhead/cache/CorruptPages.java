@@ -1,6 +1,5 @@
 package io.railhead.cache;
 
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -8,14 +7,11 @@ import org.slf4j.LoggerFactory;
 /** Counts pages whose bytes have changed in memory, and says so in the log. Any thread. */
 final class CorruptPages {
     private static final Logger LOG = LoggerFactory.getLogger(CorruptPages.class);
-    /** Failing memory would fill the log. */
-    private static final long BETWEEN_LINES_NANOS = 1_000_000_000;
 
     private final LongAdder atRead = new LongAdder();
     private final LongAdder atScrub = new LongAdder();
     private final LongAdder scrubbedBytes = new LongAdder();
-    private final AtomicLong loggedNanos = new AtomicLong(
-            System.nanoTime() - BETWEEN_LINES_NANOS);
+    private final LinePace lines = new LinePace();
 
     /** A page that a read found, and that is evicted. */
     void read(PageKey key) {
@@ -34,9 +30,7 @@ final class CorruptPages {
     }
 
     private void log(PageKey key) {
-        long last = loggedNanos.get();
-        long now = System.nanoTime();
-        if (now - last >= BETWEEN_LINES_NANOS && loggedNanos.compareAndSet(last, now)) {
+        if (lines.mayWrite()) {
             LOG.error("page {} of an object of {} bytes in bucket {}: its bytes have changed in"
                     + " memory; it is evicted", key.index(), key.version().sizeBytes(),
                     key.version().object().bucket());

@@ -105,7 +105,7 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
             return null;
         }
         long tail = toTheEnd ? 0 : end - endPage * pageBytes;
-        Fill fill = table.tryFill(Arrays.asList(claims), lengths, tail, Pool.CACHE);
+        Fill fill = table.tryFill(Arrays.asList(claims), lengths, tail, Pool.CACHE, null);
         if (fill == null) {
             List<Claim> unused = new ArrayList<>();
             for (Claim claim : claims) {

@@ -4,6 +4,7 @@ import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.memory.Page;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ final class Fill implements PageSource.Sink {
 
     private final FillTable table;
     private final List<Part> parts;
+    private final FilledSums.@Nullable Sums sums;
+    private @Nullable Checksum sum;
     private long ignoredTail;
     private int at;
     private int filled;
@@ -25,11 +28,14 @@ final class Fill implements PageSource.Sink {
 
     /**
      * @param ignoredTail bytes of the body beyond the last whole page
+     * @param sums that the pages' must agree with; null for no such look
      */
-    Fill(FillTable table, List<Part> parts, long ignoredTail) {
+    Fill(FillTable table, List<Part> parts, long ignoredTail, FilledSums.@Nullable Sums sums) {
         this.table = table;
         this.parts = parts;
         this.ignoredTail = ignoredTail;
+        this.sums = sums;
+        this.sum = sums == null ? null : sums.page();
     }
 
     @Override
@@ -52,14 +58,32 @@ final class Fill implements PageSource.Sink {
         Page page = parts.get(at).page();
         if (page != null) {
             page.write(bytes.slice(bytes.position(), count));
+            if (sum != null) {
+                sum.update(bytes.slice(bytes.position(), count));
+            }
         }
         bytes.position(bytes.position() + count);
         filled += count;
-        if (filled == parts.get(at).length() && at < parts.size() - 1) {
+        if (filled == parts.get(at).length() && at < parts.size() - 1 && isRight(parts.get(at))) {
             publish(parts.get(at));
             at++;
             filled = 0;
         }
+    }
+
+    /** False where its bytes are not the store's, and all of the fill has failed with it. */
+    private boolean isRight(Part part) {
+        if (part.claim() == null || sums == null || sum == null) {
+            return true;
+        }
+        PageKey key = part.claim().key();
+        if (sums.agrees(key.index(), sum.getValue())) {
+            sum = sums.page();
+            return true;
+        }
+        table.corrupt(key.version());
+        fail(FilledSums.mismatch());
+        return false;
     }
 
     private void publish(Part part) {
@@ -78,8 +102,10 @@ final class Fill implements PageSource.Sink {
             fail(new FillException(Reason.BACKEND_FAILED, "fewer bytes than asked for", null));
             return;
         }
-        ended = true;
-        publish(parts.get(at));
+        if (isRight(parts.get(at))) {
+            ended = true;
+            publish(parts.get(at));
+        }
     }
 
     @Override

@@ -18,6 +18,8 @@ public final class FillException extends Exception {
         NOT_FOUND,
         /** The backend failed, was cut off or sent what was not asked for. */
         BACKEND_FAILED,
+        /** The bytes are not the store's, nor may those be that came before: nothing is good. */
+        CORRUPT,
         /** There was no page to put the bytes in: serve uncached. */
         NO_MEMORY
     }

@@ -72,18 +72,25 @@ final class FillTable {
     private final PageIndex index;
     private final Generations generations;
     private final UnaryOperator<ObjectVersion> heldAs;
+    private final Consumer<ObjectVersion> forget;
+    private final FilledSums sums;
     private final int pagesPerRun;
     private final Object[] locks = new Object[LOCKS];
     private final ConcurrentMap<PageKey, Claim> inFlight = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    /** @param heldAs the instance of a version that the keys of its pages share */
+    /**
+     * @param heldAs the instance of a version that the keys of its pages share
+     * @param forget takes all that is held of a version whose bytes were wrong
+     */
     FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes,
-            UnaryOperator<ObjectVersion> heldAs) {
+            UnaryOperator<ObjectVersion> heldAs, Consumer<ObjectVersion> forget) {
         this.memory = memory;
         this.index = index;
         this.generations = generations;
         this.heldAs = heldAs;
+        this.forget = forget;
+        this.sums = new FilledSums(memory.pageBytes());
         this.pagesPerRun = (int) Math.max(1, runBytes / memory.pageBytes());
         Arrays.setAll(locks, i -> new Object());
     }
@@ -198,10 +205,14 @@ final class FillTable {
         claims.forEach(claim -> failed(claim, null, cause));
     }
 
-    /** A fill of adjacent claims, or null, with nothing changed, where there is no memory now. */
+    /**
+     * A fill of adjacent claims, or null, with nothing changed, where there is no memory now.
+     *
+     * @param agreeing what the pages are held against; null where nobody knows
+     */
     @Nullable
     Fill tryFill(List<@Nullable Claim> claims, int[] lengths, long ignoredTail,
-            Pool pool) {
+            Pool pool, FilledSums.@Nullable Sums agreeing) {
         int[] wanted = new int[lengths.length];
         int count = 0;
         String tenant = "";
@@ -223,7 +234,7 @@ final class FillTable {
             parts.add(new Fill.Part(claim, claim == null ? null : pages.get(next++), lengths[i]));
         }
         runs.increment();
-        return new Fill(this, parts, ignoredTail);
+        return new Fill(this, parts, ignoredTail, agreeing);
     }
 
     /** Makes room where there is none; null where that did not help. */
@@ -248,11 +259,12 @@ final class FillTable {
     /** Fetches a run of adjacent claims; false, with nothing changed, where there is no memory. */
     boolean tryFetch(List<Claim> run, PageSource source, Pool pool) {
         int[] lengths = run.stream().mapToInt(claim -> lengthOf(claim.key())).toArray();
-        Fill fill = tryFill(new ArrayList<>(run), lengths, 0, pool);
+        PageKey first = run.getFirst().key();
+        Fill fill = tryFill(new ArrayList<>(run), lengths, 0, pool,
+                sums(first.version(), source));
         if (fill == null) {
             return false;
         }
-        PageKey first = run.getFirst().key();
         long bytes = Arrays.stream(lengths).asLongStream().sum();
         try {
             source.fetch(first.version(), first.index() * pageBytes(), bytes, fill);
@@ -277,6 +289,25 @@ final class FillTable {
             // A write or the end came between the look and the put, and may have missed it.
             index.remove(claim.key());
         }
+    }
+
+    /**
+     * Bytes of it were wrong, and nobody knows which: nothing of it is kept that came until now,
+     * nor what is in flight.
+     */
+    void corrupt(ObjectVersion version) {
+        sums.refute(version);
+        forget.accept(version);
+    }
+
+    FilledSums sums() {
+        return sums;
+    }
+
+    /** What pages of a version are held against; null where nobody knows. */
+    FilledSums.@Nullable Sums sums(ObjectVersion version, PageSource source) {
+        WholeChecksum whole = version.sizeBytes() == 0 ? null : source.checksum(version);
+        return whole == null ? null : sums.of(version, whole);
     }
 
     private boolean mayKeep(Claim claim) {

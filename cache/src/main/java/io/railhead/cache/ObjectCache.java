@@ -76,7 +76,7 @@ public final class ObjectCache implements AutoCloseable {
                 .maximumSize(config.metadataEntries())
                 .build();
         this.table = new FillTable(memory, index, generations, config.runBytes(),
-                this::heldAs);
+                this::heldAs, this::forget);
         this.timer = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform()
                 .daemon()
                 .name("railhead-cache-timer")
@@ -141,6 +141,12 @@ public final class ObjectCache implements AutoCloseable {
     private ObjectVersion heldAs(ObjectVersion version) {
         ObjectMetadata held = objects.policy().getIfPresentQuietly(version.object());
         return held != null && held.version().equals(version) ? held.version() : version;
+    }
+
+    /** Who asked for it while it came may finish, but keeps nothing of it. */
+    private void forget(ObjectVersion version) {
+        generations.bump(version.object());
+        index.removeAll(version);
     }
 
     /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
@@ -411,7 +417,7 @@ public final class ObjectCache implements AutoCloseable {
                 table.runs.sum(), table.filledBytes.sum(), table.failures.sum(),
                 index.evictedPages(), table.shortages.sum(), objects.estimatedSize(),
                 index.size(), stagedBytes.get(), pins.bytes(), pins.limitBytes(),
-                readAhead.bytes());
+                readAhead.bytes(), table.sums().matches.sum(), table.sums().mismatches.sum());
     }
 
     /** What was looked at, and found to have changed in memory. */

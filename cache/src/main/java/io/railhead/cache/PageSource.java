@@ -1,6 +1,7 @@
 package io.railhead.cache;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the bytes of a fill come from: the backend, as one principal sees it. Implemented by the
@@ -13,6 +14,14 @@ public interface PageSource {
      * Returns at once; {@code sink} hears the outcome on the source's own threads.
      */
     void fetch(ObjectVersion version, long offset, long length, Sink sink);
+
+    /**
+     * What the bytes of a version must come to; null where that is not known, or not to be looked
+     * at.
+     */
+    default @Nullable WholeChecksum checksum(ObjectVersion version) {
+        return null;
+    }
 
     /**
      * Takes bytes in order. Exactly one of {@link #complete} and {@link #fail} ends it. Calls come

@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The reader behind {@link RangeReader}.
@@ -44,6 +45,7 @@ final class WindowReader implements RangeReader {
     private final PageSource source;
     private final Executor executor;
     private final Sink sink;
+    private final FilledSums.@Nullable Sums sums;
     private final ArrayDeque<Ahead> ahead = new ArrayDeque<>();
     private final AtomicInteger news = new AtomicInteger();
     private final AtomicLong outstandingBytes = new AtomicLong();
@@ -64,6 +66,7 @@ final class WindowReader implements RangeReader {
         this.source = source;
         this.executor = executor;
         this.sink = sink;
+        this.sums = table.sums(request.version(), source);
         this.position = request.from();
         this.plannedPage = pageOf(position);
     }
@@ -139,6 +142,10 @@ final class WindowReader implements RangeReader {
             if (next == null || next.state() == Without.WAITING) {
                 return true;
             }
+            if (sums != null && sums.isRefuted()) {
+                fail(FilledSums.mismatch());
+                return false;
+            }
             switch (next.state()) {
                 case Held held -> handOver(next, held.lease());
                 case Lost lost -> {
@@ -169,7 +176,7 @@ final class WindowReader implements RangeReader {
 
     private boolean mayGoOn(Fetcher fetcher, FillException cause) {
         boolean fatal = switch (cause.reason()) {
-            case VERSION_CHANGED, NOT_FOUND -> true;
+            case VERSION_CHANGED, NOT_FOUND, CORRUPT -> true;
             case REFUSED -> fetcher == Fetcher.SELF;
             case BACKEND_FAILED -> fetcher == Fetcher.SELF
                     ? ++ownLosses > 1

@@ -16,7 +16,7 @@ final class InFlight {
     static final FillTable TABLE = new FillTable(MEMORY,
             new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)), new Generations(),
             PAGE_BYTES,
-            version -> version);
+            version -> version, version -> {});
 
     private InFlight() {}
 

@@ -17,7 +17,7 @@ final class Bench {
     final Pins pins = new Pins(memory, 0.5);
     final PageIndex index = new PageIndex(memory, CacheConfig.DEFAULT, pins);
     final FillTable table = new FillTable(memory, index, new Generations(), PlainMemory.PAGE_BYTES,
-            version -> version);
+            version -> version, version -> {});
 
     static PageKey key(int index) {
         return new PageKey(VERSION, index);

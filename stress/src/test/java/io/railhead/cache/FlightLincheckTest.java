@@ -71,7 +71,7 @@ class FlightLincheckTest {
                 if (!mine.isEmpty()) {
                     fetched = true;
                     Fill fill = Objects.requireNonNull(bench.table.tryFill(
-                            List.of(mine.getFirst()), new int[]{Bench.BYTES}, 0, Pool.CACHE));
+                            List.of(mine.getFirst()), new int[]{Bench.BYTES}, 0, Pool.CACHE, null));
                     fill.write(ByteBuffer.allocate(Bench.BYTES));
                     fill.complete();
                 }

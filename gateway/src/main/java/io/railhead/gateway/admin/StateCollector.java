@@ -72,6 +72,12 @@ public final class StateCollector extends Collector {
                 (double) stats.readAheadBytes()));
         families.add(new CounterMetricFamily("railhead_fill_failures", "Fills that broke off.",
                 (double) stats.fillFailures()));
+        CounterMetricFamily checksums = new CounterMetricFamily("railhead_fill_checksums",
+                "Objects whose bytes were compared with their store's checksum as they came.",
+                List.of("result"));
+        checksums.addMetric(List.of("match"), (double) stats.checksumMatches());
+        checksums.addMetric(List.of("mismatch"), (double) stats.checksumMismatches());
+        families.add(checksums);
         families.add(new CounterMetricFamily("railhead_evicted_pages", "Pages that made room.",
                 (double) stats.evictedPages()));
         families.add(new CounterMetricFamily("railhead_memory_shortages",

@@ -77,10 +77,7 @@ public final class ConfigLoader {
         Cache cache = cache(root.section("cache"));
         Map<String, Store> stores = new StoreLoader(folder).load(root);
         Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
-        if (gateway.access().policy() == null && rules.firstOfPolicy() >= 0) {
-            throw root.problem("rules[" + rules.firstOfPolicy() + "].authorization",
-                    "policy needs gateway.policy, the file that says who may do what");
-        }
+        requireWhatRulesNeed(root, gateway.access(), rules);
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
                 cache.page());
         Admin admin = admin(root.section("admin"));
@@ -89,6 +86,20 @@ public final class ConfigLoader {
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
                 settings.all());
+    }
+
+    private static void requireWhatRulesNeed(Section root, Access access, Rules rules)
+            throws ConfigException {
+        int ofPolicy = rules.first(Rule::policyDecides);
+        if (access.policy() == null && ofPolicy >= 0) {
+            throw root.problem("rules[" + ofPolicy + "].authorization",
+                    "policy needs gateway.policy, the file that says who may do what");
+        }
+        int verified = rules.first(Rule::verifyFills);
+        if (access.mode() == AuthMode.PASS_THROUGH && verified >= 0) {
+            throw root.problem("rules[" + verified + "].verify_fills", "needs a HEAD of the"
+                    + " gateway's own, which it cannot sign under pass_through");
+        }
     }
 
     private Gateway gateway(Section section) throws ConfigException {

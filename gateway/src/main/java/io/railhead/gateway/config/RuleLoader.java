@@ -84,6 +84,7 @@ final class RuleLoader {
                 section.value("max_object", "unlimited", RuleLoader::maxObject),
                 section.flag("shared", false),
                 section.flag("stale_if_error", false),
+                section.flag("verify_fills", false),
                 policyDecides);
         authorization.close();
         return rule;

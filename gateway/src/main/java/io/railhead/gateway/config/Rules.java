@@ -1,6 +1,7 @@
 package io.railhead.gateway.config;
 
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +33,10 @@ public final class Rules {
         throw new IllegalStateException("the last rule matches everything");
     }
 
-    /** The number of the first rule that leaves who may read a hit to the policy; -1 for none. */
-    int firstOfPolicy() {
+    /** The number of the first such rule; -1 for none. */
+    int first(Predicate<Rule> condition) {
         for (int i = 0; i < entries.length; i++) {
-            if (entries[i].rule.policyDecides()) {
+            if (condition.test(entries[i].rule)) {
                 return i;
             }
         }

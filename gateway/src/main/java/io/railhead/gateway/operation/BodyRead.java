@@ -66,7 +66,7 @@ final class BodyRead {
                     exchange.cut("version");
                 }
             }
-            case BACKEND_FAILED -> {
+            case BACKEND_FAILED, CORRUPT -> {
                 if (response == null) {
                     exchange
                             .fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,

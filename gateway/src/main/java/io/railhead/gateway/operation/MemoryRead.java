@@ -120,7 +120,7 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
     private static boolean isRestartable(FillException fill) {
         return switch (fill.reason()) {
             case VERSION_CHANGED, NOT_FOUND, REFUSED -> true;
-            case BACKEND_FAILED, NO_MEMORY -> false;
+            case BACKEND_FAILED, CORRUPT, NO_MEMORY -> false;
         };
     }
 }

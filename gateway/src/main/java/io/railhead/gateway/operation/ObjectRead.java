@@ -81,7 +81,12 @@ public final class ObjectRead {
                 && FreshnessCheck.isFresh(scope.rule().freshness(), held,
                         services.nanoClock().getAsLong(),
                         services.cache().isSettled(held))
-                && (ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request));
+                && (ObjectHeaders.isComplete(held) || !needsChecksums());
+    }
+
+    /** A ranged GET does not tell them: who needs them waits for a HEAD. */
+    private boolean needsChecksums() {
+        return scope.rule().verifyFills() || AnswerHead.wantsChecksums(request);
     }
 
     private boolean isKnownToBeAbsent() {
@@ -94,7 +99,7 @@ public final class ObjectRead {
 
     private void discover() {
         ByteRange range = ObjectReads.range(request);
-        if (range != null && range.isSuffix()) {
+        if (scope.rule().verifyFills() || (range != null && range.isSuffix())) {
             ask(null);
             return;
         }
@@ -127,7 +132,6 @@ public final class ObjectRead {
         }
     }
 
-    /** A ranged GET does not tell the object's checksums: who wants them waits for a HEAD. */
     private void serveOrComplete(ObjectMetadata discovered) {
         boolean toldAll = ObjectHeaders.isComplete(discovered)
                 || !AnswerHead.wantsChecksums(request) || request.header("range") != null;

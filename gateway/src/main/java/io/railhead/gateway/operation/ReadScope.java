@@ -1,18 +1,24 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.FetchTurn;
+import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.ReadAhead;
 import io.railhead.cache.ReadRequest;
+import io.railhead.cache.WholeChecksum;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
+import io.railhead.gateway.fill.StoredChecksum;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
+import org.jspecify.annotations.Nullable;
 
 /** What stays the same for as long as one GET is being answered. */
 record ReadScope(ReadServices services, Requester requester, S3Request request, ObjectId id,
@@ -22,12 +28,22 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     static ReadScope of(ReadServices services, Requester requester, S3Request request) {
         ObjectId id = request.objectId();
         return new ReadScope(services, requester, request, id, ObjectReads.grant(request, id),
-                source(request, FetchTurn.wanted(ObjectReads.tenant(request))));
+                source(services.cache(), request,
+                        FetchTurn.wanted(ObjectReads.tenant(request))));
     }
 
-    private static BackendPageSource source(S3Request request, FetchTurn turn) {
+    private static BackendPageSource source(ObjectCache cache, S3Request request,
+            FetchTurn turn) {
         return new BackendPageSource(request.route().backend(), request.caller(),
-                request.objectTarget(), turn);
+                request.objectTarget(), turn,
+                request.route().rule().verifyFills()
+                        ? version -> checksum(cache, version)
+                        : version -> null);
+    }
+
+    private static @Nullable WholeChecksum checksum(ObjectCache cache, ObjectVersion version) {
+        ObjectMetadata held = cache.find(version.object());
+        return held != null && held.version().equals(version) ? StoredChecksum.of(held) : null;
     }
 
     Rule rule() {
@@ -48,7 +64,8 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
                     .execute(() -> services.cache()
                             .readAhead()
                             .read(plan.metadata().version(), plan.from(), plan.to(),
-                                    reader, source(request, FetchTurn.ahead(reader.tenant()))));
+                                    reader, source(services.cache(), request,
+                                            FetchTurn.ahead(reader.tenant()))));
         }
     }
 

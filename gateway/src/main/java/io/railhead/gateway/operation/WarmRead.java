@@ -196,7 +196,8 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
         switch (cause.reason()) {
             case NO_MEMORY -> finish(Outcome.FULL, "");
             case VERSION_CHANGED, NOT_FOUND, REFUSED -> from.restart(cause);
-            case BACKEND_FAILED -> finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
+            case BACKEND_FAILED, CORRUPT ->
+                finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
         }
     }
 

@@ -106,7 +106,7 @@ class ConfigLoaderTest {
                 null)));
         assertThat(config.rules().all()).containsExactly(new Rule("a", new Freshness.Strong(),
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
-                false));
+                false, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(true, Path.of("/run/railhead/loopback.sock"), false),
                 new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
@@ -149,7 +149,7 @@ class ConfigLoaderTest {
                         rules:
                           - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
                              freshness: {bounded: 500ms}, authorization: {remember: 0s}, cache: off,
-                             rdma: off, max_object: 1TiB, shared: true, stale_if_error: true}
+                             rdma: off, max_object: 1TiB, shared: true, stale_if_error: true, verify_fills: on}
                         rdma: {loopback: {enabled: false, socket: l.sock, cross_memory: true},
                           verbs: {enabled: true, listen: ["10.99.0.1", "fd00::1"], port: 7,
                             device: mlx5_0, device_port: 2, gid_index: 3, mtu: 4096, traffic_class: 96,
@@ -194,7 +194,7 @@ class ConfigLoaderTest {
                 new BackendConfig.Fetches(2, 3)), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
-                ByteCount.parse("1TiB"), true, true, false));
+                ByteCount.parse("1TiB"), true, true, true, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
                 new Loopback(false, folder.resolve("l.sock"), true),
                 new VerbsConfig(true,
@@ -323,6 +323,7 @@ class ConfigLoaderTest {
             "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive needs gateway.sole: true",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
             "rules: [{authorization: policy}] | rules[0].authorization: policy needs gateway.policy",
+            "rules: [{verify_fills: 1}]        | rules[0].verify_fills: ",
             "rules: [{authorization: always}] | rules[0].authorization: 'always' is not one of backend",
             "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",
             "rules: [{}, {}]                   | rules[1]: is never reached",
@@ -364,6 +365,12 @@ class ConfigLoaderTest {
     })
     void aBadStoreIsOneLineNamingItsKey(String backends, String line) throws IOException {
         assertThat(refusal(GATEWAY + "backends: " + backends)).contains(line);
+    }
+
+    @Test
+    void whoHoldsNoSecretCannotAskForChecksums() throws Exception {
+        assertThat(refusal("gateway: {authentication: pass_through}\n" + BACKENDS
+                + "rules: [{bucket: b}, {verify_fills: on}]")).contains("rules[1].verify_fills");
     }
 
     @Test

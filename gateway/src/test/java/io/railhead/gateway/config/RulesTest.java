@@ -16,7 +16,7 @@ class RulesTest {
             @Nullable String tenant, String backend) {
         return new Rules.Entry(new Match(bucket, prefix, tenant),
                 new Rule(backend, new Freshness.Strong(), Duration.ZERO, CacheMode.READS, true,
-                        ByteCount.UNLIMITED, false, false, false));
+                        ByteCount.UNLIMITED, false, false, false, false));
     }
 
     @Test

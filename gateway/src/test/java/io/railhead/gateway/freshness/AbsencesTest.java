@@ -38,7 +38,7 @@ final class AbsencesTest {
 
     private static Rule rule(Freshness freshness) {
         return new Rule("store", freshness, Duration.ZERO, CacheMode.READS, true,
-                ByteCount.UNLIMITED, false, false, false);
+                ByteCount.UNLIMITED, false, false, false, false);
     }
 
     private void learn(Said said) {

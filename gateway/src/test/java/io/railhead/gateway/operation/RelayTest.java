@@ -77,7 +77,7 @@ final class RelayTest {
 
     private S3Request request() {
         Rule rule = new Rule("store", new Freshness.Strong(), Duration.ZERO, CacheMode.READS, true,
-                ByteCount.UNLIMITED, false, false, false);
+                ByteCount.UNLIMITED, false, false, false, false);
         return new S3Request(new RequestHead("POST", "/b", null, Headers.NONE),
                 Address.of("/b", null, List.of()), Query.of(Map.of()),
                 new Authentication.Anonymous(), Asker.of("", null, false),

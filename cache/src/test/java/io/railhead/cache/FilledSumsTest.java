@@ -1,0 +1,211 @@
+package io.railhead.cache;
+
+import static io.railhead.cache.CacheRig.PAGE;
+import static io.railhead.cache.CacheRig.RUN;
+import static io.railhead.cache.CacheRig.id;
+import static io.railhead.cache.CacheRig.random;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cache.memory.LeakCheck;
+import io.railhead.cache.memory.PageMemory.Pool;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.zip.CRC32;
+import java.util.zip.Checksum;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A store whose bytes may not be those that its checksum names. */
+final class FilledSumsTest {
+    @RegisterExtension
+    final LeakCheck leaks = new LeakCheck();
+
+    private static final byte[] BYTES = random(1, 3 * RUN + 5000);
+    private static final Selection ALL = new Selection("bucket", "", Selection.Kind.PREFIX);
+    private static final int PAGES = Math.ceilDiv(BYTES.length, PAGE);
+
+    /** The sum of its pages' sums, so that it depends on nothing that a gateway brings. */
+    private record SumOfSums(long value) implements WholeChecksum {
+        static SumOfSums of(byte[] bytes) {
+            long total = 0;
+            for (int from = 0; from < bytes.length; from += PAGE) {
+                CRC32 crc = new CRC32();
+                crc.update(bytes, from, Math.min(PAGE, bytes.length - from));
+                total += crc.getValue();
+            }
+            return new SumOfSums(total);
+        }
+
+        @Override
+        public Checksum part() {
+            return new CRC32();
+        }
+
+        @Override
+        public boolean isOf(long[] sums, long partBytes, long lastBytes) {
+            assertThat(partBytes).isEqualTo(PAGE);
+            assertThat(lastBytes).isEqualTo(BYTES.length % PAGE);
+            return Arrays.stream(sums).sum() == value;
+        }
+    }
+
+    /** What the source has, but for a bit in each of some pages. */
+    private static final class Corrupting implements PageSource {
+        private final PageSource source;
+        private final Set<Integer> pages = ConcurrentHashMap.newKeySet();
+
+        Corrupting(PageSource source, Integer... pages) {
+            this.source = source;
+            this.pages.addAll(List.of(pages));
+        }
+
+        @Override
+        public WholeChecksum checksum(ObjectVersion version) {
+            return SumOfSums.of(BYTES);
+        }
+
+        @Override
+        public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+            Set<Integer> wrong = Set.copyOf(pages);
+            source.fetch(version, offset, length, new Sink() {
+                private long at = offset;
+
+                @Override
+                public void write(ByteBuffer bytes) {
+                    byte[] copy = new byte[bytes.remaining()];
+                    bytes.get(copy);
+                    for (int page : wrong) {
+                        long first = (long) page * PAGE + 17 - at;
+                        if (first >= 0 && first < copy.length) {
+                            copy[(int) first] ^= 4;
+                        }
+                    }
+                    at += copy.length;
+                    sink.write(ByteBuffer.wrap(copy));
+                }
+
+                @Override
+                public void complete() {
+                    sink.complete();
+                }
+
+                @Override
+                public void fail(FillException cause) {
+                    sink.fail(cause);
+                }
+            });
+        }
+    }
+
+    private static Received read(CacheRig rig, ObjectVersion version, long from, long to,
+            PageSource source) {
+        return rig.read(version, from, to, Pool.CACHE, source, Received.closing());
+    }
+
+    @Test
+    void whatIsRightIsServedAndCounted() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Corrupting source = new Corrupting(rig.source);
+        read(rig, version, 2 * PAGE, BYTES.length, source).awaitBytes();
+        assertThat(rig.cache.stats().checksumMatches()).isZero();
+        assertThat(read(rig, version, 0, BYTES.length, source).awaitBytes()).isEqualTo(BYTES);
+        assertThat(rig.cache.stats().checksumMatches()).isEqualTo(1);
+        assertThat(rig.cache.stats().checksumMismatches()).isZero();
+    }
+
+    @Test
+    void whoeverTakesTheLastMissingPageHearsThatOneWasWrongAndNoneIsKept() {
+        for (int wrong = 0; wrong < PAGES; wrong++) {
+            CacheRig rig = CacheRig.of(leaks, 64);
+            ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+            Corrupting source = new Corrupting(rig.source, wrong);
+            Received end = read(rig, version, 0, BYTES.length, source);
+            assertThat(end.awaitEnd().cause()).as("page %s", wrong)
+                    .hasMessageContaining("checksum names");
+            rig.source.awaitAnswered();
+            for (int page = 0; page < PAGES; page++) {
+                long from = (long) page * PAGE;
+                assertThat(rig.cache.holds(version, from, from + 1)).as("page %s", page).isFalse();
+            }
+            assertThat(rig.cache.stats().checksumMismatches()).isEqualTo(1);
+
+            source.pages.clear();
+            assertThat(read(rig, version, 0, BYTES.length, source).awaitBytes())
+                    .isEqualTo(BYTES);
+        }
+    }
+
+    /** It has been handed bytes that nobody could have known to be wrong. */
+    @Test
+    void whoReadsWhenItComesOutDoesNotSucceed() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Corrupting source = new Corrupting(rig.source, 0);
+        Received slow = Received.keeping();
+        rig.read(version, 0, BYTES.length, Pool.CACHE, source, slow);
+        CacheRig.await(() -> slow.kept().size() == 2 * RUN / PAGE);
+        source.pages.clear();
+        assertThat(read(rig, version, 2L * RUN, BYTES.length, source).awaitEnd().cause())
+                .isNotNull();
+        CacheRig.await(() -> {
+            slow.closeKept();
+            return slow.hasEnded();
+        });
+        assertThat(slow.awaitEnd().cause()).hasMessageContaining("checksum names");
+    }
+
+    @Test
+    void whatComesAgainMustBeTheSame() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Corrupting source = new Corrupting(rig.source);
+        read(rig, version, 0, BYTES.length, source).awaitBytes();
+        rig.source.awaitAnswered();
+        rig.cache.control().evict(ALL);
+        source.pages.add(2);
+        assertThat(read(rig, version, 2 * PAGE, 3 * PAGE, source).awaitEnd().cause())
+                .hasMessageContaining("checksum names");
+        assertThat(read(rig, version, PAGE, 2 * PAGE, source).awaitEnd().cause()).isNull();
+    }
+
+    /** However reads, wrong pages and evictions fall: whole is right. */
+    @Test
+    void nothingThatIsHeldWholeIsWrong() {
+        long mismatches = 0;
+        for (int seed = 1; seed <= 20; seed++) {
+            Random random = new Random(seed);
+            CacheRig rig = CacheRig.of(leaks, 64);
+            ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+            for (int step = 0; step < 40; step++) {
+                Corrupting source = new Corrupting(rig.source);
+                if (random.nextInt(3) == 0) {
+                    source.pages.add(random.nextInt(PAGES));
+                }
+                List<Received> readers = new ArrayList<>();
+                for (int i = 0; i < 3; i++) {
+                    int from = random.nextInt(BYTES.length);
+                    int to = from + 1 + random.nextInt(BYTES.length - from);
+                    readers.add(read(rig, version, from, to, source));
+                }
+                readers.forEach(Received::awaitEnd);
+                rig.source.awaitAnswered();
+                if (rig.cache.holds(version, 0, BYTES.length)) {
+                    assertThat(read(rig, version, 0, BYTES.length, source).awaitBytes())
+                            .as("seed %s, step %s", seed, step)
+                            .isEqualTo(BYTES);
+                }
+                if (random.nextInt(8) == 0) {
+                    rig.cache.control().evict(ALL);
+                }
+            }
+            mismatches += rig.cache.stats().checksumMismatches();
+        }
+        assertThat(mismatches).isPositive();
+    }
+}

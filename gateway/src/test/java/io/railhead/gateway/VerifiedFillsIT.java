@@ -1,0 +1,163 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.gateway.auth.Crc64Nvme;
+import io.railhead.gateway.trust.FaultPlan;
+import io.railhead.gateway.trust.FaultProxy;
+import io.railhead.gateway.trust.Toxic;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A bit that changes between the store and the gateway, where the store's checksum is looked at.
+ */
+class VerifiedFillsIT {
+    private static final Map<String, Supplier<Checksum>> ALGORITHMS = Map.of("crc32", CRC32::new,
+            "crc32c", CRC32C::new, "crc64nvme", Crc64Nvme::new);
+    private static final String MISMATCHES = "railhead_fill_checksums_total{result=\"mismatch\",}";
+    private static final String MATCHES = "railhead_fill_checksums_total{result=\"match\",}";
+    private static final byte[] OBJECT = new byte[700_000];
+    static {
+        new Random(1).nextBytes(OBJECT);
+    }
+
+    private FakeStore store;
+    private FaultProxy proxy;
+    private TestGateway gateway;
+    private TestClient client;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        proxy = FaultProxy.before(store.endpoint());
+        gateway = new TestGateway("""
+                cache:
+                  memory: 16MiB
+                  page: 64KiB
+                  run: 128KiB
+                  window: 256KiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - {bucket: unseen, freshness: immutable}
+                  - {freshness: immutable, verify_fills: true}
+                """.formatted(proxy.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                """);
+        client = gateway.client("AK", "SK");
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.assertNoLease();
+        gateway.close();
+        proxy.close();
+        store.close();
+    }
+
+    private void put(String path, String algorithm) {
+        Checksum sum = Objects.requireNonNull(ALGORITHMS.get(algorithm)).get();
+        sum.update(OBJECT);
+        ByteBuffer value = ByteBuffer.allocate(Long.BYTES).putLong(sum.getValue());
+        byte[] bytes = Arrays.copyOfRange(value.array(), algorithm.contains("64") ? 0 : 4, 8);
+        store.put(path, OBJECT);
+        store.header("x-amz-checksum-" + algorithm, Base64.getEncoder().encodeToString(bytes));
+    }
+
+    private void assertIsNowRight(String path) {
+        proxy.plan(FaultPlan.NONE);
+        double before = gateway.metric(MATCHES);
+        HttpResponse<byte[]> answer = client.get(path);
+        assertThat(answer.body()).isEqualTo(OBJECT);
+        assertThat(answer.headers().firstValue("x-cache")).contains("MISS");
+        assertThat(gateway.metric(MATCHES)).isEqualTo(before + 1);
+        assertThat(client.get(path).headers().firstValue("x-cache")).contains("HIT");
+    }
+
+    @Test
+    void bytesThatAreNotTheStoresAreNoObjectWhicheverSumItHas() {
+        double mismatches = 0;
+        for (String algorithm : ALGORITHMS.keySet()) {
+            String path = "/b/" + algorithm;
+            put(path, algorithm);
+            for (int at : new int[]{0, 70_000, 131_071}) {
+                proxy.plan(FaultPlan.always(new Toxic.CorruptByte(at)));
+                assertThatThrownBy(() -> client.get(path)).isInstanceOf(CompletionException.class);
+                assertThat(gateway.metric(MISMATCHES)).isEqualTo(++mismatches);
+            }
+            assertIsNowRight(path);
+        }
+    }
+
+    @Test
+    void norDoTheyCountAsWrittenIntoAClientsMemory() {
+        put("/b/key", "crc32c");
+        try (TestPeer peer = new TestPeer(client, "SK", OBJECT.length)) {
+            proxy.plan(FaultPlan.always(new Toxic.CorruptByte(9)));
+            Answer answer = peer.ask(Request.get(0, "b", "key", peer.key(), 0, OBJECT.length));
+            assertThat(answer.isSuccess()).as("%s", answer).isFalse();
+            assertThat(client.get("/b/key", peer.headers(0, OBJECT.length)).statusCode())
+                    .isEqualTo(503);
+            assertIsNowRight("/b/key");
+            peer.fill(0);
+            assertThat(peer.ask(Request.get(0, "b", "key", peer.key(), 0, OBJECT.length))
+                    .isSuccess()).isTrue();
+            assertThat(peer.bytes(0, OBJECT.length)).isEqualTo(OBJECT);
+        }
+    }
+
+    /** Whoever asks for ranges learns it with the last part that was missing. */
+    @Test
+    void aPartThatWasWrongIsFetchedAgain() {
+        put("/b/key", "crc64nvme");
+        proxy.plan(FaultPlan.always(new Toxic.CorruptByte(5)));
+        client.get("/b/key", "Range", "bytes=0-99999");
+        proxy.plan(FaultPlan.NONE);
+        assertThatThrownBy(() -> client.get("/b/key")).isInstanceOf(CompletionException.class);
+        assertThat(gateway.metric(MISMATCHES)).isEqualTo(1);
+        assertIsNowRight("/b/key");
+    }
+
+    /** The price: one HEAD before the first byte. Without the rule there is none, nor a look. */
+    @Test
+    void theStoreIsAskedForItsSumOnce() {
+        put("/b/key", "crc32");
+        assertThat(client.get("/b/key", "Range", "bytes=0-9").body()).hasSize(10);
+        assertThat(client.get("/b/key").body()).isEqualTo(OBJECT);
+        assertThat(store.count("HEAD /b/key")).isEqualTo(1);
+
+        put("/unseen/key", "crc32");
+        proxy.plan(FaultPlan.always(new Toxic.CorruptByte(5)));
+        assertThat(client.get("/unseen/key").body()).isNotEqualTo(OBJECT);
+        assertThat(store.count("HEAD /unseen/key")).isZero();
+        assertThat(gateway.metric(MISMATCHES)).isZero();
+    }
+
+    @Test
+    void whereTheStoreHasNoSumOfAllOfItNothingIsHeldAgainstIt() {
+        store.header("x-amz-checksum-crc32", "4waSgw==-3");
+        store.put("/b/key", OBJECT);
+        assertThat(client.get("/b/key").body()).isEqualTo(OBJECT);
+        assertThat(gateway.metric(MATCHES) + gateway.metric(MISMATCHES)).isZero();
+    }
+}
