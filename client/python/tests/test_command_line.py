@@ -61,6 +61,14 @@ def test_sizes_as_text() -> None:
     assert [_bench.text_of(size) for size in (7, 65536, 3 << 20, 2 << 30)] == ["7", "64KiB", "3MiB", "2GiB"]
 
 
+def whole(text: str) -> str:
+    """What awaits is in a function, as it is in programs."""
+    if "async with" not in text:
+        return text
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+    return f"import asyncio\nasync def main():\n{body}asyncio.run(main())\n"
+
+
 def test_examples_of_the_readme(environment: Rack) -> None:
     """Those that need torch are torch's; each is run as it stands."""
     pytest.importorskip("pandas")
@@ -78,8 +86,5 @@ def test_examples_of_the_readme(environment: Rack) -> None:
         import pandas
         pandas.DataFrame({"a": [1]}).to_parquet("railhead://models-demo/table.parquet")
         for text in runnable:
-            if "async with" in text:
-                text = "import asyncio\nasync def main():\n" + "".join(f"    {line}\n" for line in text.splitlines())
-                text += "asyncio.run(main())\n"
-            exec(compile(text, "README.md", "exec"), names)
+            exec(compile(whole(text), "README.md", "exec"), names)
     assert len(runnable) == 5

@@ -105,7 +105,7 @@ class Client:
     async def aget(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
         return await self._arun(lambda paths, box: _calls.get(paths, box, Want(url, start, length)))
 
-    def get_ranges(self, wants: Iterable[Want], *, return_exceptions: bool = False) -> list[Any]:
+    def _get_ranges(self, wants: Iterable[Want], *, return_exceptions: bool = False) -> list[Any]:
         """As get_all, of parts of objects."""
         return self._run(lambda paths, box: _calls.get_all(paths, box, wants, None, return_exceptions))
 
@@ -144,11 +144,11 @@ class Client:
         return await self._arun(lambda paths, box: _calls.put_from(paths, box, url, buffer, content_type, metadata,
                                                                    if_none_match, progress))
 
-    def upload(self, url: str, *, if_none_match: bool = False) -> Upload:
+    def _upload(self, url: str, *, if_none_match: bool = False) -> Upload:
         """A multipart upload in the hands of the caller, as a filesystem's files need it."""
         return Upload(self._ways(), url, {}, if_none_match)
 
-    def send_part(self, upload: Upload, number: int, buffer: Any) -> str:
+    def _send_part(self, upload: Upload, number: int, buffer: Any) -> str:
         return self._run(lambda _, box: upload.send(box, number, buffer))
 
     def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:

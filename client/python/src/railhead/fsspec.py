@@ -76,7 +76,7 @@ class RailheadFileSystem(AbstractFileSystem):
         begins = starts if isinstance(starts, list) else [starts] * len(paths)
         stops = ends if isinstance(ends, list) else [ends] * len(paths)
         wants = [self._want(path, start, end) for path, start, end in zip(paths, begins, stops, strict=True)]
-        return self.client.get_ranges(wants, return_exceptions=on_error == "return")
+        return self.client._get_ranges(wants, return_exceptions=on_error == "return")
 
     def cat(self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any) -> Any:
         paths = self.find(path) if recursive else self.expand_path(path)
@@ -204,7 +204,7 @@ class RailheadFile(AbstractBufferedFile):
     def _fetch_range(self, start: int, end: int) -> bytes:
         version = Outcome(size=self.size, etag=self.details["ETag"])
         url = self.fs._url(self.path)
-        got: bytes = self.fs.client.get_ranges([Want(url, start, end - start, version)])[0]
+        got: bytes = self.fs.client._get_ranges([Want(url, start, end - start, version)])[0]
         return got
 
     def _initiate_upload(self) -> None:
@@ -219,11 +219,11 @@ class RailheadFile(AbstractBufferedFile):
                 self.fs.client.put_from(url, data, if_none_match=is_new)
                 return True
             if self._upload is None:
-                self._upload = self.fs.client.upload(url, if_none_match=is_new)
+                self._upload = self.fs.client._upload(url, if_none_match=is_new)
                 self._upload.create()
             if len(data):
                 number = len(self._etags) + 1
-                self._etags[number] = self.fs.client.send_part(self._upload, number, data)
+                self._etags[number] = self.fs.client._send_part(self._upload, number, data)
         except BaseException:
             self.discard()
             raise

@@ -1,0 +1,18 @@
+# Builds the wheel's librailhead for aarch64 by Debian's cross compiler (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+# Headers that are the same for every processor, and nothing else of this machine's.
+set(headers ${CMAKE_BINARY_DIR}/headers)
+file(MAKE_DIRECTORY ${headers})
+foreach(name curl infiniband rdma)
+  file(GLOB found /usr/include/${name} /usr/include/*/${name})
+  foreach(folder ${found})
+    file(CREATE_LINK ${folder} ${headers}/${name} SYMBOLIC)
+  endforeach()
+endforeach()
+set(CMAKE_FIND_ROOT_PATH ${headers})
+set(CURL_HEADERS ${headers} CACHE PATH "")
+if(EXISTS ${headers}/rdma)
+  set(RDMA_HEADERS ${headers} CACHE PATH "")
+endif()
