@@ -79,6 +79,7 @@ class Paths:
             if standing is not None or self.settings.fabric == "http":
                 return standing
             if self.settings.fabric == "auto" and time.monotonic() < self._retry_at:
+                self.falls_back("; ".join(self._reasons))
                 return None
             self._session = self._connect()
             return self._session
@@ -114,8 +115,8 @@ class Paths:
         if self.settings.fabric != "auto":
             return False
         if reason not in self._warned:
-            self._warned.add(reason)
             warnings.warn(f"plain S3 in place of RDMA: {reason}", errors.FallbackWarning, stacklevel=_outside())
+            self._warned.add(reason)  # not where the warning is an error: that is raised each time
         return True
 
     # ---- Plain S3 ----

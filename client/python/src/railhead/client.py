@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -38,21 +37,17 @@ class Client:
                  deadline: float = 60.0, in_flight: int = 32, ring: int = 64 << 20) -> None:
         self._arguments = (endpoint, fabric, region, profile, credentials, ca, deadline, in_flight, ring)
         self._settings = settle(*self._arguments)
-        self._lock = threading.Lock()
         self._renew()
+        _clients.add(self)
 
     def _renew(self) -> None:
         self._paths = Paths(self._settings)
-        self._process = os.getpid()
         self._closing = weakref.finalize(self, self._paths.close)
 
-    def _ways(self) -> Paths:
-        """This process's: a child of fork has neither sessions nor threads of its parent's."""
-        if self._process != os.getpid():
-            self._closing.detach()
-            self._lock = threading.Lock()
-            self._renew()
-        return self._paths
+    def _begin_again(self) -> None:
+        """In a child of fork, which has neither sessions nor threads of its parent's."""
+        self._closing.detach()
+        self._renew()
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, self._arguments
@@ -71,16 +66,16 @@ class Client:
 
     def close(self) -> None:
         """Waits until the gateway has let go of all memory. Memory of `empty` and `buffer` stays what it is."""
-        self._ways().close()
+        self._paths.close()
 
     def _run(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
-        paths = self._ways()
+        paths = self._paths
         box = ThreadBox(paths.bell)
         return _drive.by_thread(call(paths, box), box)
 
     async def _arun(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
         box = LoopBox()
-        return await _drive.by_loop(call(self._ways(), box), box)
+        return await _drive.by_loop(call(self._paths, box), box)
 
     # ---- Reading ----
 
@@ -127,7 +122,7 @@ class Client:
 
     def list(self, url: str, *, recursive: bool = True) -> Iterator[Info]:
         """What begins with the URL, by name; not recursive: folders end in "/" and have size 0."""
-        return _calls.listed(self._ways(), url, recursive)
+        return _calls.listed(self._paths, url, recursive)
 
     # ---- Writing ----
 
@@ -146,14 +141,14 @@ class Client:
 
     def _upload(self, url: str, *, if_none_match: bool = False) -> Upload:
         """A multipart upload in the hands of the caller, as a filesystem's files need it."""
-        return Upload(self._ways(), url, {}, if_none_match)
+        return Upload(self._paths, url, {}, if_none_match)
 
     def _send_part(self, upload: Upload, number: int, buffer: Any) -> str:
         return self._run(lambda _, box: upload.send(box, number, buffer))
 
     def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """Any other operation of S3's, over HTTP, as botocore names it and its arguments."""
-        return self._ways().http().call(url, operation, **arguments)
+        return self._paths.http().call(url, operation, **arguments)
 
     def delete(self, url: str) -> None:
         self._run(lambda paths, _: _calls.delete(paths, url))
@@ -164,7 +159,7 @@ class Client:
     # ---- Memory ----
 
     def _allocate(self, nbytes: int) -> Any:
-        paths = self._ways()
+        paths = self._paths
         array, region = _memory.allocate(nbytes, shared=True)
         paths.add(region)
         weakref.finalize(array, _abandon, weakref.ref(paths), region).atexit = False
@@ -186,7 +181,7 @@ class Client:
     @contextmanager
     def register(self, buffer: Any) -> Iterator[None]:
         """Meanwhile the gateway may move bytes to and from the buffer directly, where it can; else they are copied."""
-        paths = self._ways()
+        paths = self._paths
         region = _memory_region(_memory.view(buffer, writable=True))
         paths.add(region)
         try:
@@ -202,10 +197,21 @@ class Client:
     @property
     def via(self) -> str:
         """ "loopback", "verbs", or "http: " and the reason; connects if there is need."""
-        return self._ways().via
+        return self._paths.via
 
     def report(self) -> Report:
-        return self._ways().report()
+        return self._paths.report()
+
+
+_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def _in_child() -> None:
+    for client in list(_clients):
+        client._begin_again()
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def _memory_region(view: _memory.View) -> _memory.Region:
