@@ -73,10 +73,17 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
     yield from _running(tmp_path_factory.mktemp("rack"))
 
 
+@pytest.fixture(scope="session")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+    yield from _running(tmp_path_factory.mktemp("second"))
+
+
 @pytest.fixture
-def own_rack(tmp_path: Path) -> Iterator[Rack]:
-    """For a test that stops or kills what is in it."""
-    yield from _running(tmp_path)
+def own_rack(second: Rack) -> Iterator[Rack]:
+    """For a test that stops or kills what is in it. Its cache knows what other tests read."""
+    yield second
+    if second.gateway.poll() is not None:
+        second.start_gateway_again()
 
 
 def _running(folder: Path) -> Iterator[Rack]:

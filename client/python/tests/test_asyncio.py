@@ -1,6 +1,7 @@
 """The asynchronous calls, and what cancelling one leaves."""
 
 import asyncio
+import gc
 import os
 import signal
 import threading
@@ -88,7 +89,7 @@ def test_threads_and_loops_share_a_session(running: Rack, stored: None) -> None:
 def test_cancelled_returns_when_the_window_is_free(own_rack: Rack) -> None:
     async def work(client: railhead.Client) -> None:
         own = bytearray(MIB)
-        tasks = [asyncio.create_task(client.aget_into("s3://data/cold", buffer)) for buffer in (client.buffer(MIB), own)]
+        tasks = [asyncio.create_task(client.aget_into("s3://data/cold-async", buffer)) for buffer in (client.buffer(MIB), own)]
         await asyncio.to_thread(wait_until_under_way, client, 2)
         for task in tasks:
             task.cancel()
@@ -99,17 +100,19 @@ def test_cancelled_returns_when_the_window_is_free(own_rack: Rack) -> None:
         assert session is not None
         assert not session._pending
         assert not session._watchers
+        del task, tasks  # whose errors know of it
+        gc.collect()
         own.append(1)  # which it could not while somebody held it
 
     with own_rack.client(fabric="loopback") as client, own_rack.client(own_rack.store_endpoint, fabric="http") as direct:
-        direct.put_from("s3://data/cold", DATA)
+        direct.put_from("s3://data/cold-async", DATA)
         assert client.via == "loopback"
         os.kill(own_rack.store.pid, signal.SIGSTOP)
         try:
             asyncio.run(work(client))
         finally:
             os.kill(own_rack.store.pid, signal.SIGCONT)
-        assert client.get("s3://data/cold") == DATA, "the session goes on"
+        assert client.get("s3://data/cold-async") == DATA, "the session goes on"
 
 
 def wait_until_under_way(client: railhead.Client, count: int) -> None:

@@ -116,6 +116,7 @@ def test_put_under_way_when_the_gateway_is_killed_is_unknown(own_rack: Rack) -> 
                 time.sleep(0.01)
             time.sleep(0.2)  # until it is with the gateway; before, it would be repeated, and fail by another name
             os.killpg(own_rack.gateway.pid, signal.SIGKILL)
+            own_rack.gateway.wait(PATIENCE)
             thread.join(PATIENCE)
         finally:
             os.kill(own_rack.store.pid, signal.SIGCONT)
@@ -124,13 +125,13 @@ def test_put_under_way_when_the_gateway_is_killed_is_unknown(own_rack: Rack) -> 
 
 def test_store_that_does_not_answer(own_rack: Rack) -> None:
     with own_rack.client(own_rack.store_endpoint, fabric="http") as direct:
-        direct.put_from("s3://data/cold", DATA)
+        direct.put_from("s3://data/cold-store", DATA)
     with own_rack.client(fabric="loopback", deadline=1) as client:
         assert client.via == "loopback"
         os.kill(own_rack.store.pid, signal.SIGSTOP)
         try:
             with pytest.raises(railhead.DeadlineExceeded) as caught:
-                client.get("s3://data/cold")
+                client.get("s3://data/cold-store")
             assert isinstance(caught.value, TimeoutError)
         finally:
             os.kill(own_rack.store.pid, signal.SIGCONT)
@@ -165,7 +166,7 @@ client = railhead.Client(fabric="loopback")
 buffer = bytearray(1 << 20)
 print("ready", client.via, flush=True)
 try:
-    client.get_into("s3://data/cold", buffer)
+    client.get_into("s3://data/cold-interrupt", buffer)
 except KeyboardInterrupt:
     assert not client._paths._session._pending
 buffer.append(1)  # which it could not while somebody holds it
@@ -175,7 +176,7 @@ print("interrupted", flush=True)
 
 def test_interrupt_returns_when_the_window_is_free(own_rack: Rack) -> None:
     with own_rack.client(own_rack.store_endpoint, fabric="http") as direct:
-        direct.put_from("s3://data/cold", DATA)
+        direct.put_from("s3://data/cold-interrupt", DATA)
     child = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True,
                              env={**os.environ, **environment_of(own_rack)})
     os.kill(own_rack.store.pid, signal.SIGSTOP)
