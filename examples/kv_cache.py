@@ -116,12 +116,7 @@ def put_object(site: Site, s3: Any) -> Write:
 def get_objects(site: Site, s3: Any, prefix: Prefix, threads: ThreadPoolExecutor) -> Callable[[], object]:
     def get(named: Block) -> None:
         name, block = named
-        body = s3.get_object(Bucket=site.bucket, Key=site.key(name))["Body"]
-        into, have = memoryview(block.numpy()).cast("B"), 0
-        while have < BLOCK_BYTES:
-            got = body.readinto(into[have:])
-            check(got > 0, f"{name} ends after {have} bytes")
-            have += got
+        site.read_into(s3, name, memoryview(block.numpy()).cast("B"))
 
     return lambda: list(threads.map(get, prefix.blocks()))
 

@@ -1,22 +1,25 @@
 """Training: epochs over a sharded dataset, in another order each.
 
-Records of one size, here images of 224 by 224 points, lie in shards. Each epoch visits each record once: the shards
-in an order of its own, and the records of each shard in another. railhead.torch.Records reads the records of a batch
-where they lie, the next batch ahead; plain S3 reads whole shards, the next one ahead. The step that is trained is the smallest
-there is, and not counted: what is measured is what the loader costs.
+Records of one size, here images of 224 by 224 points, lie in shards. Each epoch visits each record once: the shards in an order
+of its own, and the records of each shard in another. Whole shards are read, the next one ahead, into two pieces of
+memory by turns; Railhead and plain S3 differ only in how. railhead.torch.Records is the same in two lines, without memory for
+whole shards: it reads a batch's records where they lie. The step that is trained is the smallest there is, and not
+counted: what is measured is what the loader costs.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
+import railhead.torch
 import torch
 from railhead.torch import Records
 from torch.utils.data import DataLoader, IterableDataset
@@ -76,7 +79,40 @@ class Trained:
             self.weights -= 0.01 * self.weights.grad
 
 
-def by_railhead(site: Site, shards: list[str], trained: Trained) -> Way:
+@dataclass
+class WholeShards(IterableDataset):
+    """Batches of records, none across two shards. `read` fills memory with a shard, on a thread of its own."""
+
+    shards: dict[str, int]  # records of each
+    memory: tuple[torch.Tensor, torch.Tensor]  # each [records of the largest, RECORD]
+    read: Callable[[str, torch.Tensor], object]
+    random: random.Random
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        order = self.random.sample(list(self.shards), len(self.shards))
+        with ThreadPoolExecutor(1) as thread:
+            ahead = thread.submit(self.fill, 0, order[0])
+            for position in range(len(order)):
+                shard = ahead.result()
+                if position + 1 < len(order):
+                    ahead = thread.submit(self.fill, position + 1, order[position + 1])
+                # Each batch is a copy: the shard's memory is filled again while the last batch may still be used.
+                yield from (shard[some] for some in torch.tensor(self.random.sample(range(len(shard)), len(shard))).split(BATCH))
+
+    def fill(self, turn: int, name: str) -> torch.Tensor:
+        shard = self.memory[turn % 2][: self.shards[name]]
+        self.read(name, shard)
+        return shard
+
+
+def by_shard(site: Site, shards: dict[str, int], trained: Trained, read: Callable[[str, torch.Tensor], object]) -> Way:
+    # Memory that the gateway writes into directly; boto3 has the same.
+    memory = [railhead.torch.empty(site.client, (max(shards.values()), RECORD), torch.uint8) for _ in range(2)]
+    whole = WholeShards(shards, (memory[0], memory[1]), read, random.Random(site.options.seed))
+    return lambda watch: trained.epoch(DataLoader(whole, batch_size=None), watch)
+
+
+def by_records(site: Site, shards: dict[str, int], trained: Trained) -> Way:
     records = Records([site.url(shard) for shard in shards], RECORD, shuffle=True, seed=site.options.seed, batch=BATCH,
                       client=site.client)
     epochs = count()
@@ -88,51 +124,27 @@ def by_railhead(site: Site, shards: list[str], trained: Trained) -> Way:
     return way
 
 
-@dataclass
-class PlainRecords(IterableDataset):
-    """The same order by boto3: whole shards, the next one ahead, shuffled here."""
-
-    s3: Any
-    site: Site
-    shards: list[str]
-    random: random.Random
-
-    def get(self, shard: str) -> torch.Tensor:
-        body = self.s3.get_object(Bucket=self.site.bucket, Key=self.site.key(shard))["Body"].read()
-        return torch.frombuffer(bytearray(body), dtype=torch.uint8).view(-1, RECORD)
-
-    def __iter__(self) -> Iterator[torch.Tensor]:
-        order = self.random.sample(self.shards, len(self.shards))
-        with ThreadPoolExecutor(1) as thread:
-            ahead = thread.submit(self.get, order[0])
-            for following in [*order[1:], None]:
-                shard = ahead.result()
-                if following:
-                    ahead = thread.submit(self.get, following)
-                yield from (shard[i] for i in self.random.sample(range(len(shard)), len(shard)))
-
-
-def by_boto3(site: Site, s3: Any, shards: list[str], trained: Trained) -> Way:
-    records = PlainRecords(s3, site, shards, random.Random(site.options.seed))
-    return lambda watch: trained.epoch(DataLoader(records, batch_size=BATCH), watch)
+def read_by_boto3(site: Site, s3: Any, name: str, shard: torch.Tensor) -> None:
+    site.read_into(s3, name, memoryview(shard.numpy()).cast("B"))
 
 
 def work(site: Site) -> None:
     torch.set_num_threads(1)  # what it does is not to be counted
     trained = Trained(Dataset.make(site.options.nbytes, site.random))
-    shards: list[str] = []
+    shards: dict[str, int] = {}
     for shard in trained.dataset.shards():
-        shards.append(f"train-{len(shards):05d}")
-        site.write(shards[-1], shard)
+        name = f"train-{len(shards):05d}"
+        shards[name] = len(shard)
+        site.write(name, shard)
     print(f"{len(trained.dataset.records)} records of {RECORD // KIB} KiB in {len(shards)} shards; batches of {BATCH}")
 
-    ours = by_railhead(site, shards, trained)
+    ours = by_shard(site, shards, trained, lambda name, shard: site.client.get_into(site.url(name), shard))
     watch = Stopwatch()
     first = watch.read(ours(watch))
     site.tell(f"The first epoch, which the gateway had to fetch from the store: {first.nbytes / MIB / first.seconds:.1f} MiB/s.")
-    ways = {"railhead": ours}
-    for name, s3 in site.plain.items():
-        ways[name] = by_boto3(site, s3, shards, trained)
+    ways = {"railhead": ours, "railhead, Records": by_records(site, shards, trained)}
+    for way, s3 in site.plain.items():
+        ways[way] = by_shard(site, shards, trained, partial(read_by_boto3, site, s3))
     site.compare("epochs", ways)
 
 
