@@ -25,7 +25,7 @@ from measuring import GIB, MIB, Stopwatch, Way, check
 OBJECT = 128 * MIB
 RUNS = count()
 
-Ingest = Callable[[str, bytes], None]
+Ingest = Callable[[str, bytes], object]
 
 
 @dataclass(frozen=True)
