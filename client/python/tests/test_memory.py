@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from railhead import _memory
-from railhead._memory import View
+from railhead._memory import Region, Regions, View
 from railhead._ring import Ring, Slot
 from railhead._session import Box
 
@@ -150,3 +150,20 @@ def test_part_of_a_view() -> None:
     assert whole.contains(whole.part(10, 90))
     assert not whole.contains(whole.part(10, 91))
     assert not whole.contains(View(1010, 20, None, cuda=0))
+
+
+def test_region_around_a_view_is_found_however_they_overlap() -> None:
+    chance = random.Random(3)
+    for _ in range(200):
+        made = [Region(View(chance.randrange(200), 1 + chance.randrange(40), None, chance.choice([None, 0])))
+                for _ in range(chance.randrange(20))]
+        regions = Regions()
+        for region in made:
+            regions = regions.with_(region)
+        if made:
+            regions = regions.without(made.pop(chance.randrange(len(made))))
+        for _ in range(50):
+            view = View(chance.randrange(240), chance.randrange(30), None)
+            found = regions.around(view)
+            assert (found is not None) == any(region.memory.contains(view) for region in made)
+            assert found is None or (found in made and found.memory.contains(view))

@@ -8,8 +8,10 @@ import math
 import mmap
 import os
 import weakref
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 _HOST_DEVICES = (1, 3, 13)  # DLPack's CPU, CUDA's pinned and managed memory
@@ -160,6 +162,35 @@ class Region:
 
 def _nobody() -> None:
     return None
+
+
+class Regions:
+    """Regions by where they lie, which may overlap. Immutable, so that who looks one up takes no lock."""
+
+    def __init__(self, regions: Iterable[Region] = ()) -> None:
+        self._regions = sorted(regions, key=lambda region: region.memory.address)
+        self._starts = [region.memory.address for region in self._regions]
+        ends = (region.memory.address + region.memory.nbytes for region in self._regions)
+        self._reaches = list(accumulate(ends, max))
+
+    def __iter__(self) -> Iterator[Region]:
+        return iter(self._regions)
+
+    def around(self, view: View) -> Region | None:
+        """One that the view lies in."""
+        end = view.address + view.nbytes
+        for at in range(bisect_right(self._starts, view.address) - 1, -1, -1):
+            if self._reaches[at] < end:
+                return None
+            if self._regions[at].memory.contains(view):
+                return self._regions[at]
+        return None
+
+    def with_(self, region: Region) -> Regions:
+        return Regions([*self._regions, region])
+
+    def without(self, region: Region) -> Regions:
+        return Regions(each for each in self._regions if each is not region)
 
 
 def allocate(nbytes: int, shared: bool) -> tuple[Any, Region]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from railhead import _cuda, _native, errors
 from railhead._http import Opener, PlainS3
 from railhead._jobs import Piece
-from railhead._memory import Region, View
+from railhead._memory import Region, Regions, View
 from railhead._ring import Ring, Slot
 from railhead._session import Box, Outcome, Session
 from railhead._settings import Settings
@@ -53,7 +53,7 @@ class Paths:
         self._threads: ThreadPoolExecutor | None = None
         self._ring: Ring | None = None
         self._pinned_by: _cuda.Device | None = None
-        self._regions: list[Region] = []
+        self._regions = Regions()
         self._gone: deque[Region] = deque()  # those whose arrays are gone, to be released by whoever comes next
         self._reasons: list[str] = []
         self._warned: set[str] = set()
@@ -140,20 +140,17 @@ class Paths:
 
     def region(self, view: View) -> Region | None:
         """Registered memory that the view lies in."""
-        for region in self._regions:
-            if region.memory.contains(view):
-                return region
-        return None
+        return self._regions.around(view)
 
     def add(self, region: Region) -> None:
         with self._lock:
             self._check_open()
-            self._regions = [*self._regions, region]
+            self._regions = self._regions.with_(region)
 
     def remove(self, region: Region) -> None:
         with self._lock:
             if region in self._regions:
-                self._regions = [each for each in self._regions if each is not region]
+                self._regions = self._regions.without(region)
                 region.release()
 
     def abandon(self, region: Region) -> None:
@@ -174,7 +171,7 @@ class Paths:
                 if not session.is_open():
                     return str(error)
                 self._copied_because = str(error)
-                self._regions = [each for each in self._regions if each is not region]
+                self._regions = self._regions.without(region)
                 return str(error)
             return ""
 
