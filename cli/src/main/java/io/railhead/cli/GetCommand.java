@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -34,6 +35,9 @@ final class GetCommand implements Callable<Integer> {
             "--output"}, paramLabel = "FILE", description = "Where to; - is the standard output; default: the key's last part.")
     private @Nullable String output;
 
+    @Option(names = "--resume", description = "Where it breaks off, keep what has come beside FILE, and go on there the next time.")
+    private boolean resume;
+
     @Parameters(index = "0", paramLabel = "s3://bucket/key", description = "The object.")
     private String uri = "";
 
@@ -41,6 +45,10 @@ final class GetCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ObjectName name = Uris.object(spec, uri);
         if ("-".equals(output)) {
+            if (resume) {
+                throw new ParameterException(spec.commandLine(),
+                        "--resume needs a file; the standard output keeps nothing");
+            }
             toStandardOutput(name);
         } else {
             toFile(name, target(name));
@@ -61,7 +69,11 @@ final class GetCommand implements Callable<Integer> {
         try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
                 ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
                         ProgressLine.isTerminal())) {
-            client.get(name, file, progress);
+            if (resume) {
+                client.resume(name, file, progress);
+            } else {
+                client.get(name, file, progress);
+            }
             Fallbacks.report(client, spec.commandLine().getErr());
         }
     }

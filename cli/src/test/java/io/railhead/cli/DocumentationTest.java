@@ -29,7 +29,7 @@ class DocumentationTest {
     private static final Pattern SPAN = Pattern.compile("`([^`]+)`");
     private static final Pattern COMMENT = Pattern.compile("(?m)\\s+#\\s.*$|^#.*$");
     private static final Pattern RAILHEAD = Pattern
-            .compile("(?:^|[ /])railhead ([a-z][^;|>]*)$");
+            .compile("(?:^|(?<!-m)[ /])railhead ([a-z][^;|>]*)$");
     private static final Pattern SCRIPT = Pattern
             .compile("(?:^| )((?:deploy|\\.ci)/[\\w./-]+)((?: (?!-- )\\S+)*)");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)|src=\"([^\"]+)\"");

@@ -59,6 +59,7 @@ class MainTest {
     @Test
     void anUnknownTransportIsMisuse() {
         assertThat(run("get", NOBODY, "--via", "pigeon", "s3://b/k")).isEqualTo(2);
+        assertThat(run("get", NOBODY, "--resume", "-o", "-", "s3://b/k")).isEqualTo(2);
     }
 
     @Test

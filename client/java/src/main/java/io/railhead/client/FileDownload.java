@@ -22,15 +22,8 @@ final class FileDownload {
     }
 
     ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
-        Path target = file.toAbsolutePath();
-        if (Files.isDirectory(target)) {
-            throw new IOException(file + " is a directory");
-        }
-        Path folder = target.getParent();
-        if (folder == null || !Files.isDirectory(folder)) {
-            throw new IOException("no such directory: " + folder);
-        }
-        Path partial = folder.resolve("." + target.getFileName() + "."
+        Path target = target(file);
+        Path partial = target.resolveSibling("." + target.getFileName() + "."
                 + Long.toHexString(System.nanoTime()) + ".partial");
         try {
             ObjectInfo info = write(name, partial, progress);
@@ -41,6 +34,33 @@ final class FileDownload {
         } finally {
             Files.deleteIfExists(partial);
         }
+    }
+
+    /** What has come stays beside the file where it breaks off, and counts the next time. */
+    ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
+        try (PartialFile partial = PartialFile.open(target(file))) {
+            ObjectInfo info = reader.resume(name, partial, progress);
+            try {
+                verify(info, partial.data());
+            } catch (PermanentException e) {
+                partial.forget();
+                throw e;
+            }
+            partial.finish();
+            return info;
+        }
+    }
+
+    private static Path target(Path file) throws IOException {
+        Path target = file.toAbsolutePath();
+        if (Files.isDirectory(target)) {
+            throw new IOException(file + " is a directory");
+        }
+        Path folder = target.getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw new IOException("no such directory: " + folder);
+        }
+        return target;
     }
 
     private ObjectInfo write(ObjectName name, Path partial, Progress progress) throws IOException {

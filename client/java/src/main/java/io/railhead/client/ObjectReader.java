@@ -20,19 +20,62 @@ final class ObjectReader {
     }
 
     ObjectInfo read(ObjectName name, PartSink sink, Progress progress) throws IOException {
-        PartSink counted = (offset, bytes) -> {
+        return read(name, sink, progress, first -> {});
+    }
+
+    /** Goes on with the version that was begun, if that is still there; begins anew if not. */
+    ObjectInfo resume(ObjectName name, PartialFile partial, Progress progress)
+            throws IOException {
+        Part begun = partial.begun(name, partBytes);
+        if (begun != null && transport.head(name).info().etag().equals(begun.etag())) {
+            try {
+                return goOn(name, begun, partial, progress);
+            } catch (S3Exception e) {
+                if (e.status() != 412) {
+                    throw e;
+                }
+            }
+        }
+        partial.forget();
+        return read(name, partial, progress, first -> partial.begin(name, partBytes, first));
+    }
+
+    private ObjectInfo goOn(ObjectName name, Part begun, PartialFile partial, Progress progress)
+            throws IOException {
+        List<PartRequest> missing = new ArrayList<>(parts(name, 0, begun));
+        missing.removeIf(part -> partial.has(part.offset()));
+        progress.expect(begun.total());
+        progress.advance(begun.total()
+                - missing.stream().mapToLong(PartRequest::bytes).sum());
+        transport.fetchAll(missing, counted(partial, progress), streams);
+        return new ObjectInfo(name, begun.total(), begun.etag());
+    }
+
+    /** Hears of the version as soon as it is known, once the bytes of its first part were taken. */
+    private interface Begun {
+        void with(Part first) throws IOException;
+    }
+
+    private static PartSink counted(PartSink sink, Progress progress) {
+        return (offset, bytes) -> {
             int length = bytes.remaining();
             sink.accept(offset, bytes);
             progress.advance(length);
         };
+    }
+
+    private ObjectInfo read(ObjectName name, PartSink sink, Progress progress, Begun begun)
+            throws IOException {
+        PartSink counted = counted(sink, progress);
         Part first;
         try {
             first = transport.fetch(PartRequest.first(name, partBytes), counted);
         } catch (S3Exception e) {
             return emptyOrThrow(name, e);
         }
+        begun.with(first);
         progress.expect(first.total());
-        readRest(name, first, counted);
+        transport.fetchAll(parts(name, first.bytes(), first), counted, streams);
         return new ObjectInfo(name, first.total(), first.etag());
     }
 
@@ -47,12 +90,12 @@ final class ObjectReader {
         throw refusal;
     }
 
-    private void readRest(ObjectName name, Part first, PartSink sink) throws IOException {
+    private List<PartRequest> parts(ObjectName name, long from, Part first) {
         List<PartRequest> parts = new ArrayList<>();
-        for (long offset = first.bytes(); offset < first.total(); offset += partBytes) {
+        for (long offset = from; offset < first.total(); offset += partBytes) {
             int bytes = (int) Math.min(partBytes, first.total() - offset);
             parts.add(PartRequest.next(name, offset, bytes, first));
         }
-        transport.fetchAll(parts, sink, streams);
+        return parts;
     }
 }

@@ -67,6 +67,17 @@ public final class RailheadClient implements AutoCloseable {
         return new FileDownload(reader, transport).get(name, file, progress);
     }
 
+    /**
+     * The same in as many calls as it takes: what has come when one fails, or its process is
+     * killed, stays beside the file under names that begin with a dot, and is not read again while
+     * the object is the same version. A part of 8 MiB counts once it is whole.
+     *
+     * @throws IOException also where another call is at work on that file
+     */
+    public ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
+        return new FileDownload(reader, transport).resume(name, file, progress);
+    }
+
     /** Reads part by part into {@code sink}; see there for order and threads. */
     public ObjectInfo get(ObjectName name, PartSink sink, Progress progress) throws IOException {
         return reader.read(name, sink, progress);

@@ -1,0 +1,208 @@
+package io.railhead.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has come of an object before it broke off: a file beside its place, and a journal of the
+ * parts that are whole in it, with their checksums: what a crash leaves of a file nobody knows. One
+ * process at a time.
+ *
+ * <p> {@link #accept} may be called by any thread, all else is its owner's.
+ */
+final class PartialFile implements PartSink, Closeable {
+    private static final String FORMAT = "railhead parts 1";
+    private static final int READ_BYTES = 1 << 20;
+
+    private final Path target;
+    private final Path data;
+    private final Path journalFile;
+    private final FileChannel journal;
+    private final FileChannel bytes;
+    /** Where whole parts begin, and their CRC32C. Guarded by this. */
+    private final Map<Long, Long> whole = new TreeMap<>();
+    /** Guarded by this. */
+    private boolean noting;
+
+    private PartialFile(Path target, Path data, Path journalFile, FileChannel journal)
+            throws IOException {
+        this.target = target;
+        this.data = data;
+        this.journalFile = journalFile;
+        this.journal = journal;
+        this.bytes = FileChannel.open(data, StandardOpenOption.CREATE, StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+    }
+
+    /** Of this place; waits for nobody who has it. */
+    static PartialFile open(Path target) throws IOException {
+        Path data = target.resolveSibling("." + target.getFileName() + ".partial");
+        Path journalFile = target.resolveSibling("." + target.getFileName() + ".parts");
+        FileChannel journal = FileChannel.open(journalFile, StandardOpenOption.CREATE,
+                StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            requireAlone(journal, target);
+            return new PartialFile(target, data, journalFile, journal);
+        } catch (IOException e) {
+            journal.close();
+            throw e;
+        }
+    }
+
+    /** The lock goes with the channel. */
+    private static void requireAlone(FileChannel journal, Path target) throws IOException {
+        FileLock lock;
+        try {
+            lock = journal.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            throw new IOException(target + " is being read by somebody else now");
+        }
+    }
+
+    /**
+     * The version that was begun in parts of that size; null where none was, or nobody knows. Reads
+     * what has come.
+     */
+    synchronized @Nullable Part begun(ObjectName name, int partBytes) throws IOException {
+        String text = readJournal();
+        // A line that was not finished is none.
+        List<String> lines = text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
+        List<String> head = head(name, partBytes);
+        if (lines.size() < head.size() + 2 || !lines.subList(0, head.size()).equals(head)) {
+            return null;
+        }
+        try {
+            long total = Long.parseLong(lines.get(head.size() + 1));
+            for (String line : lines.subList(head.size() + 2, lines.size())) {
+                int blank = line.indexOf(' ');
+                whole.put(Long.valueOf(line.substring(0, blank)),
+                        Long.valueOf(line.substring(blank + 1)));
+            }
+            for (Map.Entry<Long, Long> part : Map.copyOf(whole).entrySet()) {
+                long offset = part.getKey();
+                if (sum(offset, (int) Math.min(partBytes, total - offset)) != part.getValue()) {
+                    whole.remove(offset);
+                }
+            }
+            noting = true;
+            return new Part(0, (int) Math.min(partBytes, total), total, lines.get(head.size()));
+        } catch (NumberFormatException | StringIndexOutOfBoundsException e) {
+            whole.clear();
+            return null;
+        }
+    }
+
+    /** Of what is there. */
+    private long sum(long offset, int length) throws IOException {
+        CRC32C crc = new CRC32C();
+        ByteBuffer read = ByteBuffer.allocate(READ_BYTES);
+        for (long at = offset; at < offset + length; at += read.position()) {
+            read.clear().limit((int) Math.min(READ_BYTES, offset + length - at));
+            if (bytes.read(read, at) <= 0) {
+                break;
+            }
+            crc.update(read.array(), 0, read.position());
+        }
+        return crc.getValue();
+    }
+
+    private String readJournal() throws IOException {
+        ByteBuffer read = ByteBuffer.allocate(Math.toIntExact(journal.size()));
+        while (read.hasRemaining() && journal.read(read, read.position()) >= 0) {
+            // Until it is all here.
+        }
+        return UTF_8.decode(read.flip()).toString();
+    }
+
+    private static List<String> head(ObjectName name, int partBytes) {
+        return List.of(FORMAT, URLEncoder.encode(name.toString(), UTF_8),
+                Integer.toString(partBytes));
+    }
+
+    /** Notes which parts are whole, from now on. */
+    synchronized void begin(ObjectName name, int partBytes, Part first) throws IOException {
+        StringBuilder text = new StringBuilder();
+        head(name, partBytes).forEach(line -> text.append(line).append('\n'));
+        text.append(first.etag()).append('\n').append(first.total()).append('\n');
+        append(text.toString());
+        noting = true;
+        for (Map.Entry<Long, Long> part : whole.entrySet()) {
+            note(part.getKey(), part.getValue());
+        }
+    }
+
+    synchronized boolean has(long offset) {
+        return whole.containsKey(offset);
+    }
+
+    @Override
+    public void accept(long offset, ByteBuffer part) throws IOException {
+        CRC32C crc = new CRC32C();
+        crc.update(part.duplicate());
+        long position = offset;
+        while (part.hasRemaining()) {
+            position += bytes.write(part, position);
+        }
+        synchronized (this) {
+            whole.put(offset, crc.getValue());
+            if (noting) {
+                note(offset, crc.getValue());
+            }
+        }
+    }
+
+    private void note(long offset, long sum) throws IOException {
+        append(offset + " " + sum + "\n");
+    }
+
+    private void append(String text) throws IOException {
+        ByteBuffer line = UTF_8.encode(text);
+        while (line.hasRemaining()) {
+            journal.write(line, journal.size());
+        }
+    }
+
+    /** What has come is of no use. */
+    synchronized void forget() throws IOException {
+        noting = false;
+        whole.clear();
+        journal.truncate(0);
+        bytes.truncate(0);
+    }
+
+    Path data() {
+        return data;
+    }
+
+    /** All of it is there, and right. */
+    void finish() throws IOException {
+        Files.move(data, target, StandardCopyOption.ATOMIC_MOVE,
+                StandardCopyOption.REPLACE_EXISTING);
+        Files.delete(journalFile);
+    }
+
+    @Override
+    public void close() throws IOException {
+        bytes.close();
+        journal.close();
+    }
+}
