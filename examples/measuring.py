@@ -133,7 +133,7 @@ def by_turns(ways: Mapping[str, Way], seconds: float, gateway: int | None = None
             passes[name].append(watch.read(ways[name](watch)))
             if time.monotonic() - told > 2:
                 told = time.monotonic()
-                say(f"{told - begun:.0f} s of {seconds:.0f} s, {sum(map(len, passes.values()))} passes")
+                say(f"{told - begun:.0f} s of at least {seconds:.0f} s, {sum(map(len, passes.values()))} passes")
         names.append(names.pop(0))
     return passes
 

@@ -90,7 +90,7 @@ final class FillTable {
         this.generations = generations;
         this.heldAs = heldAs;
         this.forget = forget;
-        this.sums = new FilledSums(memory.pageBytes());
+        this.sums = new FilledSums(memory.pageBytes(), FilledSums.MOST_PAGES);
         this.pagesPerRun = (int) Math.max(1, runBytes / memory.pageBytes());
         Arrays.setAll(locks, i -> new Object());
     }
@@ -208,11 +208,11 @@ final class FillTable {
     /**
      * A fill of adjacent claims, or null, with nothing changed, where there is no memory now.
      *
-     * @param agreeing what the pages are held against; null where nobody knows
+     * @param against what the pages are held against; null where nobody knows
      */
     @Nullable
     Fill tryFill(List<@Nullable Claim> claims, int[] lengths, long ignoredTail,
-            Pool pool, FilledSums.@Nullable Sums agreeing) {
+            Pool pool, FilledSums.@Nullable Sums against) {
         int[] wanted = new int[lengths.length];
         int count = 0;
         String tenant = "";
@@ -234,7 +234,7 @@ final class FillTable {
             parts.add(new Fill.Part(claim, claim == null ? null : pages.get(next++), lengths[i]));
         }
         runs.increment();
-        return new Fill(this, parts, ignoredTail, agreeing);
+        return new Fill(this, parts, ignoredTail, against);
     }
 
     /** Makes room where there is none; null where that did not help. */

@@ -1,42 +1,87 @@
 package io.railhead.cache;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The checksums of filled pages, of versions whose own checksum is known: with the last page that
  * was missing there is something to compare it with, and what is evicted later and comes again must
- * come with the same sum. Eight bytes for a page, up to {@link #MAX_WEIGHT} of them; what is
- * forgotten is compared once all of it has come again. Any thread.
+ * come with the same sum. Eight bytes for a page, up to so many; those of versions that were filled
+ * or read least recently go first, and are compared once all of them have come again. Any thread.
  */
 final class FilledSums {
+    /** Pages: 32 MiB of heap. */
+    static final long MOST_PAGES = 1L << 22;
     private static final Logger LOG = LoggerFactory.getLogger(FilledSums.class);
-    private static final long MAX_WEIGHT = 1L << 22;
-    private static final int VERSION_WEIGHT = 24;
+    private static final int STRIPES = 16;
+    /** What a version takes beside its pages' sums, in pages. */
+    private static final int VERSION_PAGES = 24;
 
     final LongAdder matches = new LongAdder();
     final LongAdder mismatches = new LongAdder();
 
-    private final Cache<ObjectVersion, Sums> known = Caffeine.newBuilder()
-            .executor(Runnable::run)
-            .maximumWeight(MAX_WEIGHT)
-            .weigher((ObjectVersion version, Sums sums) -> VERSION_WEIGHT + sums.sums.length)
-            .build();
+    private final Stripe[] stripes = new Stripe[STRIPES];
     private final int pageBytes;
     private final LinePace lines = new LinePace();
 
-    FilledSums(int pageBytes) {
+    FilledSums(int pageBytes, long mostPages) {
         this.pageBytes = pageBytes;
+        Arrays.setAll(stripes, i -> new Stripe(mostPages / STRIPES));
     }
 
-    /** Those of a version that has any bytes. */
+    /** Versions of one part of all hashes: by recency, so that what has just begun stays. */
+    private final class Stripe {
+        private final long most;
+        private final Map<ObjectVersion, Sums> recent = new LinkedHashMap<>(16, 0.75f, true);
+        private long pages;
+
+        Stripe(long most) {
+            this.most = most;
+        }
+
+        synchronized @Nullable Sums of(ObjectVersion version, WholeChecksum whole) {
+            Sums known = recent.get(version);
+            if (known != null) {
+                return known;
+            }
+            long wanted = Math.ceilDiv(version.sizeBytes(), pageBytes) + VERSION_PAGES;
+            if (wanted > most) {
+                return null;
+            }
+            Sums made = new Sums(version.sizeBytes(), whole);
+            recent.put(version, made);
+            pages += wanted;
+            Iterator<Sums> oldest = recent.values().iterator();
+            while (pages > most) {
+                pages -= oldest.next().sums.length + VERSION_PAGES;
+                oldest.remove();
+            }
+            return made;
+        }
+
+        synchronized @Nullable Sums remove(ObjectVersion version) {
+            Sums removed = recent.remove(version);
+            pages -= removed == null ? 0 : removed.sums.length + VERSION_PAGES;
+            return removed;
+        }
+    }
+
+    private Stripe stripe(ObjectVersion version) {
+        return stripes[(version.hashCode() * 0x9E3779B9) >>> 28];
+    }
+
+    /** Those of a version that has any bytes; null of one that is too large for this. */
+    @Nullable
     Sums of(ObjectVersion version, WholeChecksum whole) {
-        return known.get(version, unknown -> new Sums(unknown.sizeBytes(), whole));
+        return stripe(version).of(version, whole);
     }
 
     /** Bytes of it are wrong: who reads it now must not succeed, who comes now begins anew. */
@@ -47,7 +92,7 @@ final class FilledSums {
                     + " store's checksum names; nothing of it is kept", version.sizeBytes(),
                     version.object().bucket());
         }
-        Sums wrong = known.asMap().remove(version);
+        Sums wrong = stripe(version).remove(version);
         if (wrong != null) {
             wrong.refuted = true;
         }
@@ -64,11 +109,13 @@ final class FilledSums {
         private final long lastBytes;
         private final long[] sums;
         private final BitSet present = new BitSet();
+        private int missing;
         private volatile boolean refuted;
 
         private Sums(long sizeBytes, WholeChecksum whole) {
             this.whole = whole;
             this.sums = new long[Math.toIntExact(Math.ceilDiv(sizeBytes, pageBytes))];
+            this.missing = sums.length;
             this.lastBytes = sizeBytes - (sums.length - 1L) * pageBytes;
         }
 
@@ -90,7 +137,7 @@ final class FilledSums {
             }
             sums[at] = sum;
             present.set(at);
-            if (present.cardinality() < sums.length) {
+            if (--missing > 0) {
                 return true;
             }
             boolean right = whole.isOf(sums, pageBytes, lastBytes);

@@ -174,6 +174,39 @@ final class FilledSumsTest {
         assertThat(read(rig, version, PAGE, 2 * PAGE, source).awaitEnd().cause()).isNull();
     }
 
+    private static ObjectVersion version(int number, int pages) {
+        return new ObjectVersion(id("o" + number), "e", "", (long) pages * PAGE);
+    }
+
+    /** Else a cache that knows many would never compare what is new. */
+    @Test
+    void whatHasBegunStaysWhateverWasReadBefore() {
+        FilledSums sums = new FilledSums(PAGE, 16 * 1000);
+        WholeChecksum whole = SumOfSums.of(BYTES);
+        for (int i = 0; i < 5000; i++) {
+            assertThat(sums.of(version(i, 2), whole)).isNotNull();
+            assertThat(sums.of(version(i, 2), whole)).isSameAs(sums.of(version(i, 2), whole));
+        }
+        FilledSums.Sums first = sums.of(version(0, 2), whole);
+        for (int i = 0; i < 10_000; i++) {
+            assertThat(sums.of(version(0, 2), whole)).isSameAs(first);
+            sums.of(version(i + 10_000, 2), whole);
+        }
+        sums.refute(version(0, 2));
+        assertThat(sums.of(version(0, 2), whole)).isNotSameAs(first);
+    }
+
+    @Test
+    void whatIsTooLargeIsNotComparedAndTakesNothing() {
+        FilledSums sums = new FilledSums(PAGE, 16 * 1000);
+        WholeChecksum whole = SumOfSums.of(BYTES);
+        FilledSums.Sums small = sums.of(version(1, 900), whole);
+        for (int i = 2; i < 100; i++) {
+            assertThat(sums.of(version(i, 977), whole)).isNull();
+        }
+        assertThat(sums.of(version(1, 900), whole)).isSameAs(small);
+    }
+
     /** However reads, wrong pages and evictions fall: whole is right. */
     @Test
     void nothingThatIsHeldWholeIsWrong() {

@@ -65,11 +65,7 @@ class AnswerFidelityIT {
                   - bucket: fixed
                     freshness: immutable
                   - freshness: strong
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
     }
 

@@ -35,11 +35,7 @@ class BackendFaultsIT {
                   - bucket: stale
                     freshness: strong
                     stale_if_error: true
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
     }
 

@@ -44,11 +44,7 @@ class ChecksumFidelityIT {
                   store:
                     endpoints: [%s]
                     trailers: %s
-                """.formatted(store.endpoint(), trailers), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint(), trailers), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
     }
 

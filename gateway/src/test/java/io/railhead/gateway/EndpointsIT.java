@@ -28,11 +28,7 @@ class EndpointsIT {
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
     }
 

@@ -31,11 +31,7 @@ class ExhaustionIT {
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
     }
 

@@ -27,11 +27,7 @@ class HeapPressureIT {
     private Path folder;
 
     private Path config(FakeStore store) throws IOException {
-        Files.writeString(folder.resolve("credentials.yaml"), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+        Files.writeString(folder.resolve("credentials.yaml"), TestGateway.TRAINER);
         return Files.writeString(folder.resolve("railhead.yaml"), """
                 gateway:
                   listen: 127.0.0.1:0

@@ -27,11 +27,7 @@ class HttpFramingIT {
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
         store.put("/b/key", new byte[10]);
         store.put("/b/smuggled", new byte[10]);

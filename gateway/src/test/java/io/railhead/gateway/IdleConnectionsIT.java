@@ -25,11 +25,7 @@ class IdleConnectionsIT {
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store), TestGateway.TRAINER);
     }
 
     @ParameterizedTest

@@ -44,11 +44,7 @@ class LifecycleIT {
     }
 
     private Path config(String listen, String health, String more) throws IOException {
-        Files.writeString(folder.resolve("credentials.yaml"), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+        Files.writeString(folder.resolve("credentials.yaml"), TestGateway.TRAINER);
         return Files.writeString(folder.resolve("railhead.yaml"), """
                 gateway:
                   listen: %s

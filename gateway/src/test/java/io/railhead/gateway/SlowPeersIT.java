@@ -29,11 +29,7 @@ class SlowPeersIT {
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store), TestGateway.TRAINER);
     }
 
     private static double closed(TestGateway gateway, String reason) {

@@ -76,11 +76,7 @@ class StatusPageIT {
                     freshness: immutable
                     rdma: off
                   - freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
         browser.complaints().clear();
         browser.requested().clear();

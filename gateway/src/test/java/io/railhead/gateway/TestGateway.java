@@ -75,12 +75,15 @@ final class TestGateway implements AutoCloseable {
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store) + rules, """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store) + rules, TRAINER);
     }
+
+    /** One principal, whose key is AK with the secret SK. */
+    static final String TRAINER = """
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+            """;
 
     private static final String DEFAULTS = """
             gateway:

@@ -89,11 +89,7 @@ class TlsIT {
                     endpoints: [%s]
                 rules:
                   - freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
         gateway = started;
         return started;
     }

@@ -59,11 +59,7 @@ class VerifiedFillsIT {
                 rules:
                   - {bucket: unseen, freshness: immutable}
                   - {freshness: immutable, verify_fills: true}
-                """.formatted(proxy.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(proxy.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
     }
 

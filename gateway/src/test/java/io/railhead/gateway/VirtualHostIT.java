@@ -23,11 +23,7 @@ class VirtualHostIT {
                 backends:
                   store:
                     endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
+                """.formatted(store.endpoint()), TestGateway.TRAINER);
     }
 
     @AfterEach

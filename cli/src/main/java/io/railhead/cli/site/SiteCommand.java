@@ -23,10 +23,10 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -187,12 +187,11 @@ public final class SiteCommand implements Callable<Integer> {
         Origin known = seenByGateway(origin, given);
         Readings direct = start(origin, children);
         direct.direct();
-        Readings through = known.equals(origin) ? direct : start(known, children);
+        Readings through = start(known, children);
         through.hits(new Gateway.Given(given));
-        return Stream.of(direct, through)
-                .distinct()
-                .flatMap(each -> each.rows().stream())
-                .toList();
+        List<Row> rows = new ArrayList<>(direct.rows());
+        rows.addAll(through.rows());
+        return rows;
     }
 
     private Readings start(Origin origin, Children children) throws IOException {

@@ -39,6 +39,8 @@ final class PartialFile implements PartSink, Closeable {
     private final Map<Long, Long> whole = new TreeMap<>();
     /** Guarded by this. */
     private boolean noting;
+    /** Guarded by this. */
+    private boolean finished;
 
     private PartialFile(Path target, Path data, Path journalFile, FileChannel journal)
             throws IOException {
@@ -57,7 +59,7 @@ final class PartialFile implements PartSink, Closeable {
         FileChannel journal = FileChannel.open(journalFile, StandardOpenOption.CREATE,
                 StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
-            requireAlone(journal, target);
+            requireAlone(journal, journalFile, target);
             return new PartialFile(target, data, journalFile, journal);
         } catch (IOException e) {
             journal.close();
@@ -65,15 +67,16 @@ final class PartialFile implements PartSink, Closeable {
         }
     }
 
-    /** The lock goes with the channel. */
-    private static void requireAlone(FileChannel journal, Path target) throws IOException {
+    /** The lock goes with the channel; who has finished has removed the file under it. */
+    private static void requireAlone(FileChannel journal, Path journalFile, Path target)
+            throws IOException {
         FileLock lock;
         try {
             lock = journal.tryLock();
         } catch (OverlappingFileLockException e) {
             lock = null;
         }
-        if (lock == null) {
+        if (lock == null || !Files.exists(journalFile)) {
             throw new IOException(target + " is being read by somebody else now");
         }
     }
@@ -105,7 +108,7 @@ final class PartialFile implements PartSink, Closeable {
             }
             noting = true;
             return new Part(0, (int) Math.min(partBytes, total), total, lines.get(head.size()));
-        } catch (NumberFormatException | StringIndexOutOfBoundsException e) {
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             whole.clear();
             return null;
         }
@@ -194,15 +197,21 @@ final class PartialFile implements PartSink, Closeable {
     }
 
     /** All of it is there, and right. */
-    void finish() throws IOException {
+    synchronized void finish() throws IOException {
+        finished = true;
         Files.move(data, target, StandardCopyOption.ATOMIC_MOVE,
                 StandardCopyOption.REPLACE_EXISTING);
         Files.delete(journalFile);
     }
 
+    /** Where nothing has come, nothing stays. */
     @Override
-    public void close() throws IOException {
-        bytes.close();
-        journal.close();
+    public synchronized void close() throws IOException {
+        try (journal; bytes) {
+            if (whole.isEmpty() && !finished) {
+                Files.deleteIfExists(data);
+                Files.deleteIfExists(journalFile);
+            }
+        }
     }
 }

@@ -194,6 +194,27 @@ class ResumeTest {
         assertReceived(sent);
     }
 
+    @Test
+    void whereNothingHasComeNothingStays() throws IOException {
+        assertThatThrownBy(() -> client.resume(new ObjectName("resumed", "missing"), received,
+                Progress.NONE)).isInstanceOf(S3Exception.class);
+        assertThat(received).doesNotExist();
+        client.get(name, received, Progress.NONE);
+        assertReceived(sent);
+    }
+
+    @Test
+    void aJournalThatNamesWhatCannotBeIsNotBelieved() throws IOException {
+        for (String line : List.of("-8388608 1", "9223372036854775807 1", "16777216 x", "\u0000")) {
+            breakOffAfter(3);
+            Path journal = folder.resolve(".received.parts");
+            Files.writeString(journal, Files.readString(journal) + line + "\n");
+            client.resume(name, received, Progress.NONE);
+            assertReceived(sent);
+            Files.delete(received);
+        }
+    }
+
     /** Without being asked for, nothing stays. */
     @Test
     void aGetLeavesNothing() throws IOException {
