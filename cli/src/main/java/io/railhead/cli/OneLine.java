@@ -1,5 +1,8 @@
 package io.railhead.cli;
 
+import static java.util.Objects.requireNonNull;
+
+import io.railhead.client.UnfinishedUploadException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -13,6 +16,8 @@ public final class OneLine {
 
     public static String of(Throwable failure) {
         String message = switch (failure) {
+            case UnfinishedUploadException e -> of(requireNonNull(e.getCause()))
+                    + "; what was sent is kept: the same command goes on with it";
             case NoSuchFileException e -> "no such file: " + e.getFile();
             case AccessDeniedException e -> "permission denied: " + e.getFile();
             case FileSystemException e -> String.valueOf(e.getMessage());

@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -23,6 +24,9 @@ final class PutCommand implements Callable<Integer> {
     @Mixin
     private ViaOptions via = new ViaOptions();
 
+    @Option(names = "--resume", description = "Where it breaks off, keep what the store has of it, and go on there the next time.")
+    private boolean resume;
+
     @Parameters(index = "0", paramLabel = "FILE", description = "What to store.")
     private Path file = Path.of("");
 
@@ -35,7 +39,11 @@ final class PutCommand implements Callable<Integer> {
         try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
                 ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
                         ProgressLine.isTerminal())) {
-            client.put(file, name, progress);
+            if (resume) {
+                client.resumePut(file, name, progress);
+            } else {
+                client.put(file, name, progress);
+            }
             Fallbacks.report(client, spec.commandLine().getErr());
         }
         return 0;

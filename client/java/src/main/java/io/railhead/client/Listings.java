@@ -69,7 +69,7 @@ final class Listings {
         return token;
     }
 
-    private static String text(Map<String, String> entry, String field) throws IOException {
+    static String text(Map<String, String> entry, String field) throws IOException {
         String value = entry.get(field);
         if (value == null) {
             throw new PermanentException("the store's listing has an entry without " + field);
@@ -77,7 +77,7 @@ final class Listings {
         return value;
     }
 
-    private static long number(String text) throws IOException {
+    static long number(String text) throws IOException {
         try {
             return Long.parseLong(text);
         } catch (NumberFormatException e) {

@@ -7,12 +7,11 @@ import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,8 +31,7 @@ final class PartialFile implements PartSink, Closeable {
 
     private final Path target;
     private final Path data;
-    private final Path journalFile;
-    private final FileChannel journal;
+    private final Journal journal;
     private final FileChannel bytes;
     /** Where whole parts begin, and their CRC32C. Guarded by this. */
     private final Map<Long, Long> whole = new TreeMap<>();
@@ -42,11 +40,9 @@ final class PartialFile implements PartSink, Closeable {
     /** Guarded by this. */
     private boolean finished;
 
-    private PartialFile(Path target, Path data, Path journalFile, FileChannel journal)
-            throws IOException {
+    private PartialFile(Path target, Journal journal) throws IOException {
         this.target = target;
-        this.data = data;
-        this.journalFile = journalFile;
+        this.data = Journal.beside(target, ".partial");
         this.journal = journal;
         this.bytes = FileChannel.open(data, StandardOpenOption.CREATE, StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
@@ -54,30 +50,13 @@ final class PartialFile implements PartSink, Closeable {
 
     /** Of this place; waits for nobody who has it. */
     static PartialFile open(Path target) throws IOException {
-        Path data = target.resolveSibling("." + target.getFileName() + ".partial");
-        Path journalFile = target.resolveSibling("." + target.getFileName() + ".parts");
-        FileChannel journal = FileChannel.open(journalFile, StandardOpenOption.CREATE,
-                StandardOpenOption.READ, StandardOpenOption.WRITE);
+        Journal journal = Journal.open(Journal.beside(target, ".parts"),
+                target + " is being read by somebody else now");
         try {
-            requireAlone(journal, journalFile, target);
-            return new PartialFile(target, data, journalFile, journal);
+            return new PartialFile(target, journal);
         } catch (IOException e) {
             journal.close();
             throw e;
-        }
-    }
-
-    /** The lock goes with the channel; who has finished has removed the file under it. */
-    private static void requireAlone(FileChannel journal, Path journalFile, Path target)
-            throws IOException {
-        FileLock lock;
-        try {
-            lock = journal.tryLock();
-        } catch (OverlappingFileLockException e) {
-            lock = null;
-        }
-        if (lock == null || !Files.exists(journalFile)) {
-            throw new IOException(target + " is being read by somebody else now");
         }
     }
 
@@ -86,9 +65,7 @@ final class PartialFile implements PartSink, Closeable {
      * what has come.
      */
     synchronized @Nullable Part begun(ObjectName name, int partBytes) throws IOException {
-        String text = readJournal();
-        // A line that was not finished is none.
-        List<String> lines = text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
+        List<String> lines = journal.lines();
         List<String> head = head(name, partBytes);
         if (lines.size() < head.size() + 2 || !lines.subList(0, head.size()).equals(head)) {
             return null;
@@ -128,14 +105,6 @@ final class PartialFile implements PartSink, Closeable {
         return crc.getValue();
     }
 
-    private String readJournal() throws IOException {
-        ByteBuffer read = ByteBuffer.allocate(Math.toIntExact(journal.size()));
-        while (read.hasRemaining() && journal.read(read, read.position()) >= 0) {
-            // Until it is all here.
-        }
-        return UTF_8.decode(read.flip()).toString();
-    }
-
     private static List<String> head(ObjectName name, int partBytes) {
         return List.of(FORMAT, URLEncoder.encode(name.toString(), UTF_8),
                 Integer.toString(partBytes));
@@ -143,10 +112,10 @@ final class PartialFile implements PartSink, Closeable {
 
     /** Notes which parts are whole, from now on. */
     synchronized void begin(ObjectName name, int partBytes, Part first) throws IOException {
-        StringBuilder text = new StringBuilder();
-        head(name, partBytes).forEach(line -> text.append(line).append('\n'));
-        text.append(first.etag()).append('\n').append(first.total()).append('\n');
-        append(text.toString());
+        List<String> lines = new ArrayList<>(head(name, partBytes));
+        lines.add(first.etag());
+        lines.add(Long.toString(first.total()));
+        journal.append(lines);
         noting = true;
         for (Map.Entry<Long, Long> part : whole.entrySet()) {
             note(part.getKey(), part.getValue());
@@ -174,21 +143,14 @@ final class PartialFile implements PartSink, Closeable {
     }
 
     private void note(long offset, long sum) throws IOException {
-        append(offset + " " + sum + "\n");
-    }
-
-    private void append(String text) throws IOException {
-        ByteBuffer line = UTF_8.encode(text);
-        while (line.hasRemaining()) {
-            journal.write(line, journal.size());
-        }
+        journal.append(List.of(offset + " " + sum));
     }
 
     /** What has come is of no use. */
     synchronized void forget() throws IOException {
         noting = false;
         whole.clear();
-        journal.truncate(0);
+        journal.clear();
         bytes.truncate(0);
     }
 
@@ -201,7 +163,7 @@ final class PartialFile implements PartSink, Closeable {
         finished = true;
         Files.move(data, target, StandardCopyOption.ATOMIC_MOVE,
                 StandardCopyOption.REPLACE_EXISTING);
-        Files.delete(journalFile);
+        journal.clear();
     }
 
     /** Where nothing has come, nothing stays. */
@@ -210,7 +172,7 @@ final class PartialFile implements PartSink, Closeable {
         try (journal; bytes) {
             if (whole.isEmpty() && !finished) {
                 Files.deleteIfExists(data);
-                Files.deleteIfExists(journalFile);
+                journal.clear();
             }
         }
     }

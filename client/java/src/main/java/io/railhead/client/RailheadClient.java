@@ -115,6 +115,22 @@ public final class RailheadClient implements AutoCloseable {
         return writer.put(file, name, progress);
     }
 
+    /**
+     * The same in as many calls as it takes: a file that is stored in parts keeps its upload at the
+     * store when one fails, or its process is killed. Which one it is, and of which state of the
+     * file, stays beside the file under a name that begins with a dot, for each endpoint and object
+     * its own. The next call sends what the store does not have: a part counts where its size and
+     * its checksum, or its ETag as an MD5, are the file's. A file that was changed is stored anew
+     * and its upload aborted.
+     *
+     * @throws UnfinishedUploadException where there is an upload to go on with
+     * @throws IOException also where another call is at work on that file
+     */
+    public ObjectInfo resumePut(Path file, ObjectName name, Progress progress)
+            throws IOException {
+        return writer.resume(file, name, progress);
+    }
+
     /** Creates a bucket. */
     public void createBucket(String bucket) throws IOException {
         new Listings(http).create(bucket);

@@ -30,6 +30,10 @@ final class S3Http implements AutoCloseable {
                 .build();
     }
 
+    URI endpoint() {
+        return config.endpoint();
+    }
+
     /** A signed request and what it was signed with. */
     record Signed(SignedRequest request, AwsCredentials credentials) {}
 

@@ -167,7 +167,8 @@ class ResumeTest {
         breakOffAfter(3);
         Path journal = folder.resolve(".received.parts");
         Files.writeString(journal, Files.readString(journal).stripTrailing());
-        assertThat(resumed()).isEqualTo(4);
+        breakOffAfter(2);
+        assertThat(resumed()).isEqualTo(3);
         assertReceived(sent);
     }
 

@@ -1,0 +1,16 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Instant;
+
+/** What a file that was written to does not keep. */
+record FileVersion(long bytes, Instant modified) {
+
+    static FileVersion of(Path file) throws IOException {
+        BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
+        return new FileVersion(found.size(), found.lastModifiedTime().toInstant());
+    }
+}

@@ -1,0 +1,25 @@
+package io.railhead.client;
+
+import java.io.IOException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A part of an upload as the store lists it.
+ *
+ * @param etag as received, quotes included
+ * @param checksum of its bytes; null where the store gives none that this client can compute
+ */
+record UploadedPart(long bytes, String etag, @Nullable Checksum checksum) {
+
+    static UploadedPart of(Map<String, String> entry) throws IOException {
+        return new UploadedPart(Listings.number(Listings.text(entry, "Size")),
+                Listings.text(entry, "ETag"), Checksum.ofPart(entry).orElse(null));
+    }
+
+    /** Whether it is known to be that region; reads the region. */
+    boolean holds(StoreRequest region) throws IOException {
+        return bytes == region.bytes() && checksum != null
+                && checksum.matches(region.file(), region.offset(), region.bytes());
+    }
+}
