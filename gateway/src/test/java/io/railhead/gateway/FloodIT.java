@@ -7,6 +7,7 @@ import io.railhead.rdma.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +20,7 @@ class FloodIT {
     private static final int FLOOD = 40;
     private static final int READS = 50;
     private static final byte[] OBJECT = new byte[100_000];
+    private static final byte[] LARGE = new byte[4 << 20];
 
     private volatile CountDownLatch held = new CountDownLatch(0);
     private FakeStore store;
@@ -92,6 +94,39 @@ class FloodIT {
             assertThat(refused("flooder")).isEqualTo(2 * before);
             TestGateway.await(() -> gateway.metric("process_open_fds") <= descriptors);
         }
+        assertThat(refused("good")).isZero();
+    }
+
+    /**
+     * More at a time than one look at the sockets lets pass: what waits is served whole or gone.
+     */
+    @Test
+    void whoeverWaitsForATurnIsServedAndWhoeverLeavesIsForgotten() {
+        new Random(1).nextBytes(LARGE);
+        store.put("/good/large", LARGE);
+        assertThat(good.get("/good/large").statusCode()).isEqualTo(200);
+        String head = RawConnection.head(good.signed("GET", "/good/large", new byte[0])) + "\r\n";
+        List<RawConnection> connections = new ArrayList<>();
+        try {
+            while (gateway.metric("railhead_waited_requests_total") < FLOOD) {
+                for (int i = 0; i < LIMIT; i++) {
+                    RawConnection connection = new RawConnection(gateway.endpoint());
+                    connections.add(connection);
+                    connection.send(head);
+                }
+                connections.removeLast().close();
+                for (RawConnection each : connections) {
+                    assertThat(each.receiveHead().status()).isEqualTo(200);
+                    assertThat(each.read(LARGE.length)).isEqualTo(LARGE);
+                    each.close();
+                }
+                connections.clear();
+                TestGateway.await(() -> inUse("requests") == 0);
+            }
+        } finally {
+            connections.forEach(RawConnection::close);
+        }
+        TestGateway.await(() -> inUse("bytes") == 0);
         assertThat(refused("good")).isZero();
     }
 

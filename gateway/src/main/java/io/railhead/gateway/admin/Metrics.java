@@ -73,6 +73,10 @@ public final class Metrics {
             .register(registry);
     public final Counter refused = counter("railhead_refused_total",
             "Requests answered with SlowDown before they cost anything.", "reason", "tenant");
+    public final Counter waited = Counter
+            .build("railhead_waited_requests_total",
+                    "Requests that waited for their turn, since their event loop was busy.")
+            .register(registry);
     public final Counter adminCalls = counter("railhead_admin_calls_total",
             "Calls of the admin API, by how they ended or why they were refused.", "call",
             "result");

@@ -3,6 +3,7 @@ package io.railhead.gateway.frontdoor;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.admission.Share;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
@@ -19,6 +20,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.ContextInternal;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +74,7 @@ public final class FrontDoor {
         this.accessLog = accessLog;
     }
 
-    public void handle(HttpServerRequest http, Context context) {
+    void handle(HttpServerRequest http, Context context, Turns turns) {
         http.pause();
         if (Exchange.isBehindTheEnd(http)) {
             http.connection().close();
@@ -82,37 +84,50 @@ public final class FrontDoor {
                 RequestIds.next());
         try {
             FramingCheck.require(exchange);
-            admit(exchange, http);
+            admit(exchange, http, turns);
         } catch (RuntimeException e) {
             exchange.fail(e);
         }
     }
 
-    private void admit(Exchange exchange, HttpServerRequest http) {
+    private void admit(Exchange exchange, HttpServerRequest http, Turns turns) {
         RequestHead head = head(http);
         Address address = address(head);
         if (OwnPath.isIn(head.rawPath(), address)) {
-            own(exchange, head);
+            own(exchange, head, turns);
             return;
         }
         DialectPath dialect = dialectPaths.get(head.rawPath());
         if (dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")) {
             exchange.describe("Pairing", head.rawPath());
             Authentication caller = authenticate(head);
-            exchange.enter(admission, caller);
-            dialect.handle(exchange, head, caller);
+            enter(exchange, caller, turns, () -> dialect.handle(exchange, head, caller));
             return;
         }
         Query query = query(head.rawQuery());
         exchange.addresses(address, query);
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticate(head);
-        exchange.enter(admission, authentication);
-        S3Request request = new S3Request(head, address, query, authentication,
-                exchange.asker(authentication), routes.route(authentication, address));
+        enter(exchange, authentication, turns, () -> route(exchange,
+                new S3Request(head, address, query, authentication,
+                        exchange.asker(authentication), routes.route(authentication, address))));
+    }
+
+    private void enter(Exchange exchange, Authentication caller, Turns turns, Runnable request) {
+        Share share = exchange.enter(admission, caller);
+        if (turns.isFree()) {
+            request.run();
+        } else {
+            metrics.waited.inc();
+            ContextInternal here = ContextInternal.current();
+            turns.await(share, () -> here.dispatch(() -> exchange.goOn(request)));
+        }
+    }
+
+    private void route(Exchange exchange, S3Request request) {
         exchange.asks(request);
         Router.Match match = router.match(request);
-        exchange.describe(match.name(), head.rawPath());
+        exchange.describe(match.name(), request.head().rawPath());
         access.require(request);
         match.operation().handle(exchange, request);
     }
@@ -124,7 +139,7 @@ public final class FrontDoor {
                 : authenticator.authenticate(head, clock.instant());
     }
 
-    private void own(Exchange exchange, RequestHead head) {
+    private void own(Exchange exchange, RequestHead head, Turns turns) {
         exchange.describe("Own", head.rawPath());
         String name = head.rawPath().substring(OwnPath.PREFIX.length());
         UnsignedPath unsigned = unsignedPaths.get(name);
@@ -138,9 +153,8 @@ public final class FrontDoor {
                     "Requests below " + OwnPath.PREFIX
                             + " must be signed, and the gateway must verify signatures.");
         }
-        exchange.enter(admission, authentication);
-        OwnPath.require(ownPaths, name)
-                .handle(exchange, signed, query(head.rawQuery()));
+        enter(exchange, authentication, turns, () -> OwnPath.require(ownPaths, name)
+                .handle(exchange, signed, query(head.rawQuery())));
     }
 
     private static RequestHead head(HttpServerRequest http) {

@@ -21,6 +21,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.impl.HttpServerConnection;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.ServerSSLOptions;
 import java.time.Duration;
 import java.util.List;
@@ -92,28 +93,31 @@ public final class S3Listener {
 
     private Future<HttpServer> listen(Context context, String host, int port) {
         Connections.OfLoop ofLoop = connections.new OfLoop();
+        Turns turns = Turns.of(((ContextInternal) context).nettyEventLoop());
         HttpServer server = vertx.createHttpServer(options)
-                .requestHandler(request -> handle(request, context))
-                .connectionHandler(connection -> guard(connection, ofLoop))
+                .requestHandler(request -> handle(request, context, turns))
+                .connectionHandler(connection -> guard(connection, ofLoop, turns.new Gathering()))
                 .invalidRequestHandler(this::refuse);
         servers.add(server);
         return server.listen(port, host);
     }
 
-    private void handle(HttpServerRequest request, Context context) {
+    private void handle(HttpServerRequest request, Context context, Turns turns) {
         if (leaving.getAsBoolean()) {
             request.response().putHeader("connection", "close");
         }
-        door.handle(request, context);
+        door.handle(request, context, turns);
     }
 
-    private void guard(HttpConnection connection, Connections.OfLoop ofLoop) {
+    private void guard(HttpConnection connection, Connections.OfLoop ofLoop,
+            Turns.Gathering gathering) {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
         if (!options.isSsl()) {
             // What TLS has encrypted is a copy, that nobody else counts.
             context.channel().config().setWriteBufferWaterMark(WAITING);
         }
+        pipeline.addBefore(context.name(), null, gathering);
         pipeline.addBefore(context.name(), null, new AwaitedAnswer());
         pipeline.addBefore(context.name(), null,
                 new BodyPace(pace, reason -> metrics.closedConnections.labels(reason).inc()));

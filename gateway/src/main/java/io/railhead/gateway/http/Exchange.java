@@ -4,6 +4,7 @@ import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.admission.Share;
 import io.railhead.gateway.admission.Ticket;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.log.AccessLog;
@@ -81,7 +82,7 @@ public final class Exchange implements Requester {
             AccessLog accessLog, HttpDate date, String requestId) {
         this.request = request;
         this.response = request.response();
-        this.executor = task -> context.runOnContext(ignored -> run(task));
+        this.executor = task -> context.runOnContext(ignored -> step(task));
         this.metrics = metrics;
         this.accessLog = accessLog;
         this.date = date;
@@ -94,11 +95,18 @@ public final class Exchange implements Requester {
     }
 
     /** A step that throws has no caller to tell, and its client waits for an answer. */
-    private void run(Runnable step) {
+    private void step(Runnable step) {
         try {
             step.run();
         } catch (RuntimeException e) {
             fail(e);
+        }
+    }
+
+    /** After it has waited, its client may be gone. */
+    public void goOn(Runnable step) {
+        if (!isOver()) {
+            step(step);
         }
     }
 
@@ -118,10 +126,11 @@ public final class Exchange implements Requester {
                 request.isSSL());
     }
 
-    /** Takes it on, or throws SlowDown. */
-    public void enter(Admission admission, Authentication authentication) {
-        ticket = admission.enter(admission.share(authentication, asker(authentication)),
-                declaredBytes());
+    /** Takes it on, or throws SlowDown; says whose it is. */
+    public Share enter(Admission admission, Authentication authentication) {
+        Share share = admission.share(authentication, asker(authentication));
+        ticket = admission.enter(share, declaredBytes());
+        return share;
     }
 
     private long declaredBytes() {
