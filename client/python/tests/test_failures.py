@@ -193,21 +193,31 @@ def test_interrupt_returns_when_the_window_is_free(own_rack: Rack) -> None:
         child.wait()
 
 
-def test_object_that_changes_while_it_is_read(running: Rack, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_object_that_changes_while_it_is_read(running: Rack, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    versions = [content(12 * MIB + i, i) for i in range(4)]
     with running.client(fabric="loopback") as client:
-        client.put_from("s3://data/changing", DATA)
-        learnt = _jobs.Get.came
+        client.put_from("s3://data/changing", versions[0])
+        learnt, changed = _jobs.Get.came, 0
 
         def overwrite(self: _jobs.Get, piece: _jobs.Piece, outcome: Outcome) -> list[_jobs.Piece]:
-            if self.outcome is None:
-                client.put_from("s3://data/changing", DATA[::-1])
+            nonlocal changed
+            if self.outcome is None and changed < times:
+                changed += 1
+                client.put_from("s3://data/changing", versions[changed])
             return learnt(self, piece, outcome)
 
+        buffer = bytearray(13 * MIB)  # copied, so that its pieces are of 1 MiB
         with monkeypatch.context() as context:
             context.setattr(_jobs.Get, "came", overwrite)
-            with pytest.raises(railhead.PreconditionFailed):
-                client.get_into("s3://data/changing", bytearray(len(DATA)))
-        assert client.get("s3://data/changing") == DATA[::-1]
+            if times == 3:
+                with pytest.raises(railhead.PreconditionFailed):
+                    client.get_into("s3://data/changing", buffer)
+            else:
+                got = client.get_into("s3://data/changing", buffer)
+                assert (got.length, got.size) == (12 * MIB + times, 12 * MIB + times)
+                assert buffer[:got.length] == versions[times]
+        assert client.get("s3://data/changing") == versions[times]
 
 
 def test_multipart_upload_that_fails_is_aborted(running: Rack, monkeypatch: pytest.MonkeyPatch) -> None:

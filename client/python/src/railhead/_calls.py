@@ -79,7 +79,7 @@ def _target(read: Read) -> View:
 
 
 def _piece_bytes(paths: Paths, view: View) -> int:
-    return PIECE_BYTES if paths.reaches(view) else COPIED_BYTES
+    return PIECE_BYTES if view.nbytes <= COPIED_BYTES or paths.reaches(view) else COPIED_BYTES
 
 
 def _got(job: Get | Head) -> Got | Exception:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from railhead import _native
+from railhead import _native, errors
 from railhead._memory import View
 from railhead._ring import Slot
 from railhead._session import Outcome
@@ -14,9 +14,10 @@ from railhead._settings import split
 
 NOTHING = View(0, 0, None)
 PIECE_BYTES = 8 << 20  # of memory that the gateway writes itself; what is copied has slots
+_MOST_TRIES = 3        # of an object that changes while it is read
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Piece:
     """One request; `view` is its window, `first` the byte of the object where it begins."""
 
@@ -32,37 +33,45 @@ class Piece:
     outcome: Outcome | None = None
 
     def request(self, buffer: int, base: int) -> _native.Request:
-        window = self.slot.memory if self.slot else self.view
-        made = _native.Request(buffer=buffer, offset=window.address - base, window=self.view.nbytes)
-        self.job.describe(self, made)
+        job, window = self.job, self.slot.memory if self.slot is not None else self.view
+        made = _native.Request(operation=job.operation, bucket=job.bucket.encode(), key=job.key.encode(), buffer=buffer,
+                               offset=window.address - base, window=self.view.nbytes)
+        job.describe(self, made)
         return made
 
 
 class Job:
     """`url` is one object's. What fails first is its error."""
 
+    operation = 0
     writes = False
     is_idempotent = True
     has_window = True
+    error: Exception | None = None
+    via = ""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.bucket, self.key = split(url)
-        self.error: Exception | None = None
-        self.via = ""
 
     def fail(self, error: Exception) -> None:
         self.error = self.error or error
 
-    def first(self) -> Iterable[Piece]:
+    def first(self, at_once: int) -> Iterable[Piece]:
+        """What is asked for before anything has come: no more than `at_once` of what may not be there."""
         raise NotImplementedError
 
     def came(self, piece: Piece, outcome: Outcome) -> Iterable[Piece]:
         """After a piece is done: what is to be asked for now."""
         raise NotImplementedError
 
+    def refused(self, piece: Piece, error: Exception) -> Iterable[Piece]:
+        """After a piece failed: what is to be asked for now."""
+        self.fail(error)
+        return ()
+
     def describe(self, piece: Piece, request: _native.Request) -> None:
-        request.bucket, request.key = self.bucket.encode(), self.key.encode()
+        """What is in the request but for operation, object and window."""
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
         """The same, by plain S3; blocks."""
@@ -71,30 +80,41 @@ class Job:
 
 class Get(Job):
     """
-    Reads into `view` what the object has from `start`. The first piece tells the object's version and size, the others are
-    of that version.
+    Reads into `view` what the object has from `start`, all of one version: `version`, where it is known before. Else the first
+    answer tells the version and the size, and what is asked for from then on names the version. What was asked for by then may
+    be of another, or lie behind the object's end. If all that has come is not one whole version, all is read again, now by a
+    first piece alone.
     """
+
+    operation = _native.GET
+    moved = 0
+    _asked = 0        # up to where in the view
+    _left = 0         # pieces that have not come
+    _is_torn = False  # whether what has come is of two versions
+    _tries = 0
 
     def __init__(self, url: str, view: View, start: int = 0, *, piece_bytes: int = PIECE_BYTES,
                  version: Outcome | None = None) -> None:
         super().__init__(url)
         self.view = view
         self.start = start
-        self.moved = 0
+        self.outcome = version
         self._piece_bytes = piece_bytes
-        self.outcome = version  # where it is not known before: the first piece's
+        self._is_given = version is not None
+        self._total = self._total_of(version) if version is not None else -1
 
-    def first(self) -> list[Piece]:
-        if self.outcome is not None:
-            return self._pieces(0, self.outcome.size)
-        return [self._piece(0, min(self.view.nbytes, self._piece_bytes))]
+    def first(self, at_once: int) -> list[Piece]:
+        return self._ask(self._total if self._is_given else min(self.view.nbytes, at_once * self._piece_bytes))
 
-    def _pieces(self, begin: int, size: int) -> list[Piece]:
-        total = min(self.view.nbytes, size - self.start)
-        return [self._piece(at, min(self._piece_bytes, total - at)) for at in range(begin, total, self._piece_bytes)]
+    def _total_of(self, version: Outcome) -> int:
+        return max(0, min(self.view.nbytes, version.size - self.start))
 
-    def _piece(self, at: int, nbytes: int) -> Piece:
-        return Piece(self, self.view.part(at, nbytes), self.start + at)
+    def _ask(self, end: int) -> list[Piece]:
+        step, start = self._piece_bytes, self.start
+        pieces = [Piece(self, self.view.part(at, min(step, end - at)), start + at) for at in range(self._asked, end, step)]
+        self._asked = end
+        self._left += len(pieces)
+        return pieces
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         self.moved += outcome.moved
@@ -103,15 +123,38 @@ class Get(Job):
         if outcome.moved != expected:
             self.fail(ValueError(f"{self.url}: {outcome.moved} bytes came in place of {expected}"))
             return []
-        if self.outcome is not None:
+        more: list[Piece] = []
+        if self.outcome is None:
+            self.outcome, self._total = outcome, self._total_of(outcome)
+            if self._total > self._asked:
+                more = self._ask(self._total)
+        elif not self._is_given and (outcome.etag, outcome.size) != (self.outcome.etag, self.outcome.size):
+            self._is_torn = True
+        return more + self._done()
+
+    def refused(self, piece: Piece, error: Exception) -> list[Piece]:
+        is_behind = isinstance(error, errors.RangeNotSatisfiable) and piece.first > self.start
+        is_other = isinstance(error, errors.PreconditionFailed)
+        if self._is_given or not (is_behind or is_other):
+            self.fail(error)
             return []
-        self.outcome = outcome
-        return self._pieces(piece.view.nbytes, outcome.size)
+        return self._done()
+
+    def _done(self) -> list[Piece]:
+        """One piece more: after the last, all is there, or all is asked for again, when nothing is under way any more."""
+        self._left -= 1
+        if self._left or self.error or (self.moved == self._total and not self._is_torn):
+            return []
+        self._tries += 1
+        if self._tries == _MOST_TRIES:
+            self.fail(errors.PreconditionFailed("the object changed while it was read", status=412, url=self.url))
+            return []
+        self.moved = self._asked = 0
+        self.outcome, self._total, self._is_torn = None, -1, False
+        return self.first(1)
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
-        super().describe(piece, request)
-        request.operation = _native.GET
-        if self.outcome:
+        if self.outcome is not None:
             request.if_match = self.outcome.etag.encode()
         if piece.first:
             request.flags = _native.RANGE
@@ -127,13 +170,11 @@ class Get(Job):
 class Head(Job):
     """Asks what there is to be known of an object."""
 
+    operation = _native.HEAD
     has_window = False
+    outcome: Outcome | None = None
 
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self.outcome: Outcome | None = None
-
-    def first(self) -> list[Piece]:
+    def first(self, at_once: int) -> list[Piece]:
         return [Piece(self, NOTHING)]
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
@@ -141,8 +182,6 @@ class Head(Job):
         return []
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
-        super().describe(piece, request)
-        request.operation = _native.HEAD
         request.buffer, request.offset, request.window = None, 0, 0
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
@@ -153,6 +192,7 @@ class Head(Job):
 class Put(Job):
     """Writes one object by one request."""
 
+    operation = _native.PUT
     writes = True
     is_idempotent = False
 
@@ -163,7 +203,7 @@ class Put(Job):
         self._if_none_match = if_none_match
         self.outcome: Outcome | None = None
 
-    def first(self) -> list[Piece]:
+    def first(self, at_once: int) -> list[Piece]:
         # The channel does not serve an object without bytes.
         return [Piece(self, self.view, by_http=not self.view.nbytes)]
 
@@ -172,8 +212,6 @@ class Put(Job):
         return []
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
-        super().describe(piece, request)
-        request.operation = _native.PUT
         lines = {**self._headers, **({"if-none-match": "*"} if self._if_none_match else {})}
         request.headers = "".join(f"{name}: {value}\n" for name, value in lines.items()).encode() or None
 
@@ -188,6 +226,7 @@ class Put(Job):
 class Parts(Job):
     """Writes the parts of a multipart upload. A part that is sent twice is one part."""
 
+    operation = _native.UPLOAD_PART
     writes = True
 
     def __init__(self, url: str, view: View, upload_id: str, part_bytes: int, *, first_number: int = 1) -> None:
@@ -198,7 +237,7 @@ class Parts(Job):
         self._first_number = first_number
         self.etags: dict[int, str] = {}
 
-    def first(self) -> list[Piece]:
+    def first(self, at_once: int) -> list[Piece]:
         starts = range(0, self.view.nbytes, self._part_bytes)
         return [Piece(self, self.view.part(at, min(self._part_bytes, self.view.nbytes - at)), number=self._first_number + i)
                 for i, at in enumerate(starts)]
@@ -208,8 +247,7 @@ class Parts(Job):
         return []
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
-        super().describe(piece, request)
-        request.operation, request.part_number = _native.UPLOAD_PART, piece.number
+        request.part_number = piece.number
         request.upload_id = self._upload_id.encode()
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:

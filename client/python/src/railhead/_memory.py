@@ -10,9 +10,8 @@ import os
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 _HOST_DEVICES = (1, 3, 13)  # DLPack's CPU, CUDA's pinned and managed memory
 _CUDA = 2
@@ -21,11 +20,16 @@ _CUDA = 2
 held: list[object] = []
 
 
-class _PyBuffer(ctypes.Structure):
+class _Export(ctypes.Structure):
+    """A Py_buffer: as long as it lives, the object's memory neither moves nor goes."""
+
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
                 ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
                 ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
                 ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p)]
+
+    def __del__(self) -> None:
+        _release_buffer(self)  # does nothing where there is none
 
 
 class _DLTensor(ctypes.Structure):
@@ -36,10 +40,10 @@ class _DLTensor(ctypes.Structure):
 
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
-_get_buffer.argtypes = [ctypes.py_object, ctypes.POINTER(_PyBuffer), ctypes.c_int]
+_get_buffer.argtypes = [ctypes.py_object, ctypes.POINTER(_Export), ctypes.c_int]
 _get_buffer.restype = ctypes.c_int
 _release_buffer = ctypes.pythonapi.PyBuffer_Release
-_release_buffer.argtypes = [ctypes.POINTER(_PyBuffer)]
+_release_buffer.argtypes = [ctypes.POINTER(_Export)]
 _release_buffer.restype = None
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -47,30 +51,17 @@ _capsule_pointer.restype = ctypes.c_void_p
 _PyBUF_SIMPLE, _PyBUF_WRITABLE = 0, 1
 
 
-class _Export:
-    """Holds an object's buffer: as long as it lives, the memory neither moves nor goes."""
-
-    def __init__(self, buffer: object, writable: bool) -> None:
-        self._buffer = _PyBuffer()
-        _get_buffer(buffer, self._buffer, _PyBUF_WRITABLE if writable else _PyBUF_SIMPLE)
-        self.address: int = self._buffer.buf or 0
-        self.nbytes: int = self._buffer.len
-
-    def __del__(self) -> None:
-        if self.__dict__.get("address") is not None:
-            _release_buffer(self._buffer)
-
-
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """`nbytes` bytes from `address`, in a GPU's memory where `cuda` is its number; there as long as `owner` is."""
 
     address: int
     nbytes: int
-    owner: object = field(repr=False)
+    owner: object
     cuda: int | None = None
 
     def part(self, start: int, nbytes: int) -> View:
+        if nbytes == self.nbytes and not start:
+            return self
         return View(self.address + start, nbytes, self.owner, self.cuda)
 
     def contains(self, other: View) -> bool:
@@ -82,13 +73,14 @@ def view(buffer: Any, *, writable: bool) -> View:
     """Any C-contiguous memory. BufferError and TypeError say what is wrong with it."""
     if isinstance(buffer, View):
         return buffer
+    export = _Export()
     try:
-        export = _Export(buffer, writable)
+        _get_buffer(buffer, export, _PyBUF_WRITABLE if writable else _PyBUF_SIMPLE)
     except TypeError:
         if not hasattr(buffer, "__dlpack__"):
             raise TypeError(f"neither the buffer protocol nor DLPack: {type(buffer).__name__}") from None
         return _by_dlpack(buffer)
-    return View(export.address, export.nbytes, export)
+    return View(export.buf or 0, export.len, export)
 
 
 def _by_dlpack(array: Any) -> View:

@@ -8,8 +8,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from railhead import _native, errors
 from railhead._memory import View, held
@@ -19,8 +18,7 @@ _ROOM = 64
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A request's completion. `error` is set where `result` is not OK; `held`: the window may still be touched."""
 
     result: int = _native.OK
@@ -47,6 +45,10 @@ class Box:
 
     def put(self, what: Any, outcome: Any) -> None:
         self.arrived.append((what, outcome))
+        self.wake()
+
+    def wake(self) -> None:
+        """Tells who waits, where somebody does, that something has arrived."""
 
     def take(self) -> list[tuple[Any, Any]]:
         taken = []
@@ -62,8 +64,7 @@ class ThreadBox(Box):
         super().__init__()
         self._bell = bell
 
-    def put(self, what: Any, outcome: Any) -> None:
-        super().put(what, outcome)
+    def wake(self) -> None:
         with self._bell:
             self._bell.notify_all()
 
@@ -82,8 +83,7 @@ class LoopBox(Box):
         self._thread = threading.get_ident()
         self._there = asyncio.Event()
 
-    def put(self, what: Any, outcome: Any) -> None:
-        super().put(what, outcome)
+    def wake(self) -> None:
         if threading.get_ident() == self._thread:
             self._there.set()
         else:
@@ -94,12 +94,14 @@ class LoopBox(Box):
         self._there.clear()
 
 
-@dataclass
-class _Pending:
+class _Pending(NamedTuple):
+    """`keep` is what the window lies in: alive until the completion. `ids[at]` is the library's number; 0: not taken."""
+
     box: Box
     piece: Any
-    keep: object  # what the window lies in: alive until the completion
-    id: int = 0
+    keep: object
+    ids: ctypes.Array[ctypes.c_uint64]
+    at: int
 
 
 class Session:
@@ -113,6 +115,7 @@ class Session:
     def __init__(self, settings: Settings, fabric: int, http: Any, bell: threading.Condition) -> None:
         self._library = _native.library()
         self.fabric = fabric
+        self.via = "verbs" if fabric == _native.VERBS else "loopback"
         self._http = http  # called by the library while it connects
         self._bell = bell
         self._pending: dict[int, _Pending] = {}
@@ -120,7 +123,8 @@ class Session:
         self._last_user = 0
         self._lock = threading.Lock()
         self._leading = threading.Lock()
-        self._completions = (_native.Completion * _ROOM)()
+        self._array = (_native.Completion * _ROOM)()
+        self._completions = list(self._array)  # they share the array's memory
         self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
         handle = ctypes.c_void_p()
         result = self._library.railhead_connect(ctypes.byref(_options(settings, fabric, http.function)), ctypes.byref(handle))
@@ -129,10 +133,6 @@ class Session:
         self._handle = handle
         self._event_fd: int = self._library.railhead_event_fd(handle)
         self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
-
-    @property
-    def via(self) -> str:
-        return "verbs" if self.fabric == _native.VERBS else "loopback"
 
     def is_open(self) -> bool:
         return self.close.alive and bool(self._library.railhead_is_open(self._handle))
@@ -175,24 +175,22 @@ class Session:
     def submit(self, requests: Sequence[tuple[_native.Request, Any, object]], box: Box) -> None:
         """Requests with their pieces and what to keep; all of them, or none with an error."""
         count = len(requests)
-        array = (_native.Request * count)()
         ids = (ctypes.c_uint64 * count)()
-        added = {}
         with self._lock:
-            for i, (request, piece, keep) in enumerate(requests):
-                self._last_user += 1
-                request.user = self._last_user
-                array[i] = request
-                added[self._last_user] = _Pending(box, piece, keep)
-            self._pending.update(added)
+            first_user = self._last_user + 1
+            self._last_user += count
             try:
+                for at, (request, piece, keep) in enumerate(requests):
+                    request.user = first_user + at
+                    self._pending[first_user + at] = _Pending(box, piece, keep, ids, at)
+                array = (_native.Request * count)(*[request for request, _, _ in requests])
                 self._check(self._library.railhead_submit(self._handle, array, count, ids))
-            finally:
-                # An interrupt may have come between: the library's numbers tell whether it has taken them.
-                for (user, pending), number in zip(added.items(), ids, strict=True):
-                    pending.id = number
-                    if not number:
-                        del self._pending[user]
+            except BaseException:
+                # An interrupt may have come after it has taken them.
+                for at in range(count):
+                    if not ids[at]:
+                        self._pending.pop(first_user + at, None)
+                raise
 
     def under_way(self, box: Box) -> set[Any]:
         """The pieces of one box that have no completion yet."""
@@ -202,7 +200,7 @@ class Session:
     def cancel(self, box: Box) -> None:
         """Of the requests of one box. Each has its completion all the same."""
         with self._lock:
-            numbers = [each.id for each in self._pending.values() if each.box is box]
+            numbers = [each.ids[each.at] for each in self._pending.values() if each.box is box]
             if numbers and self.close.alive:
                 self._library.railhead_cancel(self._handle, (ctypes.c_uint64 * len(numbers))(*numbers), len(numbers))
 
@@ -214,20 +212,26 @@ class Session:
                     while not box.arrived:
                         self._collect(_WAIT_MILLIS)
                 finally:
-                    self._leading.release()
-                    with self._bell:
-                        self._bell.notify_all()
+                    self._leave()
             else:
                 with self._bell:
                     # Whoever leads rings after each collection, and when it leads no more.
                     while not box.arrived and self._leading.locked():
                         self._bell.wait()
 
+    def _leave(self) -> None:
+        """Leads no more. Who has nothing pending yet finds that nobody leads."""
+        self._leading.release()
+        if self._pending:
+            with self._bell:
+                self._bell.notify_all()
+
     def _collect(self, millis: int) -> None:
         """What an interrupt left is handed out first: each completion is in the array until its box has it."""
-        self._hand_out()
+        if self._completions[0].user:
+            self._hand_out()
         try:
-            got = self._library.railhead_wait(self._handle, self._completions, _ROOM, millis)
+            got = self._library.railhead_wait(self._handle, self._array, _ROOM, millis)
         finally:
             self._hand_out()
         if got == _native.ENDED:
@@ -235,21 +239,28 @@ class Session:
         self._check(min(got, 0))
 
     def _hand_out(self) -> None:
-        count = 0
+        users, boxes = [], set()
         for completion in self._completions:
-            if not completion.user:
+            user = completion.user
+            if not user:
                 break
-            pending = self._pending.get(completion.user)
+            users.append(user)
+            pending = self._pending.get(user)
             if pending is not None:
                 outcome = _outcome(completion)
                 if outcome.held:
                     held.append(pending.keep)
-                pending.box.put(pending.piece, outcome)
-                with self._lock:
-                    del self._pending[completion.user]
-            count += 1
-        self._library.railhead_completions_free(self._completions, count)
-        for completion in self._completions[:count]:
+                pending.box.arrived.append((pending.piece, outcome))
+                boxes.add(pending.box)
+        if not users:
+            return
+        for box in boxes:
+            box.wake()
+        with self._lock:
+            for user in users:
+                self._pending.pop(user, None)
+        self._library.railhead_completions_free(self._array, len(users))
+        for completion in self._completions[:len(users)]:
             completion.user = 0
 
     # ---- Event loops ----
@@ -273,9 +284,7 @@ class Session:
             try:
                 self._collect(0)
             finally:
-                self._leading.release()
-                with self._bell:
-                    self._bell.notify_all()
+                self._leave()
 
 
 def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, _Pending],

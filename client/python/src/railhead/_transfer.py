@@ -20,6 +20,7 @@ Need = Callable[[], Any] | Session | None
 Steps = Generator[Need, Any, Result]
 
 _MOST_TRIES = 3
+_AT_ONCE = 8  # pieces of an object of which nothing is known: asking a gateway in vain costs little
 
 
 class _Lost(Exception):
@@ -44,19 +45,17 @@ class Transfer:
         self._asked = False                # for a slot
         self._session: Session | None = None
         self._lost = False                 # the session: another one when nothing is under way in it
+        self._fail_fast = False
 
     def run(self, jobs: Sequence[Job], fail_fast: bool) -> Steps[None]:
+        self._fail_fast = fail_fast
         try:
-            for job in jobs:
-                self._ready.extend(job.first())
             self._session = yield from self._open()
+            for job in jobs:
+                self._ready.extend(job.first(_AT_ONCE if self._session is not None else 1))
             while self._ready or self._native or self._http or self._copying:
                 yield from self._start()
                 yield from self._await()
-                if fail_fast:
-                    failed = next((job.error for job in jobs if job.error), None)
-                    if failed:
-                        raise failed
         except BaseException:
             yield from self._drain()
             raise
@@ -78,8 +77,17 @@ class Transfer:
         batch: list[tuple[_native.Request, Any, object]] = []
         try:
             while self._ready and not self._lost and self._under_way() + len(batch) < self._paths.settings.in_flight:
-                if not (yield from self._start_one(batch)):
+                piece = self._ready[0]
+                region = None if piece.job.error else self._known(piece)
+                if region is not None:
+                    self._add(batch, piece, region)
+                    self._ready.popleft()
+                elif not (yield from self._start_one(batch)):
                     break
+                if batch and not self._native:
+                    # The gateway has something to do while the others are made.
+                    first, batch = batch, []
+                    self._submit(first)
         except BaseException:
             for _, piece, _ in batch:
                 self._release(piece)
@@ -100,20 +108,25 @@ class Transfer:
                 piece.tries += 1
                 if piece.tries == _MOST_TRIES:
                     piece.job.fail(errors.ConnectionLost(str(lost), url=piece.job.url))
+                    self._check(piece)
                 return False
             if piece.copied and piece.slot is None:
                 return False
-            yield from self._fetch(piece)
+            if piece.slot is not None and piece.job.writes:
+                yield from self._fetch(piece, piece.slot)
             if self._session is None or piece.by_http:
                 self._http.add(piece)
                 self._paths.begin(piece, self._box)
             else:
-                buffer, base = (region.buffer(self._session), region.memory.address) if region else (0, 0)
-                batch.append((piece.request(buffer, base), piece, (piece.view, region)))
+                self._add(batch, piece, region)
         else:
             self._release(piece)
         self._ready.popleft()
         return True
+
+    def _add(self, batch: list[tuple[_native.Request, Any, object]], piece: Piece, region: Region | None) -> None:
+        buffer, base = (region.buffer(self._session), region.memory.address) if region is not None else (0, 0)
+        batch.append((piece.request(buffer, base), piece, (piece.view, region)))
 
     def _submit(self, batch: list[tuple[_native.Request, Any, object]]) -> None:
         if not batch:
@@ -132,6 +145,13 @@ class Transfer:
                 if piece not in self._native:
                     self._release(piece)
             raise
+
+    def _known(self, piece: Piece) -> Region | None:
+        """Where the piece's bytes are moved with no more ado, as those of most are: memory that the session knows."""
+        if self._session is None or piece.by_http or piece.copied or not piece.job.has_window:
+            return None
+        region = self._paths.region(piece.view)
+        return region if region is not None and region.is_known(self._session) else None
 
     def _place(self, piece: Piece) -> Steps[Region | None]:
         """Where the piece's bytes can be moved by its way: in the program's memory, or in a slot of the ring."""
@@ -181,11 +201,9 @@ class Transfer:
         self._asked = slot_or_none is None
         return slot_or_none
 
-    def _fetch(self, piece: Piece) -> Steps[None]:
+    def _fetch(self, piece: Piece, slot: Slot) -> Steps[None]:
         """What is to be sent from a slot has to be there first."""
-        if piece.slot is None or not piece.job.writes:
-            return
-        to, source, nbytes = piece.slot.memory.address, piece.view.address, piece.view.nbytes
+        to, source, nbytes = slot.memory.address, piece.view.address, piece.view.nbytes
         if piece.view.cuda is None:
             copy(to, source, nbytes)
         else:
@@ -213,6 +231,7 @@ class Transfer:
                 except BaseException:
                     self._release(what)
                     raise
+                self._check(what)
         self._reap()
 
     def _came(self, piece: Piece, outcome: Outcome) -> None:
@@ -229,7 +248,11 @@ class Transfer:
             self._ready.append(piece)
         else:
             self._release(piece)
-            piece.job.fail(outcome.error or error_of(outcome, piece.job.url))
+            self._ready.extend(piece.job.refused(piece, outcome.error or error_of(outcome, piece.job.url)))
+
+    def _check(self, piece: Piece) -> None:
+        if self._fail_fast and piece.job.error:
+            raise piece.job.error
 
     def _hold(self, piece: Piece) -> None:
         if piece.slot is None:
@@ -277,8 +300,8 @@ class Transfer:
             self._progress(moved)
 
     def _release(self, piece: Piece) -> None:
-        slot, piece.slot = piece.slot, None
-        if slot is not None:
+        if piece.slot is not None:
+            slot, piece.slot = piece.slot, None
             self._paths.free(slot)
 
     def _drain(self) -> Steps[None]:
@@ -316,7 +339,8 @@ class Transfer:
     def _let_go(self) -> None:
         for piece in self._ready:
             self._release(piece)
-        self._slots += self._paths.withdraw(self._box)
+        if self._asked:
+            self._slots += self._paths.withdraw(self._box)
         for slot in self._slots:
             self._paths.free(slot)
 
