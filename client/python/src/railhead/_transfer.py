@@ -84,10 +84,6 @@ class Transfer:
                     self._ready.popleft()
                 elif not (yield from self._start_one(batch)):
                     break
-                if batch and not self._native:
-                    # The gateway has something to do while the others are made.
-                    first, batch = batch, []
-                    self._submit(first)
         except BaseException:
             for _, piece, _ in batch:
                 self._release(piece)
