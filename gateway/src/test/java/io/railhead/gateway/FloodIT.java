@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
+import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,6 +96,10 @@ class FloodIT {
             TestGateway.await(() -> gateway.metric("process_open_fds") <= descriptors);
         }
         assertThat(refused("good")).isZero();
+        assertThat(gateway.status().getJsonObject("overload").getJsonArray("slow_downs"))
+                .containsExactly(new JsonObject().put("reason", "requests")
+                        .put("tenant", "flooder")
+                        .put("requests", (int) refused("flooder")));
     }
 
     /**
@@ -128,6 +133,8 @@ class FloodIT {
         }
         TestGateway.await(() -> inUse("bytes") == 0);
         assertThat(refused("good")).isZero();
+        assertThat(gateway.status().getJsonObject("overload").getLong("waited"))
+                .isEqualTo((long) gateway.metric("railhead_waited_requests_total"));
     }
 
     private void flood(TestPeer flooding, TestPeer wellBehaved) {

@@ -20,9 +20,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
@@ -37,6 +40,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class StatusPageIT {
     private static final String MARKUP = "<img src=x onerror=window.broken=1>";
     private static final int BUFFER = 4 << 20;
+    private static final int REQUESTS = 16;
     private static final int PICTURE_HEIGHT = 1700;
     private static final int PHONE_HEIGHT = 6000;
     private static final Path ELSE = Path.of("target");
@@ -65,18 +69,19 @@ class StatusPageIT {
     @BeforeEach
     void start() {
         store = new FakeStore();
-        gateway = new TestGateway("  name: rack7\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  ceph:
-                    endpoints: [%s]
-                rules:
-                  - bucket: plain
-                    freshness: immutable
-                    rdma: off
-                  - freshness: immutable
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
+        gateway = new TestGateway(
+                "  name: rack7\n  admission: {requests: %d}\n".formatted(REQUESTS), """
+                        cache:
+                          memory: 64MiB
+                        backends:
+                          ceph:
+                            endpoints: [%s]
+                        rules:
+                          - bucket: plain
+                            freshness: immutable
+                            rdma: off
+                          - freshness: immutable
+                        """.formatted(store.endpoint()), TestGateway.TRAINER);
         client = gateway.client("AK", "SK");
         browser.complaints().clear();
         browser.requested().clear();
@@ -155,6 +160,45 @@ class StatusPageIT {
         assertThat(browser.requested()).allMatch(
                 address -> address.startsWith(gateway.admin().toString()));
         assertThat(browser.complaints()).isEmpty();
+    }
+
+    @Test
+    void whoeverIsToldToSlowDownIsSeen() {
+        store.put("/models/llama", new byte[1000]);
+        client.get("/models/llama");
+        look(1280, 900);
+        assertThat(browser.isTrue("document.getElementById('overload-section').hidden")).isTrue();
+        CountDownLatch held = new CountDownLatch(1);
+        store.put("/models/slow", new byte[1000]);
+        store.fault((_, _) -> {
+            awaitQuietly(held);
+            return false;
+        });
+        List<RawConnection> connections = new ArrayList<>();
+        try {
+            for (int i = 0; i <= REQUESTS; i++) {
+                connections.add(new RawConnection(gateway.endpoint()).send(RawConnection
+                        .head(client.signed("GET", "/models/slow", new byte[0])) + "\r\n"));
+                int taken = Math.min(i + 1, REQUESTS);
+                TestGateway.await(() -> gateway
+                        .metric("railhead_admission_in_use{what=\"requests\",}") == taken);
+            }
+            assertThat(connections.getLast().receiveHead().status()).isEqualTo(503);
+            Chromium.await(() -> browser.text("#overload").contains("trainer"));
+            assertThat(browser.text("#overload")).contains("1", "too many requests at a time");
+        } finally {
+            held.countDown();
+            connections.forEach(RawConnection::close);
+        }
+        assertThat(browser.complaints()).isEmpty();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static String mebi(long bytes) {

@@ -6,6 +6,7 @@ import io.railhead.cache.memory.MemoryStats;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -147,6 +148,13 @@ final class TestGateway implements AutoCloseable {
                 .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
                 .findFirst()
                 .orElse(0);
+    }
+
+    /** What the status page is drawn from; for a second the same. */
+    JsonObject status() {
+        return new JsonObject(http.sendAsync(
+                HttpRequest.newBuilder(admin().resolve("/status.json")).build(),
+                HttpResponse.BodyHandlers.ofString()).join().body());
     }
 
     /** After a request its last lease ends a moment later, on another thread. */

@@ -14,13 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param total the same since the start
  * @param declines how often RDMA was asked for and not used, by reason
  * @param refusals how often such a request was answered with an error, by reason
+ * @param overload what was asked for faster than it could be served
  * @param buckets those with the most bytes
  * @param tenants those that have a rule
  * @param configuration by key of {@code railhead.yaml}
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
         List<Fabric> fabrics, Map<String, Long> declines, Map<String, Long> refusals,
-        List<BucketCounts.Total> buckets, List<Tenant> tenants, List<Latency> latencies,
+        Overload overload, List<BucketCounts.Total> buckets, List<Tenant> tenants,
+        List<Latency> latencies,
         List<Store> backends,
         List<Failure> errors, Map<String, String> configuration) {
 
@@ -55,6 +57,15 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
     record Fabric(String name, boolean usable, String reason, long sessions, long transfers,
             long bytesWritten, long bytesRead, long registeredBytes,
             Map<String, Long> refusals) {}
+
+    /**
+     * @param waited requests that waited for their turn on an event loop
+     * @param slowDowns those that were answered SlowDown, the most frequent first
+     */
+    record Overload(long waited, List<SlowDown> slowDowns) {}
+
+    /** @param tenant "" for those whom nobody can name */
+    record SlowDown(String reason, String tenant, long requests) {}
 
     /**
      * What was fetched for one tenant, and is cached.

@@ -49,7 +49,7 @@ final class StatusReport {
         Sample first = samples.isEmpty() ? now : samples.getFirst();
         return new Status(gateway(now), history(samples), counts(first, now),
                 counts(start, now), memory(), fabrics(), byReason(sources.metrics().rdmaDeclined),
-                byReason(sources.metrics().rdmaRefused), buckets(), tenants(),
+                byReason(sources.metrics().rdmaRefused), overload(), buckets(), tenants(),
                 latencies(first, now),
                 stores(first, now),
                 sources.metrics().recentErrors.newestFirst()
@@ -159,6 +159,18 @@ final class StatusReport {
                 .sorted(Map.Entry.comparingByValue(Comparator.reverseOrder()))
                 .forEach(entry -> reasons.put(entry.getKey().getFirst(), entry.getValue()));
         return reasons;
+    }
+
+    private Status.Overload overload() {
+        return new Status.Overload((long) sources.metrics().waited.get(),
+                Series.of(sources.metrics().refused)
+                        .entrySet()
+                        .stream()
+                        .map(entry -> new Status.SlowDown(entry.getKey().getFirst(),
+                                entry.getKey().getLast(), entry.getValue()))
+                        .sorted(Comparator.comparingLong(Status.SlowDown::requests).reversed())
+                        .limit(TOP)
+                        .toList());
     }
 
     /** The fold takes in those that are not shown. */

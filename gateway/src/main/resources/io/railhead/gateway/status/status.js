@@ -331,6 +331,17 @@ function drawTenants(status) {
     status.tenants.map(tenant => [[tenant.name], [bytes(tenant.bytes), 'number'], [share(tenant), 'note roomy'], [count(tenant.quota_evictions), 'number']])));
 }
 
+const LIMITS = { requests: 'too many requests at a time', bytes: 'too many bytes at a time', heap: 'the heap is too full' };
+
+/** Where nothing had to wait, there is nothing to show. */
+function drawOverload({ overload }) {
+  byId('overload-section').hidden = overload.waited === 0 && overload.slow_downs.length === 0;
+  show('overload', make('p', { class: 'note' }, many(overload.waited, 'request') + ' waited for a turn on a busy event loop'),
+    table([['Tenant'], ['Told to slow down', 'number'], ['Why', 'roomy']],
+      overload.slow_downs.map(({ reason, tenant, requests }) => [[tenant || 'unknown'], [count(requests), 'number'], [LIMITS[reason] || reason, 'note roomy']]),
+      'Nobody was told to slow down.'));
+}
+
 function drawBackends(status) {
   show('backends', ...status.backends.map(backend => {
     const healthy = backend.healthy_endpoints === backend.endpoints.length;
@@ -348,6 +359,7 @@ function drawRest(status) {
   drawFabrics(status);
   drawBuckets(status);
   drawTenants(status);
+  drawOverload(status);
   drawBackends(status);
   show('latencies', table([['Operation'], ['Requests', 'number'], ['Median', 'number'], ['99 %', 'number']],
     status.latencies.map(latency => [[latency.operation], [count(latency.count), 'number'], [seconds(latency.p50), 'number'], [seconds(latency.p99), 'number']]),

@@ -124,7 +124,8 @@ public final class Judge {
         }
         for (Version later : history.subList(at + 1, history.size())) {
             Long answer = later.behind() ? null : answered.get(later.mark());
-            if (answer != null && answer < sight.fromNanos) {
+            // What an attempt wrote after another had been answered nobody was told of.
+            if (answer != null && later.fromNanos() <= answer && answer < sight.fromNanos) {
                 return "a write through the gateway was answered before: " + later;
             }
         }
