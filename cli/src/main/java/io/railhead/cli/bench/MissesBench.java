@@ -68,7 +68,8 @@ final class MissesBench {
         Map<Contender, List<Measured>> rounds = new EnumMap<>(Contender.class);
         for (Contender contender : what.contenders()) {
             tell(what, 0, contender.label);
-            Warming.until(() -> turn(contender, what), contender.isRailhead());
+            Warming.until(() -> turn(contender, what), plan.warmSeconds(),
+                    contender.isRailhead());
         }
         for (int round = 1; round <= plan.rounds(); round++) {
             String expected = "";
@@ -171,7 +172,7 @@ final class MissesBench {
         Warming.until(() -> {
             site.forget();
             return client(what);
-        }, true);
+        }, plan.warmSeconds(), true);
         for (int round = 1; round <= plan.rounds(); round++) {
             tell(what, round, "cold, then held");
             site.forget();

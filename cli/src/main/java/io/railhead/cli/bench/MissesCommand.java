@@ -36,6 +36,9 @@ public final class MissesCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "In each of which everybody has a turn (${DEFAULT-VALUE}).", defaultValue = "5")
     private int rounds = 5;
 
+    @Option(names = "--warm", paramLabel = "SECONDS", description = "Of turns at least before each look whether they still become cheaper (${DEFAULT-VALUE}).", defaultValue = "2")
+    private double warm = 2;
+
     @Option(names = "--bytes", paramLabel = "SIZE", description = "Of the large object; the others are parts of it (${DEFAULT-VALUE}).", defaultValue = "1GiB")
     private String bytes = "1GiB";
 
@@ -117,15 +120,17 @@ public final class MissesCommand implements Callable<Integer> {
     }
 
     private MissesPlan plan() {
-        if (rounds < 1 || rate < LEAST_RATE || latency < 0 || readers < 1 || readers > 1000) {
+        if (rounds < 1 || rate < LEAST_RATE || latency < 0 || warm < 0 || readers < 1
+                || readers > 1000) {
             throw misused("--rounds must be > 0, --rate >= " + LEAST_RATE
-                    + ", --latency >= 0, --readers 1 to 1000");
+                    + ", --latency and --warm >= 0, --readers 1 to 1000");
         }
         long size = size("--bytes", bytes);
         if (size < LEAST_BYTES || size > MOST_BYTES || size % LEAST_BYTES != 0) {
             throw misused("--bytes must be a multiple of 1MiB up to 1GiB: " + bytes);
         }
-        return new MissesPlan(chosen(), rounds, size, readers, Math.round(rate * 1e9), latency,
+        return new MissesPlan(chosen(), rounds, warm, size, readers, Math.round(rate * 1e9),
+                latency,
                 caches.stream().map(cache -> size("--caches", cache)).toList());
     }
 

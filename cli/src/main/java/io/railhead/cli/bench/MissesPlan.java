@@ -7,14 +7,15 @@ import java.util.List;
 /**
  * What is measured of misses.
  *
+ * @param warmSeconds of each span of warming up
  * @param bytes of the large object
  * @param readers at a time of one cold object
  * @param bitsPerSecond that the link lets pass each way
  * @param latencyMillis before each answer of the store
  * @param caches whose start is measured, bytes
  */
-record MissesPlan(List<MissCase> cases, int rounds, long bytes, int readers, long bitsPerSecond,
-        double latencyMillis, List<Long> caches) {
+record MissesPlan(List<MissCase> cases, int rounds, double warmSeconds, long bytes, int readers,
+        long bitsPerSecond, double latencyMillis, List<Long> caches) {
 
     MissesPlan {
         cases = List.copyOf(cases);

@@ -45,7 +45,7 @@ final class PeersBench {
             for (Contender contender : plan.contenders(size)) {
                 say.accept("warming up: " + Sizes.text(size) + ", " + contender.label);
                 Warming.until(() -> measure(contender, size, plan.warmConnections(),
-                        plan.warmSeconds()), contender.isRailhead());
+                        plan.warmSeconds()), 0, contender.isRailhead());
             }
         }
     }

@@ -34,8 +34,8 @@ class MissesIT {
     @Test
     void eachWayToReadAndToWriteIsMeasured() throws IOException {
         BenchLine.Outcome outcome = BenchLine.run("bench", "misses", "--no-pin", "--rounds", "1",
-                "--bytes",
-                "4MiB", "--rate", "8", "--latency", "1", "--readers", "4", "--only",
+                "--warm", "0", "--bytes", "4MiB", "--rate", "8", "--latency", "1", "--readers", "4",
+                "--only",
                 "sequential-256k,put,parts,readers", "--out", folder.toString());
 
         assertThat(outcome.status()).as(outcome.err()).isZero();
