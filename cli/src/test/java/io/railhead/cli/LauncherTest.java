@@ -47,12 +47,13 @@ class LauncherTest {
                             case $a in
                                 -XX:AOTCacheOutput=*) made=${a#*=} ;;
                                 -XX:-AOTAdapterCaching) portable=portably ;;
+                                -XX:-AOTRecordTraining) unprofiled=unprofiled ;;
                             esac
                         done
                         [ -n "${made-}" ] || exit 0
                         here=$(dirname "$made")
                         if [ -e "$here/../../../broken" ]; then echo out of luck; exit 1; fi
-                        echo "made ${portable-} by $a" >"$made"
+                        echo "made ${portable-} ${unprofiled-} by $a" >"$made"
                         """);
         assertThat(java.toFile().setExecutable(true)).isTrue();
         Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25.0.1\"\n");
@@ -104,7 +105,7 @@ class LauncherTest {
         assertThat(first.output.lines().toList()).contains("-XX:AOTCache=" + aot)
                 .endsWith("io.railhead.cli.Main", "ls");
         assertThat(first.output).contains("making cli/target/railhead.aot");
-        assertThat(aot).hasContent("made portably by train");
+        assertThat(aot).hasContent("made portably unprofiled by train");
         assertThat(run(home.resolve("railhead"), "ls").output).doesNotContain("making")
                 .contains("-XX:AOTCache=" + aot);
         Files.setLastModifiedTime(home.resolve("cli/target/lib/B.jar"),
@@ -115,11 +116,22 @@ class LauncherTest {
     }
 
     @Test
+    void anotherLauncherMakesAnAotCacheOfItsOwn() throws Exception {
+        Path home = pretendSources();
+        age(home.resolve("railhead"), 1);
+        run(home.resolve("railhead"), "ls");
+        assertThat(run(home.resolve("railhead"), "ls").output).doesNotContain("making");
+        age(home.resolve("railhead"), -1);
+
+        assertThat(run(home.resolve("railhead"), "ls").output).contains("making");
+    }
+
+    @Test
     void anotherJdkInTheSamePlaceGetsAnAotCacheOfItsOwn() throws Exception {
         Path home = pretendSources();
         run(home.resolve("railhead"), "ls");
-        for (String jar : List.of("cli-1.jar", "lib/B.jar")) {
-            age(home.resolve("cli/target").resolve(jar), 2);
+        for (String file : List.of("railhead", "cli/target/cli-1.jar", "cli/target/lib/B.jar")) {
+            age(home.resolve(file), 2);
         }
         assertThat(run(home.resolve("railhead"), "ls").output).doesNotContain("making");
         age(home.resolve("cli/target/railhead.aot"), 1);
@@ -145,12 +157,13 @@ class LauncherTest {
 
     /** As the image's build has it. */
     @Test
-    void whoeverHasAnAotCacheMadeGetsNoMachineCodeIntoIt() throws Exception {
+    void whoeverHasAnAotCacheMadeGetsNoMachineCodeAndNoProfilesIntoIt() throws Exception {
         Path home = layOutAsInTheImage();
 
         assertThat(run(home.resolve("railhead"), "train").output)
-                .contains("-XX:-AOTAdapterCaching");
-        assertThat(run(home.resolve("railhead"), "serve").output).doesNotContain("Adapter");
+                .contains("-XX:-AOTAdapterCaching", "-XX:-AOTRecordTraining");
+        assertThat(run(home.resolve("railhead"), "serve").output)
+                .doesNotContain("Adapter", "Training");
     }
 
     @Test

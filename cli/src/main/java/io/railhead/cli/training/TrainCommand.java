@@ -26,7 +26,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
  * Starts a gateway in this JVM and has it do a little of all that gateways do, so that a JVM told
- * {@code -XX:AOTCacheOutput} can write down what was loaded for it (JEP 514, 515). The launcher and
+ * {@code -XX:AOTCacheOutput} can write down what was loaded for it (JEP 483, 514). The launcher and
  * the image's build run it; everything is on the loopback address and in a folder of its own.
  */
 @Command(name = "train", hidden = true, description = "Do a little of everything, for an AOT cache.")
