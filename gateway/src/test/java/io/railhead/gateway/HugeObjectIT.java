@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
@@ -28,16 +29,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HugeObjectIT {
     /** Its last page is not a whole one. */
     private static final long SIZE = (5L << 40) - 12_345;
+    private static final int PARTS = 10_000;
+    /** All but the last, which has some kilobytes. */
+    private static final long PART = SIZE / (PARTS - 1);
     private static final int READ = 100_000;
     private static final int BUFFER = 1 << 20;
     private static final int PIECE = 64 << 10;
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d*)");
+    private static final Pattern PART_NUMBER = Pattern.compile("partNumber=(\\d+)");
 
     private static ExecutorService threads;
     private static HttpServer store;
     private static TestGateway gateway;
     private static TestClient client;
     private static TestPeer peer;
+    private static volatile byte[] completed = new byte[0];
 
     @BeforeAll
     static void start() throws IOException {
@@ -70,8 +76,14 @@ class HugeObjectIT {
 
     private static void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
-            Matcher range = RANGE.matcher(
-                    String.valueOf(exchange.getRequestHeaders().getFirst("Range")));
+            if (exchange.getRequestMethod().equals("POST")) {
+                completed = exchange.getRequestBody().readAllBytes();
+                exchange.sendResponseHeaders(200, 0);
+                exchange.getResponseBody()
+                        .write("<CompleteMultipartUploadResult/>".getBytes(UTF_8));
+                return;
+            }
+            Matcher range = RANGE.matcher(asked(exchange));
             boolean isPart = range.matches();
             long first = isPart ? Long.parseLong(range.group(1)) : 0;
             long last = isPart && !range.group(2).isEmpty()
@@ -93,6 +105,18 @@ class HugeObjectIT {
         }
     }
 
+    /** A part by its range, too. */
+    private static String asked(HttpExchange exchange) {
+        Matcher part = PART_NUMBER
+                .matcher(String.valueOf(exchange.getRequestURI().getRawQuery()));
+        if (!part.matches()) {
+            return String.valueOf(exchange.getRequestHeaders().getFirst("Range"));
+        }
+        exchange.getResponseHeaders().set("x-amz-mp-parts-count", Integer.toString(PARTS));
+        long first = (Long.parseLong(part.group(1)) - 1) * PART;
+        return "bytes=" + first + "-" + (Math.min(first + PART, SIZE) - 1);
+    }
+
     private static void send(OutputStream body, long from, long to) throws IOException {
         for (long at = from; at < to; at += PIECE) {
             body.write(bytes(at, (int) Math.min(PIECE, to - at)));
@@ -107,6 +131,43 @@ class HugeObjectIT {
             bytes[i] = (byte) (((at / 8 + 1) * 0x9E3779B97F4A7C15L) >>> (8 * (int) (at % 8)));
         }
         return bytes;
+    }
+
+    @Test
+    void theLastOfTenThousandPartsIsRead() {
+        long first = (PARTS - 1) * PART;
+        byte[] there = bytes(first, (int) (SIZE - first));
+        for (int round = 0; round < 2; round++) {
+            HttpResponse<byte[]> http = client.get("/b/huge?partNumber=" + PARTS);
+            assertThat(http.statusCode()).isEqualTo(206);
+            assertThat(http.body()).isEqualTo(there);
+            assertThat(http.headers().firstValue("x-amz-mp-parts-count"))
+                    .contains(Integer.toString(PARTS));
+
+            peer.fill(round);
+            HttpResponse<byte[]> token = client.get("/b/huge?partNumber=" + PARTS,
+                    peer.headers(0, BUFFER));
+            assertThat(token.headers().firstValue("x-amz-rdma-bytes-transferred"))
+                    .contains(Integer.toString(there.length));
+            assertThat(peer.bytes(0, there.length)).isEqualTo(there);
+            assertThat(token.headers().firstValue("x-cache")).contains("HIT");
+        }
+    }
+
+    /** A document of a megabyte, of which the store must see each byte. */
+    @Test
+    void anUploadOfTenThousandPartsIsCompleted() {
+        StringBuilder document = new StringBuilder("<CompleteMultipartUpload>");
+        for (int part = 1; part <= PARTS; part++) {
+            document.append(("<Part><PartNumber>%d</PartNumber><ETag>\"%032x\"</ETag>"
+                    + "<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C></Part>").formatted(part, part));
+        }
+        byte[] sent = document.append("</CompleteMultipartUpload>").toString().getBytes(UTF_8);
+
+        assertThat(client.send("POST", "/b/uploaded?uploadId=u", sent).statusCode())
+                .isEqualTo(200);
+
+        assertThat(completed).isEqualTo(sent);
     }
 
     private static String range(long first) {
