@@ -146,6 +146,18 @@ final class GatewayProcess implements AutoCloseable {
         }
     }
 
+    /** What a collection of everything leaves. */
+    long liveHeapBytes() throws IOException, InterruptedException {
+        Path java = Path.of(ProcessHandle.current().info().command().orElseThrow());
+        Process collection = new ProcessBuilder(java.resolveSibling("jcmd").toString(),
+                Long.toString(process.pid()), "GC.run")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertThat(collection.waitFor()).as("jcmd GC.run").isZero();
+        return (long) metric("jvm_memory_bytes_used{area=\"heap\",}");
+    }
+
     long descriptors() {
         try (Stream<Path> open = Files.list(Path.of("/proc/" + process.pid() + "/fd"))) {
             return open.count();
