@@ -16,18 +16,22 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /** Opens the fabrics that are configured, and knows how peers reach them. */
 final class FabricOpening {
     private final GatewayConfig config;
+    private final UnaryOperator<Fabric> between;
     private final Fabric loopback;
     private final VerbsOpening verbs;
     private final DcOpening dc;
 
     /** The fabrics are the caller's to close; where one cannot be opened none is left open. */
     FabricOpening(GatewayConfig config, Sessions sessions, RequestHandler requests,
-            DcOpening.Machine machine, List<Principal> principals) {
+            Surroundings surroundings, List<Principal> principals) {
         this.config = config;
+        between = surroundings.fabrics();
         loopback = openLoopback(sessions, requests);
         try {
             verbs = new VerbsOpening(config.rdma(), sessions, requests);
@@ -36,7 +40,7 @@ final class FabricOpening {
             throw e;
         }
         try {
-            dc = new DcOpening(config, machine, sessions, principals);
+            dc = new DcOpening(config, surroundings.machine(), sessions, principals);
         } catch (RuntimeException e) {
             verbs.fabric().close();
             loopback.close();
@@ -70,7 +74,7 @@ final class FabricOpening {
     }
 
     Fabrics fabrics() {
-        return new Fabrics(List.of(loopback, verbs.fabric(), dc.fabric()));
+        return new Fabrics(Stream.of(loopback, verbs.fabric(), dc.fabric()).map(between).toList());
     }
 
     DcOpening dc() {

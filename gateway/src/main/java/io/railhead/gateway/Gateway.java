@@ -84,6 +84,7 @@ import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.VertxInternal;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -94,6 +95,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -128,9 +130,10 @@ public final class Gateway implements AutoCloseable {
     private final @Nullable HttpServer admin;
     private volatile boolean serving;
 
-    private Gateway(GatewayConfig config, CredentialStore credentials, LongSupplier nanoClock,
-            DcOpening.Machine machine) {
+    private Gateway(GatewayConfig config, CredentialStore credentials,
+            Surroundings surroundings) {
         this.config = config;
+        LongSupplier nanoClock = surroundings.nanoClock();
         try {
             Cleartext.require(config, credentials.principals());
             vertx = openVertx();
@@ -143,7 +146,7 @@ public final class Gateway implements AutoCloseable {
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics, accessLog);
-            FabricOpening opening = new FabricOpening(config, sessions, requests, machine,
+            FabricOpening opening = new FabricOpening(config, sessions, requests, surroundings,
                     credentials.principals());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
@@ -201,19 +204,12 @@ public final class Gateway implements AutoCloseable {
 
     /** Waits until it serves; throws with one line that says why it cannot. */
     public static Gateway start(GatewayConfig config, CredentialStore credentials) {
-        return start(config, credentials, System::nanoTime);
+        return start(config, credentials, Surroundings.REAL);
     }
 
-    /** With another clock for what is held and what is allowed. */
     static Gateway start(GatewayConfig config, CredentialStore credentials,
-            LongSupplier nanoClock) {
-        return start(config, credentials, nanoClock, DcOpening.THIS_ONE);
-    }
-
-    /** And with adapters of another kind. */
-    static Gateway start(GatewayConfig config, CredentialStore credentials,
-            LongSupplier nanoClock, DcOpening.Machine machine) {
-        return new Gateway(config, credentials, nanoClock, machine);
+            Surroundings surroundings) {
+        return new Gateway(config, credentials, surroundings);
     }
 
     private <T extends AutoCloseable> T opened(T part) {
@@ -471,6 +467,11 @@ public final class Gateway implements AutoCloseable {
 
     public PageMemory memory() {
         return memory;
+    }
+
+    /** Where its requests are served. */
+    Iterable<? extends Executor> eventLoops() {
+        return ((VertxInternal) vertx).eventLoopGroup();
     }
 
     /** Not ready at once; then what is being answered is finished, within the drain time. */

@@ -93,8 +93,8 @@ class DcClientsIT {
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(decide, fence, dc, store.endpoint()), principals, System::nanoTime,
-                machine);
+                """.formatted(decide, fence, dc, store.endpoint()), principals,
+                Surroundings.REAL.withMachine(machine));
     }
 
     @AfterEach

@@ -79,9 +79,9 @@ class LifecycleIT {
         assertThatThrownBy(() -> {
             GatewayConfig loaded = ConfigLoader.load(config);
             try (CredentialStore credentials = CredentialStore.open(loaded.gateway())) {
-                Gateway.start(loaded, credentials, () -> {
+                Gateway.start(loaded, credentials, Surroundings.REAL.withClock(() -> {
                     throw broken;
-                }).close();
+                })).close();
             }
         }).isSameAs(broken);
         TestGateway.await(() -> eventLoops() == before);

@@ -10,13 +10,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Watches for event loops that wait within our code: for a lock, a future or a pause, in one wait
- * for longer than invariant I5 allows. A loop that waits for its sockets is in a system call, not
- * waiting for the JVM; one that a busy machine keeps from running is not waiting either. So neither
- * counts.
+ * Watches for what invariant I5 forbids, in two ways that do not take a busy machine for a loop's
+ * fault. One is waiting within our code, for a lock, a future or a pause, in one wait for too long:
+ * a loop that waits for its sockets is in a system call, not waiting for the JVM, and one that the
+ * machine keeps from running is not waiting either. The other is taking too much of the processor's
+ * time before the loop comes to its next task, where its tasks can be watched.
  */
 final class LoopWatch implements AutoCloseable {
     static final Duration ALLOWED = Duration.ofMillis(100);
@@ -29,6 +33,7 @@ final class LoopWatch implements AutoCloseable {
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final List<String> blocked = new CopyOnWriteArrayList<>();
     private final Map<Long, Wait> waits = new HashMap<>();
+    private final List<Beat> beats = new CopyOnWriteArrayList<>();
     private long lookedAtNanos = System.nanoTime();
     private long watchedNanos;
     private final Thread watcher = Thread.ofPlatform().daemon().name("loop-watch").start(this::run);
@@ -36,7 +41,59 @@ final class LoopWatch implements AutoCloseable {
     /** One wait, told from the next by how many there were. */
     private record Wait(long count, long sinceNanos) {}
 
-    /** Where loops waited for too long. */
+    /** A task that runs again and again, and what its loop has computed since it was due. */
+    private final class Beat implements Runnable {
+        private final Executor loop;
+        private volatile @Nullable Thread thread;
+        private volatile boolean isDue;
+        private long dueAtNanos;
+
+        Beat(Executor loop) {
+            this.loop = loop;
+            isDue = true;
+            loop.execute(this);
+        }
+
+        @Override
+        public void run() {
+            thread = Thread.currentThread();
+            isDue = false;
+        }
+
+        /** By the watch alone. */
+        void look() {
+            Thread runs = thread;
+            if (runs == null) {
+                return;
+            }
+            long now = threads.getThreadCpuTime(runs.threadId());
+            if (isDue && now - dueAtNanos > ALLOWED.toNanos()) {
+                blocked.add(runs.getName() + " computed for " + (now - dueAtNanos) / 1_000_000
+                        + " ms " + Arrays.toString(runs.getStackTrace()));
+                dueAtNanos = Long.MAX_VALUE / 2;
+            }
+            if (!isDue) {
+                dueAtNanos = now;
+                isDue = true;
+                again();
+            }
+        }
+
+        private void again() {
+            try {
+                loop.execute(this);
+            } catch (RejectedExecutionException e) {
+                beats.remove(this);
+            }
+        }
+    }
+
+    /** These loops' turns, too, until they end. */
+    void watch(Iterable<? extends Executor> loops) {
+        loops.forEach(loop -> beats.add(new Beat(loop)));
+    }
+
+    /** Where loops waited or computed for too long. */
     List<String> blocked() {
         return List.copyOf(blocked);
     }
@@ -49,6 +106,7 @@ final class LoopWatch implements AutoCloseable {
                 watchedNanos += Math.min(now - lookedAtNanos, MOST_BETWEEN.toNanos());
                 lookedAtNanos = now;
                 look(watchedNanos);
+                beats.forEach(Beat::look);
             }
         } catch (InterruptedException e) {
             // It was closed.

@@ -4,11 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.internal.VertxInternal;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class LoopWatchTest {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final long TOO_LONG_NANOS = 3 * LoopWatch.ALLOWED.toNanos() / 2;
+
     private final Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
     private final LoopWatch watch = new LoopWatch();
 
@@ -16,6 +22,21 @@ class LoopWatchTest {
     void end() {
         watch.close();
         vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
+
+    private static void compute(long nanos) {
+        long until = THREADS.getCurrentThreadCpuTime() + nanos;
+        while (THREADS.getCurrentThreadCpuTime() < until) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void aTurnThatComputesTooLongIsSeen() {
+        watch.watch(((VertxInternal) vertx).eventLoopGroup());
+        vertx.runOnContext(_ -> compute(TOO_LONG_NANOS));
+        TestGateway.await(() -> !watch.blocked().isEmpty());
+        assertThat(watch.blocked()).allSatisfy(seen -> assertThat(seen).contains("computed for"));
     }
 
     @Test
@@ -31,5 +52,22 @@ class LoopWatchTest {
         TestGateway.await(() -> !watch.blocked().isEmpty());
         seen.countDown();
         assertThat(watch.blocked()).allSatisfy(text -> assertThat(text).contains("await"));
+    }
+
+    @Test
+    void manyShortTurnsAreNotOneLongOne() throws InterruptedException {
+        watch.watch(((VertxInternal) vertx).eventLoopGroup());
+        CountDownLatch over = new CountDownLatch(100);
+        vertx.runOnContext(_ -> again(over));
+        over.await();
+        assertThat(watch.blocked()).isEmpty();
+    }
+
+    private void again(CountDownLatch over) {
+        compute(TOO_LONG_NANOS / 30);
+        over.countDown();
+        if (over.getCount() > 0) {
+            vertx.runOnContext(_ -> again(over));
+        }
     }
 }

@@ -44,7 +44,10 @@ record ModelBuffers(ReferenceStore store) {
         return Arrays.equals(buffer, from, buffer.length, marks, 0, marks.length);
     }
 
-    /** Every block from there on is marked still, or one of a version of the object. */
+    /**
+     * Every block from there on is marked still, or one of a version of the object, as far as was
+     * asked for.
+     */
     private @Nullable Observation ofObject(Operation operation, byte[] buffer, int from) {
         int first = operation.first();
         int aligned = (first + from + Content.BLOCK - 1) / Content.BLOCK * Content.BLOCK - first;
@@ -52,7 +55,8 @@ record ModelBuffers(ReferenceStore store) {
         store.history(operation.path()).forEach(version -> {
             Content content = version.content();
             if (content != null && content.sizeBytes() > first) {
-                int to = Math.min(content.sizeBytes(), first + buffer.length);
+                int asked = operation.isRanged() ? operation.length() : buffer.length;
+                int to = Math.min(content.sizeBytes(), first + Math.min(asked, buffer.length));
                 markEqual(good, buffer, content.bytes(first, to), aligned);
             }
         });

@@ -236,8 +236,10 @@ final class ModelClient {
     private static @Nullable Answer await(CompletableFuture<Answer> sent) {
         try {
             return sent.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException e) {
+        } catch (ExecutionException e) {
             return null;
+        } catch (TimeoutException e) {
+            throw new AssertionError("I3: no answer within " + PATIENCE_SECONDS + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return null;

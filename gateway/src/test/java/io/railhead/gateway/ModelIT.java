@@ -39,7 +39,8 @@ class ModelIT {
             System.out.println(OPERATIONS + " operations, " + count + " seeds from " + SEED);
             for (long world = 0; world < count; world++) {
                 long seed = SEED + world;
-                worlds.add(threads.submit(() -> run(seed, Math.ceilDiv(OPERATIONS, count))));
+                worlds.add(threads.submit(
+                        () -> run(loops, seed, Math.ceilDiv(OPERATIONS, count))));
             }
             for (Future<?> world : worlds) {
                 world.get();
@@ -61,8 +62,9 @@ class ModelIT {
         }
     }
 
-    private static void run(long seed, long operations) {
+    private static void run(LoopWatch loops, long seed, long operations) {
         try (ModelWorld world = new ModelWorld(seed)) {
+            loops.watch(world.gateway().eventLoops());
             long begun = System.nanoTime();
             world.run(operations);
             System.out.println("seed " + seed + ": " + operations + " operations in "

@@ -2,8 +2,11 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.gateway.trust.FabricFault;
+import io.railhead.gateway.trust.FabricFaults;
 import io.railhead.gateway.trust.FaultPlan;
 import io.railhead.gateway.trust.FaultProxy;
+import io.railhead.gateway.trust.FaultyFabric;
 import io.railhead.gateway.trust.History;
 import io.railhead.gateway.trust.History.Step;
 import io.railhead.gateway.trust.Judge;
@@ -32,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ModelWorld implements AutoCloseable {
     private static final int OPERATIONS_PER_STEP = 24;
+    /** Of the work requests of a step that has a fault of the fabric. */
+    private static final double FABRIC_FAULT = 0.3;
     private static final Duration BOUND = Duration.ofSeconds(30);
     private static final Duration REMEMBERED = Duration.ofSeconds(60);
     /** Invariant I3. */
@@ -43,6 +48,7 @@ final class ModelWorld implements AutoCloseable {
     private final AtomicLong jumpedNanos = new AtomicLong();
     private final ReferenceStore store = new ReferenceStore(this::nanoTime);
     private final FaultProxy proxy = new FaultProxy(store::handle);
+    private final FabricFaults fabrics = new FabricFaults();
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
             Promise.bounded("bounded", BOUND, REMEMBERED),
             Promise.immutable("immutable", REMEMBERED),
@@ -59,6 +65,9 @@ final class ModelWorld implements AutoCloseable {
         this.seed = seed;
         this.history = new History(seed, OPERATIONS_PER_STEP);
         this.gateway = new TestGateway("  sole: true\n", """
+                  decide_timeout: 500ms
+                  fence_timeout: 1s
+                  channel: {request_timeout: 1s}
                 cache:
                   memory: 4MiB
                   page: 64KiB
@@ -95,7 +104,9 @@ final class ModelWorld implements AutoCloseable {
                   - name: operator
                     keys: [{access_key: ADMIN, secret_key: admin-secret}]
                     admin: true
-                """, this::nanoTime);
+                """, Surroundings.REAL.withClock(this::nanoTime)
+                .withFabrics(
+                        fabric -> new FaultyFabric(fabric, fabrics)));
         this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
                 gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
         this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP);
@@ -117,7 +128,7 @@ final class ModelWorld implements AutoCloseable {
     }
 
     long injected() {
-        return proxy.injected();
+        return proxy.injected() + fabrics.injected();
     }
 
     void run(long operations) {
@@ -130,7 +141,8 @@ final class ModelWorld implements AutoCloseable {
                 }
             } catch (AssertionError e) {
                 throw new AssertionError("seed " + seed + ", step " + step.number() + ", "
-                        + step.plan() + ": " + e.getMessage(), e);
+                        + step.plan() + " and " + step.fabric()
+                        + " of the fabric: " + e.getMessage(), e);
             }
         }
     }
@@ -146,14 +158,16 @@ final class ModelWorld implements AutoCloseable {
             client = new ModelClient(clients, peers, store);
         }
         proxy.plan(step.plan());
+        fabrics.plan(seed + step.number(), step.fabric(), FABRIC_FAULT);
         List<Future<@Nullable String>> running = new ArrayList<>();
         for (Operation operation : step.operations()) {
-            running.add(threads.submit(() -> run(operation, step.plan().isFaulty())));
+            running.add(threads.submit(() -> run(operation, step.isFaulty())));
         }
         for (Future<@Nullable String> each : running) {
             assertThat(await(each)).isNull();
         }
         proxy.plan(FaultPlan.NONE);
+        fabrics.plan(0, FabricFault.NONE, 0);
         quiet("leases", () -> gateway.memory().leases() == 0);
         quiet("condemned pages", () -> gateway.memory().condemnedBytes() == 0);
         assertThat(peers.findLateWrite()).isNull();

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
@@ -43,11 +44,10 @@ final class TestGateway implements AutoCloseable {
     }
 
     TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock) {
-        this(settings, yaml, principals, nanoClock, DcOpening.THIS_ONE);
+        this(settings, yaml, principals, Surroundings.REAL.withClock(nanoClock));
     }
 
-    TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock,
-            DcOpening.Machine machine) {
+    TestGateway(String settings, String yaml, String principals, Surroundings surroundings) {
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
@@ -55,7 +55,7 @@ final class TestGateway implements AutoCloseable {
                     DEFAULTS.replace("  SETTINGS\n", settings)
                             .replace("SOCKET", socket().toString()) + yaml);
             credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
-            gateway = Gateway.start(ConfigLoader.load(config), credentials, nanoClock, machine);
+            gateway = Gateway.start(ConfigLoader.load(config), credentials, surroundings);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {
@@ -123,6 +123,10 @@ final class TestGateway implements AutoCloseable {
 
     CredentialStore credentials() {
         return credentials;
+    }
+
+    Iterable<? extends Executor> eventLoops() {
+        return gateway.eventLoops();
     }
 
     MemoryStats memory() {

@@ -21,6 +21,8 @@ public final class History {
 
     private static final int SPARE = 64;
     private static final int FAULTS_IN_100 = 20;
+    private static final int FABRIC_FAULTS_IN_100 = 10;
+    private static final FabricFault[] FABRIC_FAULTS = FabricFault.values();
     private static final int[] LARGEST = {0, 100, 1000, 4096, 4097, 20_000, 65_536, 70_000,
             200_000, MAX_BYTES};
     private static final Kind[] KINDS = kinds();
@@ -34,11 +36,18 @@ public final class History {
     /**
      * A step.
      *
+     * @param fabric what adapters do to its transfers
      * @param later by how much the gateway's clock goes on before it
      * @param permitted whether the second principal may do anything; null: as before
      */
-    public record Step(int number, List<Operation> operations, FaultPlan plan, Duration later,
-            @Nullable Boolean permitted, boolean peersLeave) {}
+    public record Step(int number, List<Operation> operations, FaultPlan plan,
+            FabricFault fabric, Duration later, @Nullable Boolean permitted, boolean peersLeave) {
+
+        /** Whether what fails may have been made to. */
+        public boolean isFaulty() {
+            return plan.isFaulty() || fabric != FabricFault.NONE;
+        }
+    }
 
     public History(long seed, int operationsPerStep) {
         this.seed = seed;
@@ -84,7 +93,11 @@ public final class History {
         Boolean permitted = random.nextInt(100) == 0
                 ? Boolean.FALSE
                 : random.nextInt(10) == 0 ? Boolean.TRUE : null;
-        return new Step(number, operations, plan, later, permitted, random.nextInt(200) == 0);
+        boolean peersLeave = random.nextInt(200) == 0;
+        FabricFault fabric = random.nextInt(100) < FABRIC_FAULTS_IN_100
+                ? FABRIC_FAULTS[1 + random.nextInt(FABRIC_FAULTS.length - 1)]
+                : FabricFault.NONE;
+        return new Step(number, operations, plan, fabric, later, permitted, peersLeave);
     }
 
     private Operation operation(int slot) {
