@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -44,7 +45,13 @@ final class GatewayProcess implements AutoCloseable {
 
     /** Returns once it serves. */
     static GatewayProcess start(Path config, String... options) throws IOException {
-        Process process = launch(config, options);
+        return start(config, Map.of(), options);
+    }
+
+    /** With these variables, too. */
+    static GatewayProcess start(Path config, Map<String, String> environment, String... options)
+            throws IOException {
+        Process process = launch(config, environment, options);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (process.isAlive() && System.nanoTime() < deadline) {
             Matcher ports = PORTS.matcher(Files.readString(log(config)));
@@ -59,16 +66,22 @@ final class GatewayProcess implements AutoCloseable {
 
     /** One that may not come to serving; what it says goes to {@link #log(Path)}. */
     static Process launch(Path config, String... options) throws IOException {
+        return launch(config, Map.of(), options);
+    }
+
+    private static Process launch(Path config, Map<String, String> environment,
+            String... options) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                 ServeMain.class.getName(), config.toString()));
-        return new ProcessBuilder(command)
+        ProcessBuilder process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(log(config).toFile())
-                .start();
+                .redirectOutput(log(config).toFile());
+        process.environment().putAll(environment);
+        return process.start();
     }
 
     static Path log(Path config) {

@@ -10,14 +10,26 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many clients at once for one cold object. */
 class HerdIT {
+    private static final int A_RUN = 8 << 20;
 
     @Test
     void twoHundredClientsMoveAColdObjectOnce() {
-        byte[] object = new byte[64 << 20];
+        moveOnce(200, 64 << 20);
+    }
+
+    @Test
+    @Tag("long")
+    void aThousandClientsMoveAColdObjectOnce() {
+        moveOnce(1000, 16 << 20);
+    }
+
+    private static void moveOnce(int clients, int bytes) {
+        byte[] object = new byte[bytes];
         new Random(64).nextBytes(object);
         try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
                 cache:
@@ -35,18 +47,18 @@ class HerdIT {
             TestGateway.await(() -> gateway.memory().capacityBytes() == 512L << 20);
             TestClient client = gateway.client("AK", "SK");
 
-            List<CompletableFuture<Integer>> answers = IntStream.range(0, 200)
+            List<CompletableFuture<Integer>> answers = IntStream.range(0, clients)
                     .mapToObj(i -> client.sendAsync("/b/cold", comparing(object)))
                     .toList();
 
             assertThat(answers.stream().map(CompletableFuture::join)).containsOnly(object.length);
-            assertThat(store.count("GET /b/cold")).isLessThanOrEqualTo(64 / 8 + 1);
+            assertThat(store.count("GET /b/cold")).isLessThanOrEqualTo(bytes / A_RUN + 1);
             assertThat(rangesOf(store)).isEqualTo(object.length);
             gateway.assertNoLease();
         }
     }
 
-    /** Compares as bytes arrive, so that 200 bodies are not held at once; the body is the count. */
+    /** Compares as bytes arrive, so that all bodies are not held at once; the body is the count. */
     private static BodyHandler<Integer> comparing(byte[] object) {
         return info -> {
             AtomicInteger at = new AtomicInteger();

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,6 +22,17 @@ class KilledPeerIT {
     @ParameterizedTest
     @ValueSource(strings = {"http", "channel"})
     void aKilledClientLeavesNothingBehindAndDisturbsNobody(String way) throws Exception {
+        kill(3, way);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http", "channel"})
+    @Tag("long")
+    void fiveHundredDoNotEither(String way) throws Exception {
+        kill(500, way);
+    }
+
+    private static void kill(int clients, String way) throws Exception {
         byte[] object = new byte[20 << 20];
         new Random(9).nextBytes(object);
         try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
@@ -42,7 +54,7 @@ class KilledPeerIT {
             try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
                 client.get("/held/object", other.headers(0, BUFFER));
                 long before = memoryFiles();
-                for (int round = 0; round < 3; round++) {
+                for (int round = 0; round < clients; round++) {
                     killOne(gateway.endpoint(), way);
                     other.fill(round);
                     assertThat(client.get("/held/object", other.headers(0, BUFFER))

@@ -15,12 +15,14 @@ import java.util.Random;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Each toxic of the proxy, on every answer of the store and on some: what clients get. */
 class ToxicsIT {
     private static final byte[] OBJECT = random(1, 700_000);
     private static final int MARK = 0x5a;
+    private static final long SEED = Long.getLong("railhead.seed", 1);
 
     private FakeStore store;
     private FaultProxy proxy;
@@ -85,9 +87,13 @@ class ToxicsIT {
             new Toxic.Stall(1000, Duration.ofMillis(100)));
 
     private void get(String path, int from, int to) {
+        get(path, OBJECT, from, to);
+    }
+
+    private void get(String path, byte[] object, int from, int to) {
         HttpResponse<byte[]> answer;
         try {
-            answer = from == 0 && to == OBJECT.length
+            answer = from == 0 && to == object.length
                     ? client.get(path)
                     : client.get(path, "Range", "bytes=" + from + "-" + (to - 1));
         } catch (CompletionException e) {
@@ -96,9 +102,9 @@ class ToxicsIT {
         assertThat(answer.statusCode()).isIn(200, 206, 500, 502, 503);
         if (answer.statusCode() == 200) {
             // Also where a range was asked for: a store may know none, and is relayed.
-            assertThat(answer.body()).isEqualTo(OBJECT);
+            assertThat(answer.body()).isEqualTo(object);
         } else if (answer.statusCode() == 206) {
-            assertThat(answer.body()).isEqualTo(Arrays.copyOfRange(OBJECT, from, to));
+            assertThat(answer.body()).isEqualTo(Arrays.copyOfRange(object, from, to));
         }
     }
 
@@ -122,6 +128,46 @@ class ToxicsIT {
             TestGateway.await(() -> client.head(path).statusCode() == 200);
             assertThat(client.get(path).body()).as("%s", toxic).isEqualTo(OBJECT);
         }
+    }
+
+    @Test
+    void neitherIsAnyOfTwoHundredDrawnOnes() {
+        drawLies(200);
+    }
+
+    @Test
+    @Tag("long")
+    void norOfTenThousand() {
+        drawLies(10_000);
+    }
+
+    private void drawLies(int count) {
+        Random random = new Random(SEED);
+        for (int i = 0; i < count; i++) {
+            String path = "/b/drawn" + i;
+            byte[] object = Arrays.copyOf(OBJECT, 1 + random.nextInt(OBJECT.length));
+            store.put(path, object);
+            int by = 1 + random.nextInt(random.nextBoolean() ? 100 : object.length);
+            Toxic toxic = switch (random.nextInt(6)) {
+                case 0 -> new Toxic.Reset(by);
+                case 1 -> new Toxic.Truncation(by);
+                case 2 -> new Toxic.OtherLength(-by);
+                case 3 -> new Toxic.OtherLength(by);
+                case 4 -> new Toxic.ExtraBytes(by);
+                default -> new Toxic.ShiftedRange(by);
+            };
+            proxy.plan(new FaultPlan(SEED + i, toxic, random.nextBoolean() ? 1 : 0.5));
+            int from = random.nextBoolean() ? 0 : random.nextInt(object.length);
+            int to = from == 0 && random.nextBoolean()
+                    ? object.length
+                    : from + 1 + random.nextInt(object.length - from);
+            get(path, object, from, to);
+            proxy.plan(FaultPlan.NONE);
+            TestGateway.await(() -> client.head(path).statusCode() == 200);
+            assertThat(client.get(path).body()).as("%d: %s", i, toxic).isEqualTo(object);
+            store.forgetRequests();
+        }
+        assertThat(proxy.injected()).isGreaterThan(count / 2);
     }
 
     @Test
