@@ -21,7 +21,7 @@ public final class History {
 
     private static final int SPARE = 64;
     private static final int FAULTS_IN_100 = 20;
-    private static final int FABRIC_FAULTS_IN_100 = 10;
+    private static final int FABRIC_FAULTS_IN_100 = 5;
     private static final FabricFault[] FABRIC_FAULTS = FabricFault.values();
     private static final int[] LARGEST = {0, 100, 1000, 4096, 4097, 20_000, 65_536, 70_000,
             200_000, MAX_BYTES};
