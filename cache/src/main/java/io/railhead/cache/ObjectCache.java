@@ -169,13 +169,13 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Whether no write through this gateway has touched the key or its bucket since: what the store
-     * allowed then it may refuse now. Makes nothing.
+     * Whether no write through this gateway has touched the key or its bucket since, nor may yet:
+     * what the store said then may no longer hold. Makes nothing.
      *
      * @param generation the key's at that moment
      */
     public boolean isUntouchedSince(ObjectId id, long atNanos, long generation) {
-        return generations.of(id) == generation && bucketWrites.holds(id, atNanos);
+        return generations.holds(id, generation) && bucketWrites.holds(id, atNanos);
     }
 
     /**
@@ -257,8 +257,10 @@ public final class ObjectCache implements AutoCloseable {
             case UNKNOWN -> {
                 evictEverywhere(id);
                 // It may still happen, after whatever is asked now.
-                Future<?> _ = timer.schedule(() -> generations.end(id), doubt.toNanos(),
-                        TimeUnit.NANOSECONDS);
+                Future<?> _ = timer.schedule(() -> {
+                    generations.bump(id);
+                    generations.end(id);
+                }, doubt.toNanos(), TimeUnit.NANOSECONDS);
             }
             // Nothing changed, and nothing was kept while it was open.
             case REFUSED -> generations.end(id);

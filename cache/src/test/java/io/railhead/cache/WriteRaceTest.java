@@ -32,8 +32,11 @@ final class WriteRaceTest {
     }
 
     private ObjectMetadata head() {
-        return requireNonNull(
-                rig.source.head(ID, rig.cache.generation(ID), System.nanoTime()));
+        return head(rig.cache);
+    }
+
+    private ObjectMetadata head(ObjectCache cache) {
+        return requireNonNull(rig.source.head(ID, cache.generation(ID), System.nanoTime()));
     }
 
     private void cacheIt() {
@@ -110,10 +113,18 @@ final class WriteRaceTest {
     @Test
     void aWriteThatNobodyAnsweredIsOverOnceTheDoubtIs() {
         try (ObjectCache cache = new ObjectCache(rig.memory, CacheConfig.DEFAULT,
-                System::nanoTime, Duration.ofMillis(1))) {
-            assertThat(cache.beginWrite(ID).end(WriteOutcome.UNKNOWN))
-                    .isEqualTo(ObjectCache.DISTURBED);
+                System::nanoTime, Duration.ofMillis(20))) {
+            ObjectMetadata asked;
+            do {
+                assertThat(cache.beginWrite(ID).end(WriteOutcome.UNKNOWN))
+                        .isEqualTo(ObjectCache.DISTURBED);
+                asked = head(cache);
+            } while (!cache.isBeingWritten(ID));
             CacheRig.await(() -> !cache.isBeingWritten(ID));
+            assertThat(cache.learn(asked)).as("asked for while it could still happen").isFalse();
+            assertThat(cache.isUntouchedSince(ID, asked.learntAtNanos(), asked.generation()))
+                    .isFalse();
+            assertThat(cache.learn(head(cache))).isTrue();
         }
     }
 

@@ -172,7 +172,7 @@ class ExclusiveFreshnessIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"504", "0"})
+    @CsvSource({"500", "504", "0"})
     void whileItIsUnknownWhetherAWriteHappenedEachReadAsks(int status) {
         holdWhatIsOld();
         store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("PUT")
@@ -182,6 +182,21 @@ class ExclusiveFreshnessIT {
         // The store had only been slow.
         store.put("/ex/key", WRITTEN);
         assertThat(get()).isEqualTo(WRITTEN);
+    }
+
+    /** A write whose answer was lost may land after others of which everybody was told. */
+    @ParameterizedTest
+    @CsvSource({"500", "504", "0"})
+    void andNoAbsenceIsRememberedMeanwhile(int status) {
+        store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("PUT")
+                && answer(exchange, status));
+        assertThat(client.put("/ex/late", WRITTEN).statusCode()).isBetween(500, 504);
+        assertThat(client.send("DELETE", "/ex/late", new byte[0]).statusCode()).isEqualTo(204);
+        assertThat(client.get("/ex/late").statusCode()).isEqualTo(404);
+        assertThat(client.head("/ex/late").statusCode()).isEqualTo(404);
+        store.put("/ex/late", WRITTEN);
+        assertThat(client.head("/ex/late").statusCode()).isEqualTo(200);
+        assertThat(client.get("/ex/late").body()).isEqualTo(WRITTEN);
     }
 
     /** 0: none at all. */

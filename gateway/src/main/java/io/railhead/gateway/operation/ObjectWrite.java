@@ -39,8 +39,8 @@ final class ObjectWrite implements Operation {
 
     static WriteOutcome outcomeOf(int status) {
         return switch (status) {
-            // Somebody on the way has lost patience; the store may not have.
-            case 408, 502, 504 -> WriteOutcome.UNKNOWN;
+            // Somebody on the way has lost patience, or the store has failed in the middle.
+            case 408, 500, 502, 504 -> WriteOutcome.UNKNOWN;
             default -> status >= 400 && status < 500 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
         };
     }

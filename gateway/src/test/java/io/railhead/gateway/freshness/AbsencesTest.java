@@ -87,4 +87,11 @@ final class AbsencesTest {
         cache.invalidateBucket("store", "bucket");
         assertThat(isAbsent(new Freshness.Immutable())).isFalse();
     }
+
+    @Test
+    void nothingIsRememberedWhileAWriteMayStillHappen() {
+        cache.beginWrite(ID).end(WriteOutcome.UNKNOWN);
+        learn(Said.BY_CODE);
+        assertThat(isAbsent(new Freshness.Exclusive(Duration.ofDays(1)))).isFalse();
+    }
 }

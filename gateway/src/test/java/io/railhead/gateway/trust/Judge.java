@@ -96,7 +96,7 @@ public final class Judge {
     private @Nullable String findIn(Sight sight, String path, String seen,
             Predicate<Version> isIt) {
         List<Version> history = store.history(path);
-        String why = "no version is that";
+        String why = null;
         for (int i = history.size() - 1; i >= 0; i--) {
             Version version = history.get(i);
             if (!isIt.test(version)) {
@@ -106,9 +106,11 @@ public final class Judge {
             if (late == null) {
                 return null;
             }
-            why = late;
+            // What is wrong with the newest that it could be says most.
+            why = why == null ? late : why;
         }
-        return "saw " + seen + " of " + path + ": " + why + "; history "
+        return "saw " + seen + " of " + path + ": "
+                + (why == null ? "no version is that" : why) + "; history "
                 + history.subList(Math.max(0, history.size() - 5), history.size());
     }
 
