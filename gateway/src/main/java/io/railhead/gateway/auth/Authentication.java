@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import java.time.Instant;
-import java.util.Set;
+import java.util.List;
 
 /** Who a request proved to come from. */
 public sealed interface Authentication {
@@ -46,11 +46,11 @@ public sealed interface Authentication {
      * @param presigned by query: its headers other than {@code signedHeaders} are anybody's
      */
     record Signed(Principal principal, AccessKey key, SignatureScope scope, String signature,
-            Set<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
+            List<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
             SigningKey signingKey) implements Known {
 
         public Signed {
-            signedHeaders = Set.copyOf(signedHeaders);
+            signedHeaders = List.copyOf(signedHeaders);
         }
 
         /** Without the signature, which is good for another request until it is too old. */

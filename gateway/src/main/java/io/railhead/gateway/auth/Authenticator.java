@@ -7,7 +7,6 @@ import io.railhead.gateway.s3.S3Exception;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +58,7 @@ public final class Authenticator implements RequestAuthenticator {
         SigningKey key = signingKeys.get(identity.key(), claim.scope());
         requireSignature(head, query, claim, key);
         return new Authentication.Signed(identity.principal(), identity.key(), claim.scope(),
-                claim.signature(), Set.copyOf(claim.signedHeaders()), claim.presigned(),
+                claim.signature(), claim.signedHeaders(), claim.presigned(),
                 claim.signedAt(), claim.payload(), key);
     }
 
@@ -155,12 +154,11 @@ public final class Authenticator implements RequestAuthenticator {
 
     /** Each char is one byte as it came; another char could pass for a question mark here. */
     private static byte[] bytes(String canonicalRequest) {
-        for (int i = 0; i < canonicalRequest.length(); i++) {
-            if (canonicalRequest.charAt(i) > 0xFF) {
-                throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
-            }
+        byte[] bytes = canonicalRequest.getBytes(ISO_8859_1);
+        if (!new String(bytes, ISO_8859_1).equals(canonicalRequest)) {
+            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
-        return canonicalRequest.getBytes(ISO_8859_1);
+        return bytes;
     }
 
     static S3Exception unsupportedMechanism() {

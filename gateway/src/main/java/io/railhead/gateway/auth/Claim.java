@@ -56,12 +56,21 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
             if (parts[0].isEmpty()) {
                 throw refusal(malformed, "the Credential has no access key.");
             }
-            if (parts[1].length() != 8 || !parts[1].chars().allMatch(c -> c >= '0' && c <= '9')) {
+            if (parts[1].length() != 8 || !isNumber(parts[1])) {
                 throw refusal(malformed, "incorrect date format \"" + parts[1]
                         + "\". This date in the credential must be in the format \"yyyyMMdd\".");
             }
             return new Credential(parts[0], new SignatureScope(parts[1], parts[2], parts[3]));
         }
+    }
+
+    private static boolean isNumber(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** As S3 words it, by where the credential stood. */
@@ -93,7 +102,7 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
             names.add(name);
             start = end + 1;
         }
-        return names;
+        return List.copyOf(names);
     }
 
     private static boolean isHeaderName(String name) {

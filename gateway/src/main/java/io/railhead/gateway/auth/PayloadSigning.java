@@ -54,6 +54,9 @@ public sealed interface PayloadSigning {
                     "Chunks signed with AWS4-ECDSA-P256-SHA256 are not supported."
                             + " Please use AWS4-HMAC-SHA256.");
         }
+        if (value.equals(Digest.EMPTY.hex)) {
+            return Digest.EMPTY;
+        }
         if (!Hex.isSha256(value)) {
             throw new S3Exception(S3Error.INVALID_ARGUMENT,
                     "x-amz-content-sha256 must be " + UNSIGNED + ", " + UNSIGNED_CHUNKS_AND_TRAILER
