@@ -1,35 +1,47 @@
 package io.railhead.backend.aws;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.CombinedChannelDuplexHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.DecoderResultProvider;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseDecoder;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Watches that each request gets one answer, and that one whole. The SDK's handlers behind it take
  * a chunked body that was cut off for a complete one, and bytes beyond an answer's end for the next
- * answer; here the first is an error and the second closes the connection. One per connection, on
- * its event loop.
+ * answer; here the first is an error and the second closes the connection. An answer's end is kept
+ * back until all that came with it has been looked at: with it the connection is given to whoever
+ * waits for one, who asks at once. One per connection, on its event loop.
  */
 final class AnswerGuard extends ChannelDuplexHandler {
     /** As much as one read from the socket gives. */
     private static final int CHUNK_BYTES = 64 << 10;
 
+    private final Decoder decoder = new Decoder();
     private boolean asked;
     private boolean interim;
     private boolean answering;
+    private @Nullable LastHttpContent end;
 
     /**
      * A connection that will be guarded before it is made. Once it is active would be too late: who
@@ -43,8 +55,9 @@ final class AnswerGuard extends ChannelDuplexHandler {
                     SocketAddress local, ChannelPromise promise) {
                 ChannelPipeline pipeline = ctx.pipeline();
                 String codec = pipeline.context(HttpClientCodec.class).name();
-                pipeline.replace(codec, codec, largeChunks());
-                pipeline.addAfter(codec, null, new AnswerGuard());
+                AnswerGuard guard = new AnswerGuard();
+                pipeline.replace(codec, codec, guard.codec());
+                pipeline.addAfter(codec, null, guard);
                 var _ = ctx.connect(remote, local, promise);
                 ctx.pipeline().remove(this);
             }
@@ -52,19 +65,42 @@ final class AnswerGuard extends ChannelDuplexHandler {
         return channel;
     }
 
+    /** What turns bytes into the messages that it watches, to stand before it. */
+    ChannelHandler codec() {
+        return new CombinedChannelDuplexHandler<>(decoder, new HttpRequestEncoder());
+    }
+
     /**
-     * The SDK's own codec, but for bodies in larger pieces than Netty's 8 KiB: each passes a dozen
-     * handlers.
+     * Netty's own but for bodies in larger pieces than 8 KiB, since each passes a dozen handlers.
      */
-    private static HttpClientCodec largeChunks() {
-        return new HttpClientCodec(new HttpDecoderConfig().setMaxChunkSize(CHUNK_BYTES), false,
-                false);
+    private static final class Decoder extends HttpResponseDecoder {
+        private boolean ofHead;
+        /** Whether bytes have come that are no message yet. */
+        private boolean begun;
+
+        Decoder() {
+            super(new HttpDecoderConfig().setMaxChunkSize(CHUNK_BYTES));
+        }
+
+        @Override
+        protected boolean isContentAlwaysEmpty(HttpMessage message) {
+            return ofHead || super.isContentAlwaysEmpty(message);
+        }
+
+        @Override
+        protected void decode(ChannelHandlerContext ctx, ByteBuf buffer, List<Object> messages)
+                throws Exception {
+            int before = messages.size();
+            super.decode(ctx, buffer, messages);
+            begun = messages.size() == before;
+        }
     }
 
     @Override
     public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
-        if (message instanceof HttpRequest) {
+        if (message instanceof HttpRequest request) {
             asked = true;
+            decoder.ofHead = request.method().equals(HttpMethod.HEAD);
         }
         var _ = ctx.write(message, promise);
     }
@@ -86,15 +122,35 @@ final class AnswerGuard extends ChannelDuplexHandler {
             interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
             answering = !interim;
         }
-        if (message instanceof LastHttpContent && !interim) {
+        if (message instanceof LastHttpContent last && !interim) {
             asked = false;
             answering = false;
+            end = last;
+            return;
         }
         ctx.fireChannelRead(message);
     }
 
     @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        handOnEnd(ctx);
+        ctx.fireChannelReadComplete();
+    }
+
+    private void handOnEnd(ChannelHandlerContext ctx) {
+        LastHttpContent last = end;
+        if (last != null) {
+            end = null;
+            if (decoder.begun) {
+                var _ = ctx.close();
+            }
+            ctx.fireChannelRead(last);
+        }
+    }
+
+    @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        handOnEnd(ctx);
         if (answering) {
             fail(ctx, new IOException("connection closed in the middle of an answer"));
         }
