@@ -21,9 +21,19 @@ record ModelBuffers(ReferenceStore store) {
         return isMarked(buffer, moved) ? null : ofObject(operation, buffer, moved);
     }
 
-    /** Where the object was replaced, or went, in mid-transfer, the answer is what it then was. */
+    /**
+     * Where the object was replaced, or went, in mid-transfer, or a right did, the answer is what
+     * it then was.
+     */
     static boolean mayHaveBegun(int status) {
-        return status >= 500 || status == 404 || status == 416 || status == 412;
+        return status >= 500 || status == 404 || status == 416 || status == 412 || status == 403;
+    }
+
+    /** That something had come before it was refused, where the buffer says so. */
+    static Observation refused(Observation seen, byte[] buffer) {
+        return seen instanceof Observation.Refused(String text, boolean _)
+                ? new Observation.Refused(text, !isMarked(buffer, 0))
+                : seen;
     }
 
     /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */

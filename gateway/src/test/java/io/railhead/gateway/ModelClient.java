@@ -115,7 +115,7 @@ final class ModelClient {
             case 403 -> text.contains("RDMATokenReplayed")
                     // The JDK's client asks again by itself where a connection broke.
                     ? new Observation.Failed(text)
-                    : new Observation.Refused(text);
+                    : new Observation.Refused(text, false);
             case 404 -> new Observation.Absent();
             case 416 -> new Observation.Unsatisfiable();
             case 412, 409 -> new Observation.Failed(status + " " + text);
@@ -191,7 +191,9 @@ final class ModelClient {
         if (answer.statusCode() >= 300 || header(answer, "x-amz-rdma-reply").isEmpty()) {
             Observation unmoved = buffers.unmoved(operation, buffer,
                     ModelBuffers.mayHaveBegun(answer.statusCode()));
-            return unmoved != null ? unmoved : read(operation, answer);
+            return unmoved != null
+                    ? unmoved
+                    : ModelBuffers.refused(read(operation, answer), buffer);
         }
         Observation behind = buffers.behind(operation, buffer, moved);
         return behind != null
@@ -223,7 +225,7 @@ final class ModelClient {
             Observation unmoved = buffers.unmoved(operation, buffer,
                     answer.code().equals(Answer.CANCELLED)
                             || ModelBuffers.mayHaveBegun(answer.status()));
-            return unmoved != null ? unmoved : refused(answer);
+            return unmoved != null ? unmoved : ModelBuffers.refused(refused(answer), buffer);
         }
         int moved = (int) answer.bytesMoved();
         Observation behind = buffers.behind(operation, buffer, moved);

@@ -41,8 +41,11 @@ public final class Judge {
                             && version.content().sizeBytes() <= sight.operation.first());
             case Observation.Written _ -> sight.operation.kind().isBehind() ? null : written(sight);
             case Observation.Listed(var etags) -> orNotPermitted(sight, listed(sight, etags));
-            case Observation.Refused(String text) -> store.wasPermitted(sight.accessKey, false,
-                    sight.fromNanos, sight.toNanos) ? null : "refused what is permitted: " + text;
+            case Observation.Refused(String text, boolean begun) -> {
+                String wrong = store.wasPermitted(sight.accessKey, false, sight.fromNanos,
+                        sight.toNanos) ? null : "refused what is permitted: " + text;
+                yield begun ? orNotPermitted(sight, wrong) : wrong;
+            }
             case Observation.Declined _,Observation.Failed _ -> null;
             case Observation.Wrong(String how) -> how;
         };
@@ -52,7 +55,7 @@ public final class Judge {
         long remembered = promise(sight).remembered().toNanos();
         return wrong == null && !store.wasPermitted(sight.accessKey, true,
                 sight.fromNanos - remembered, sight.toNanos)
-                        ? "I1: success for whom the store denies it"
+                        ? "I1: bytes for whom the store denies it"
                         : wrong;
     }
 

@@ -71,6 +71,26 @@ class JudgeTest {
         assertThat(head("bounded", FIRST, 1, 80)).contains("was answered before");
     }
 
+    /** A right may go while an object comes. */
+    @Test
+    void whoIsRefusedHasNothingButWhatHeWasAllowedASpanAgo() {
+        clock.set(10);
+        store.permit("AK", false);
+        assertThat(refused(false, 5)).isNull();
+        assertThat(refused(true, 5)).isNull();
+        assertThat(refused(false, 50)).isNull();
+        assertThat(refused(true, 50)).contains("bytes for whom the store denies it");
+        clock.set(60);
+        store.permit("AK", true);
+        assertThat(refused(false, 70)).contains("refused what is permitted");
+    }
+
+    private @Nullable String refused(boolean begun, long fromNanos) {
+        return judge.judge(new Judge.Sight(
+                operation(Operation.Kind.GET_BY_TOKEN, "/strong/key", null, 9), "AK",
+                new Observation.Refused("AccessDenied", begun), fromNanos, fromNanos + 8));
+    }
+
     /** An attempt that was given up may write when another of the same write has been answered. */
     @Test
     void whatALateAttemptWritesIsNewFromThenOnAndNotBefore() {

@@ -33,8 +33,12 @@ public sealed interface Observation {
     /** ETags by key. */
     record Listed(Map<String, String> etags) implements Observation {}
 
-    /** 403. */
-    record Refused(String text) implements Observation {}
+    /**
+     * 403.
+     *
+     * @param begun whether some of the object had come by then
+     */
+    record Refused(String text, boolean begun) implements Observation {}
 
     /** Said to be served in another way only. */
     record Declined(String reason) implements Observation {}
