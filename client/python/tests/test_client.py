@@ -261,6 +261,7 @@ def test_what_the_channel_does_not_serve(running: Rack) -> None:
     with running.client(fabric="loopback") as client, pytest.raises(railhead.NotServed) as caught:
         client.get("s3://off/key")
     assert caught.value.code == "rule"
+    assert str(caught.value).endswith("not served by this way: rule")
 
 
 def test_refused_credentials(running: Rack) -> None:

@@ -328,5 +328,6 @@ def of_result(result: int, message: str, url: str = "", code: str = "") -> Excep
         return ValueError(message)
     if result == _native.NO_MEMORY:
         return MemoryError(message)
-    text: bytes = _native.library().railhead_result_text(result)
-    return kinds.get(result, errors.RailheadError)(message or text.decode(), code=code, url=url)
+    said: bytes = _native.library().railhead_result_text(result)
+    text = f"{said.decode()}: {code}" if code else said.decode()
+    return kinds.get(result, errors.RailheadError)(message or text, code=code, url=url)
