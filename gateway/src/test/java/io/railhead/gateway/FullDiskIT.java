@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,27 +20,37 @@ class FullDiskIT {
     @TempDir
     private Path folder;
 
-    /** The device that never has room; where a sandbox has none, root makes one. */
+    /** The device that never has room, since yesterday: root makes one of its own, others share. */
     private Path full() throws Exception {
-        if (isDevice(FULL)) {
-            return FULL;
-        }
         Path own = folder.resolve("full");
         new ProcessBuilder("mknod", own.toString(), "c", "1", "7").start().waitFor();
-        assumeTrue(isDevice(own), "no " + FULL + ", and none can be made here");
-        return own;
+        if (isFull(own)) {
+            Files.setLastModifiedTime(own, FileTime.from(Instant.now().minus(Duration.ofDays(1))));
+            return own;
+        }
+        assumeTrue(isFull(FULL), "no " + FULL + ", and none can be made here");
+        return FULL;
     }
 
-    private static boolean isDevice(Path path) throws IOException {
-        return Files.exists(path)
-                && Files.readAttributes(path, BasicFileAttributes.class).isOther();
+    private static boolean isFull(Path path) {
+        try {
+            Files.write(path, new byte[1], StandardOpenOption.WRITE);
+            return false;
+        } catch (IOException e) {
+            return isDevice(path);
+        }
+    }
+
+    private static boolean isDevice(Path path) {
+        return Files.exists(path) && !Files.isRegularFile(path);
     }
 
     @Test
     void withoutRoomForItsAccessLogItServesOn() throws Exception {
+        Path full = full();
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = TestGateway
-                        .over(store.endpoint(), "log: {access: {file: %s}}\n".formatted(full()))) {
+                        .over(store.endpoint(), "log: {access: {file: %s}}\n".formatted(full))) {
             store.put("/b/key", new byte[1000]);
             TestClient client = gateway.client("AK", "SK");
             for (int i = 1; i <= 10; i++) {
@@ -47,6 +60,7 @@ class FullDiskIT {
                 TestGateway.await(
                         () -> gateway.metric("railhead_access_log_lost_lines_total") == 2 * lines);
             }
+            assertThat(isDevice(full)).as("what is no file of the log's is never rolled").isTrue();
         }
     }
 }

@@ -7,6 +7,8 @@ import ch.qos.logback.core.rolling.RollingFileAppender;
 import io.prometheus.client.Counter;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +32,15 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
             resilient.addRecoveryListener(new Heard());
         }
         super.setOutputStream(stream);
+    }
+
+    /** A device or a pipe is nobody's to rename. */
+    @Override
+    public void rollover() {
+        Path path = Path.of(getFile());
+        if (Files.isRegularFile(path) || Files.notExists(path)) {
+            super.rollover();
+        }
     }
 
     @Override
