@@ -83,7 +83,8 @@ class BadHeadsIT extends Refusals {
             all.add(new Refusal(target, head(target, ""), 400, "InvalidURI"));
         }
         for (String target : List.of("//b/key", "/./key", "/../key", "/%2e%2E/key", "/a%2fb/key",
-                "/a%5Cb/key", "/a\\b/key", "/a%00/key", "/a%0d%0a/key", "/a%20b/key", "//")) {
+                "/a%5Cb/key", "/a\\b/key", "/a%252fb/key", "/%252e%252e/key", "/a%3Fb/key",
+                "/%c3%bc/key", "/a%00/key", "/a%0d%0a/key", "/a%20b/key", "//")) {
             all.add(new Refusal(target, head(target, ""), 400, "InvalidBucketName"));
         }
         for (String method : List.of("FOO", "TRACE", "CONNECT", "get", "PROPFIND", "PRI",

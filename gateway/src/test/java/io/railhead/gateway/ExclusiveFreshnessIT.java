@@ -104,6 +104,8 @@ class ExclusiveFreshnessIT {
             "PUT,/ex/key?legal-hold", "PUT,/ex/key?unheard-of", "PUT,/ex/other?renameObject",
             "DELETE,/ex/key?tagging", "DELETE,/ex/key?unheard-of", "DELETE,/ex/key?versionId=null",
             "POST,/ex/key?uploadId=1", "POST,/ex/key?restore", "POST,/ex/key?unheard-of",
+            "PATCH,/ex/key", "PUT,/ex/key?uploadId=1", "PUT,/ex//key", "PUT,/ex/./key",
+            "DELETE,/ex/a//key",
             "POST,/ex", "PUT,/ex?versioning", "DELETE,/ex?lifecycle"})
     void everyWriteIsSeenByTheNextRead(String method, String path) {
         holdWhatIsOld();

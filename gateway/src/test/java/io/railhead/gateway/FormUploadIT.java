@@ -16,6 +16,7 @@ import java.security.GeneralSecurityException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -295,6 +296,37 @@ class FormUploadIT {
                 .replace("name=\"key\"\r\n", "name=\"key\"; filename=\"key\"\r\n");
         assertThat(post("b", named.getBytes(StandardCharsets.ISO_8859_1)).status()).isEqualTo(204);
         assertThat(heard().getFirst().body()).isEqualTo(plain);
+    }
+
+    /**
+     * A browser sends its button behind the file. To S3 nothing stands there; a store that reads on
+     * must not hear of another key.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 10, 100_000})
+    void whatComesBehindTheFileIsNobodys(int size) {
+        byte[] plain = form(Map.of("key", "k"), random(size));
+        byte[] form = Arrays.copyOf(plain, plain.length + 200);
+        byte[] more = ("\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nsecret/x\r\n--"
+                + BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII);
+        System.arraycopy(more, 0, form, plain.length - 4, more.length);
+        assertThat(post("b", form).status()).isEqualTo(204);
+        byte[] heard = heard().getFirst().body();
+        assertThat(heard).hasSize(form.length).startsWith(Arrays.copyOf(plain, plain.length - 2));
+        assertThat(new String(heard, plain.length, 200, StandardCharsets.ISO_8859_1)).isBlank();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "\n--" + BOUNDARY + "--\r\n", "\r\n--" + BOUNDARY,
+            "\r\n--" + BOUNDARY + "-", "\r\n--" + BOUNDARY + " \r\n", "\r\n--" + BOUNDARY + "\n--"})
+    void aFormThatDoesNotSayWhereItsFileEndsCommitsNothing(String end) {
+        byte[] plain = form(Map.of("key", "k"), random(100_000));
+        byte[] last = end.getBytes(StandardCharsets.US_ASCII);
+        int file = plain.length - ("\r\n--" + BOUNDARY + "--\r\n").length();
+        byte[] form = Arrays.copyOf(plain, file + last.length);
+        System.arraycopy(last, 0, form, file, last.length);
+        assertThat(post("b", form).body()).contains("<Code>MalformedPOSTRequest</Code>");
+        assertThat(heard()).allSatisfy(cut -> assertThat(cut.body()).hasSizeLessThan(form.length));
     }
 
     @Test

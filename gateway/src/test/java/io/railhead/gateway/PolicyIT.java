@@ -113,6 +113,10 @@ class PolicyIT {
         store.put("/b/secret/key", OBJECT);
         assertDenied(alice().get("/b/x/../secret/key"));
         assertDenied(alice().get("/b/%2e%2e/b/secret/key"));
+        assertDenied(bob().get("/b//secret/key"));
+        assertDenied(bob().get("/b/secret//key"));
+        assertDenied(bob().get("/b///secret/key"));
+        assertThat(bob().get("/b//another//key").statusCode()).isEqualTo(404);
         assertThat(alice().get("/b/x..y").statusCode()).isEqualTo(404);
     }
 

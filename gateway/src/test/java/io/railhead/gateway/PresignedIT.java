@@ -7,6 +7,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -68,6 +69,18 @@ class PresignedIT {
             HttpResponse<byte[]> answer = get(uri);
             assertThat(answer.statusCode()).isEqualTo(200);
             assertThat(answer.headers().firstValue("content-type")).contains("text/x-model");
+        }
+    }
+
+    /** As the store would send it: a plus is a space, and the rest is UTF-8. */
+    @Test
+    void whatReplacesAHeaderIsReadAsTheStoreReadsIt() throws Exception {
+        URI uri = client.presigned("GET",
+                "/b/key?response-content-disposition=a%3B+b%3D%E6%8A%A5+%C3%A9%2B", HOUR);
+        for (int round = 0; round < 2; round++) {
+            String sent = get(uri).headers().firstValue("content-disposition").orElseThrow();
+            assertThat(new String(sent.getBytes(StandardCharsets.ISO_8859_1),
+                    StandardCharsets.UTF_8)).isEqualTo("a; b=\u62a5 \u00e9+");
         }
     }
 

@@ -217,6 +217,27 @@ class RequestFidelityIT {
         }
     }
 
+    /** Nothing of the write that it was to be stays open: what is read next is kept. */
+    @Test
+    void aDeletionOfManyWithSuchAHeaderIsNoWrite() {
+        try (FakeStore held = new FakeStore();
+                TestGateway over = TestGateway.over(held.endpoint())) {
+            held.put("/b/key", BODY);
+            String list = "<Delete><Object><Key>key</Key></Object></Delete>";
+            try (RawConnection raw = new RawConnection(over.endpoint())) {
+                RawConnection.Answer answer = raw
+                        .send("POST /b?delete HTTP/1.1\r\nHost: h\r\nUser-Agent: \u00ff\r\n"
+                                + "Content-Length: " + list.length() + "\r\n\r\n" + list)
+                        .receive();
+                assertThat(answer.body()).contains("<Code>InvalidRequest</Code>");
+            }
+            TestClient reader = over.client("AK", "SK");
+            assertThat(reader.get("/b/key").body()).isEqualTo(BODY);
+            assertThat(reader.get("/b/key").headers().firstValue("x-cache"))
+                    .contains("REVALIDATED");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"PUT /b/key", "GET /b/key?acl", "HEAD /b/key?partNumber=1",
             "DELETE /b/key?versionId=v", "POST /b/key?uploads", "GET /b?list-type=2",

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Uploads that are not what they said: nothing is committed, and the connection stays sane. */
 @SuppressWarnings("StringConcatToTextBlock") // its lines end in CR LF
@@ -167,6 +168,23 @@ class UploadsIT {
             assertServes(raw);
         }
         assertCommittedNothing("/b/chunked");
+    }
+
+    /** Nothing of a body without bytes could be held back, so its end comes first. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0\r\nx-amz-checksum-crc32:AAAAAQ==\r\n\r\n", "0\r\n\r\n",
+            "1\r\nx\r\n0\r\n\r\n"})
+    void anEmptyBodyThatIsNotWhatItDeclaredReplacesNothing(String framing) {
+        store.put("/b/chunked", BODY);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            RawConnection.Answer answer = raw
+                    .send(chunked("x-amz-decoded-content-length: 0\r\n", framing))
+                    .receive();
+            assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+            assertServes(raw);
+        }
+        assertThat(store.object("/b/chunked")).isEqualTo(BODY);
+        assertThat(store.count("PUT")).isZero();
     }
 
     @Test

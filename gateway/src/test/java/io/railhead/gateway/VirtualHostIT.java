@@ -62,6 +62,14 @@ class VirtualHostIT {
         assertThat(get(host, "/bucket/key").body()).isEqualTo("found");
     }
 
+    /** Decoded once more, as a path is, it would name an object. */
+    @Test
+    void aHostThatNamesNoBucketIsRefused() {
+        store.put("/a/b/key", "another's".getBytes());
+        assertThat(get("a%2Fb.s3.rack1", "/key").body()).contains("<Code>InvalidBucketName</Code>");
+        assertThat(store.requests()).noneMatch(line -> line.contains("/key"));
+    }
+
     @Test
     void behindABucketsHostOurOwnPathsAreKeys() {
         store.put("/bucket/.railhead/endpoints", "an object".getBytes());

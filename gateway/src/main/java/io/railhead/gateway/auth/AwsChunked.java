@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * the signature.
  */
 final class AwsChunked implements Framing {
-    static final int MAX_CHUNK_BYTES = 16 << 20;
+    /** S3's largest object: some clients send all of a body as one chunk. */
+    static final long MAX_CHUNK_BYTES = 5L << 40;
     static final int MAX_WITHHELD_BYTES = 1 << 20;
     private static final int MAX_LINE_BYTES = 16 << 10;
     private static final String SIGNATURE = "chunk-signature=";

@@ -29,14 +29,21 @@ public final class BodyReader {
     private @Nullable ByteBuffer held;
     private @Nullable S3Exception refusal;
 
-    private BodyReader(Authentication who, PayloadSigning payload, Headers headers,
-            BodyChecks checks) {
+    private BodyReader(PayloadSigning payload, Framing framing, Set<String> trailerNames,
+            long declaredBytes, BodyChecks checks) {
         this.payload = payload;
         this.checks = checks;
-        this.trailerNames = trailerNames(headers, payload);
-        this.framing = framing(who, payload, trailerNames);
+        this.trailerNames = trailerNames;
+        this.framing = framing;
+        this.declaredBytes = declaredBytes;
+    }
+
+    private static BodyReader open(Authentication who, PayloadSigning payload, Headers headers,
+            BodyChecks checks) {
+        Set<String> trailerNames = trailerNames(headers, payload);
+        Framing framing = framing(who, payload, trailerNames);
         boolean chunked = !(framing instanceof Framing.Plain);
-        this.declaredBytes = length(headers,
+        long declaredBytes = length(headers,
                 chunked ? "x-amz-decoded-content-length" : "content-length");
         if (chunked && declaredBytes < 0) {
             throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH,
@@ -45,6 +52,18 @@ public final class BodyReader {
         checks.expectContent(payload);
         checks.expectMd5(headers);
         trailerNames.forEach(checks::expectTrailer);
+        return new BodyReader(payload, framing, trailerNames, declaredBytes, checks);
+    }
+
+    /**
+     * A form whose beginning has been read and whose end is its file's, whatever comes behind it.
+     *
+     * @param bytes of all of it
+     * @param headBytes of these before the file's own
+     */
+    public static BodyReader ofForm(String boundary, long bytes, int headBytes) {
+        return new BodyReader(new PayloadSigning.Unsigned(), new FormFraming(boundary, headBytes),
+                Set.of(), bytes, new BodyChecks());
     }
 
     /** Throws {@code S3Exception} if the headers contradict each other. */
@@ -70,7 +89,7 @@ public final class BodyReader {
     private static BodyReader open(Authentication who, PayloadSigning payload, Headers headers) {
         BodyChecks checks = new BodyChecks();
         checks.expectHeaders(headers);
-        return new BodyReader(who, payload, headers, checks);
+        return open(who, payload, headers, checks);
     }
 
     /**
@@ -78,13 +97,13 @@ public final class BodyReader {
      * the body: CompleteMultipartUpload.
      */
     public static BodyReader openWithoutChecksums(Authentication who, Headers headers) {
-        return new BodyReader(who, payload(who, headers), headers, new BodyChecks());
+        return open(who, payload(who, headers), headers, new BodyChecks());
     }
 
     /** A body that is not ours to unframe or verify: only its length is held. */
     public static BodyReader untouched(Headers headers) {
         String length = headers.get("content-length");
-        return new BodyReader(new Authentication.Anonymous(), new PayloadSigning.Unsigned(),
+        return open(new Authentication.Anonymous(), new PayloadSigning.Unsigned(),
                 length == null
                         ? Headers.NONE
                         : Headers.builder().add("content-length", length).build(),

@@ -1,5 +1,6 @@
 package io.railhead.gateway.authorization;
 
+import io.railhead.gateway.request.KeyReadings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,14 +14,18 @@ import org.jspecify.annotations.Nullable;
 public record Access(S3Action action, String bucket, @Nullable String key, @Nullable String prefix,
         @Nullable String delimiter) {
 
-    /**
-     * Whether a store, or what stands before it, could take the key for another's: some resolve dot
-     * segments as in a path.
-     */
+    /** Whether its key could mean so many others that none of them is judged. */
     boolean isAmbiguous() {
-        return key != null && (key.equals(".") || key.equals("..") || key.startsWith("./")
-                || key.startsWith("../") || key.endsWith("/.") || key.endsWith("/..")
-                || key.contains("/./") || key.contains("/../"));
+        return key != null && KeyReadings.hasDotSegment(key);
+    }
+
+    /** What it is at a store to which an empty segment of a key is none; null where it has none. */
+    @Nullable
+    Access asPath() {
+        return key == null || !KeyReadings.hasEmptySegment(key)
+                ? null
+                : new Access(action, bucket, KeyReadings.withoutEmptySegments(key), prefix,
+                        delimiter);
     }
 
     static Access toObject(S3Action action, String bucket, String key) {

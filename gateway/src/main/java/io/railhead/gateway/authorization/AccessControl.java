@@ -56,8 +56,7 @@ public final class AccessControl {
                 : S3Action.DELETE_OBJECT;
         Access access = Access.toObject(action, String.valueOf(request.address().bucket()),
                 deletion.key());
-        boolean allowed = !access.isAmbiguous()
-                && policy.current().allows(request.asker(), access);
+        boolean allowed = allows(request.asker(), access);
         decided(action.policyName(), allowed);
         return allowed;
     }
@@ -98,7 +97,7 @@ public final class AccessControl {
             throw denied("unknown", "The gateway has a policy, and a key with a segment of dots"
                     + " could mean another's to the store.");
         }
-        if (!current.allows(asker, access)) {
+        if (!allows(current, asker, access)) {
             throw denied(access.action().policyName(), "The gateway's policy does not allow "
                     + access.action().policyName() + " on this resource.");
         }
@@ -125,6 +124,12 @@ public final class AccessControl {
     /** Whether a plain GET is allowed; allocates nothing. */
     public boolean allows(Asker asker, Access reading) {
         return policy == null
-                || (!reading.isAmbiguous() && policy.current().allows(asker, reading));
+                || (!reading.isAmbiguous() && allows(policy.current(), asker, reading));
+    }
+
+    /** In each reading that a store could have of it. */
+    private static boolean allows(Policy policy, Asker asker, Access access) {
+        Access asPath = access.asPath();
+        return policy.allows(asker, access) && (asPath == null || policy.allows(asker, asPath));
     }
 }

@@ -20,7 +20,8 @@ final class CopySource {
     static @Nullable List<Access> read(String header) {
         int version = header.indexOf(VERSION);
         String path = version < 0 ? header : header.substring(0, version);
-        boolean plain = path.indexOf('?') < 0 && !path.startsWith("arn:")
+        // Some stores read it as a URL, which can have a scheme and a fragment.
+        boolean plain = path.indexOf('?') < 0 && header.indexOf('#') < 0
                 && header.indexOf('?', version + 1) < 0;
         if (!plain) {
             return null;
@@ -37,7 +38,7 @@ final class CopySource {
         for (String reading : readings) {
             String name = reading.startsWith("/") ? reading.substring(1) : reading;
             int slash = name.indexOf('/');
-            if (slash <= 0 || slash == name.length() - 1) {
+            if (slash <= 0 || slash == name.length() - 1 || name.lastIndexOf(':', slash) >= 0) {
                 return null;
             }
             wanted.add(Access.toObject(action, name.substring(0, slash),

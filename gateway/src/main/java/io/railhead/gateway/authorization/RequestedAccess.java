@@ -54,7 +54,8 @@ final class RequestedAccess {
     private void read() {
         Set<String> seen = new HashSet<>();
         judged = query.allNames(name -> seen.add(name) && isKnown(name))
-                && !has("x-amz-rename-source") && hasOnePlaceForSource();
+                && !has("x-amz-rename-source") && hasOnePlaceForSource()
+                && !request.hasStoresOwnHeader();
         if (!judged) {
             return;
         }
@@ -117,11 +118,12 @@ final class RequestedAccess {
         wantIf("tagging", S3Action.PUT_OBJECT_TAGGING, S3Action.PUT_OBJECT_VERSION_TAGGING);
         wantIf("retention", S3Action.PUT_OBJECT_RETENTION);
         wantIf("legal-hold", S3Action.PUT_OBJECT_LEGAL_HOLD);
-        if (wanted.isEmpty()) {
+        String source = request.header("x-amz-copy-source");
+        // Stores differ in what they look at first.
+        if (wanted.isEmpty() || source != null || query.has("uploadId")) {
             want(S3Action.PUT_OBJECT);
         }
         grantingMore();
-        String source = request.header("x-amz-copy-source");
         if (source != null) {
             List<Access> sources = CopySource.read(source);
             judged = sources != null;

@@ -11,6 +11,7 @@ import io.railhead.gateway.operation.MemoryUpload;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -28,7 +29,6 @@ import io.railhead.rdma.session.EndReason;
 import io.vertx.core.Context;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +39,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class PeerRequests {
     private static final int REMEMBERED = 512;
-    /** What no store calls a bucket could mean another path there. */
-    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}");
 
     private final ChannelServices services;
     private final RequestChannel channel;
@@ -157,7 +155,7 @@ final class PeerRequests {
         if (known != null && request.nameEquals(known.name())) {
             return known;
         }
-        if (!BUCKET.matcher(request.bucket()).matches()) {
+        if (!Address.isBucketName(request.bucket())) {
             return null;
         }
         KnownName met = new KnownName(request.name(), caller, asker, services.routes());

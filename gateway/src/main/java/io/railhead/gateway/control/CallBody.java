@@ -1,6 +1,7 @@
 package io.railhead.gateway.control;
 
 import io.railhead.cache.Selection;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.json.DecodeException;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CallBody {
     /** What no store calls a bucket could mean another path there. */
-    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}");
 
     private final JsonObject fields;
     private final Set<String> read = new HashSet<>();
@@ -95,7 +94,7 @@ final class CallBody {
 
     String bucket() {
         String bucket = text("bucket");
-        if (bucket == null || !BUCKET.matcher(bucket).matches()) {
+        if (bucket == null || !Address.isBucketName(bucket)) {
             throw refusal("bucket must name one.");
         }
         return bucket;

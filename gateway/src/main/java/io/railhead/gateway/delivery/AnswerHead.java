@@ -1,5 +1,8 @@
 package io.railhead.gateway.delivery;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
@@ -36,7 +39,7 @@ public final class AnswerHead {
             return;
         }
         OVERRIDES.forEach((parameter, header) -> {
-            String value = request.query().get(parameter);
+            String value = override(request, parameter);
             if (value != null && value.chars().anyMatch(AnswerHead::isControl)) {
                 throw new S3Exception(S3Error.INVALID_ARGUMENT,
                         parameter + " must not hold control characters.");
@@ -69,17 +72,20 @@ public final class AnswerHead {
                     "bytes " + plan.from() + "-" + (plan.to() - 1) + "/" + plan.sizeBytes());
         }
         if (!request.query().isEmpty()) {
-            OVERRIDES.forEach((parameter, header) -> override(response, header,
-                    request.query().get(parameter)));
+            OVERRIDES.forEach((parameter, header) -> {
+                String value = override(request, parameter);
+                if (value != null) {
+                    response.putHeader(header, value);
+                }
+            });
         }
         return response;
     }
 
-    private static void override(HttpServerResponse response, String header,
-            @Nullable String value) {
-        if (value != null) {
-            response.putHeader(header, value);
-        }
+    /** A header's char is one byte: S3 sends UTF-8. */
+    private static @Nullable String override(S3Request request, String parameter) {
+        String value = request.query().getSpaced(parameter);
+        return value == null ? null : new String(value.getBytes(UTF_8), ISO_8859_1);
     }
 
     private static ObjectHeaders.Checksums checksums(S3Request request, ReadPlan plan) {

@@ -177,24 +177,13 @@ public final class FrontDoor {
         try {
             Address address = Address.of(head.rawPath(), head.headers().get("host"), domains);
             String bucket = address.bucket();
-            if (bucket != null && !isBucketName(bucket)) {
+            if (bucket != null && !Address.isBucketName(bucket)) {
                 throw new S3Exception(S3Error.INVALID_BUCKET_NAME);
             }
             return address;
         } catch (IllegalArgumentException e) {
             throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
-    }
-
-    /** Stores differ in their rules; these are names that they could read as something else. */
-    private static boolean isBucketName(String name) {
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            if (c <= ' ' || c == '/' || c == '\\' || c == 0x7F) {
-                return false;
-            }
-        }
-        return !name.isEmpty() && !name.equals(".") && !name.equals("..");
     }
 
     private static Query query(@Nullable String raw) {

@@ -3,6 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.Exchange;
@@ -118,15 +119,20 @@ final class DeleteObjects implements Operation {
                             + " change what the client has signed.");
         }
         List<ObjectCache.Write> writes = asked.stream()
-                .map(entry -> cache.beginWrite(id(request, entry)))
+                .map(entry -> ObjectWrite.begin(cache, request, id(request, entry)))
                 .toList();
         Consumer<Relay.Outcome> onOutcome = outcome -> writes
                 .forEach(write -> write.end(ObjectWrite.outcomeOf(outcome)));
-        if (denied.isEmpty()) {
-            relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
-                    onOutcome);
-        } else {
-            new PartialDeletion(exchange, request, list, asked, denied).start(onOutcome);
+        try {
+            if (denied.isEmpty()) {
+                relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
+                        onOutcome);
+            } else {
+                new PartialDeletion(exchange, request, list, asked, denied).start(onOutcome);
+            }
+        } catch (RuntimeException e) {
+            writes.forEach(write -> write.end(WriteOutcome.REFUSED));
+            throw e;
         }
     }
 

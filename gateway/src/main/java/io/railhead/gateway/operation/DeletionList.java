@@ -24,6 +24,8 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
     private static final String NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
     /** S3's own bound. */
     private static final int MAX_OBJECTS = 1000;
+    /** Three times what S3 says of one object. */
+    private static final int MAX_FIELDS = 16;
     private static final XMLInputFactory XML = factory();
 
     /** One element that holds text. */
@@ -82,8 +84,9 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         boolean inRoot = false;
         while (reader.hasNext()) {
             int event = reader.next();
-            if (event == XMLStreamConstants.DTD || entries.size() > MAX_OBJECTS) {
-                throw new XMLStreamException("a document type, or too many objects");
+            if (event == XMLStreamConstants.DTD || entries.size() > MAX_OBJECTS
+                    || settings.size() > MAX_FIELDS) {
+                throw new XMLStreamException("a document type, or too much");
             }
             if (event != XMLStreamConstants.START_ELEMENT) {
                 continue;
@@ -105,8 +108,9 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         while (reader.next() != XMLStreamConstants.END_ELEMENT) {
             if (reader.isStartElement()) {
                 String name = reader.getLocalName();
-                if (fields.stream().anyMatch(field -> field.name.equals(name))) {
-                    throw new XMLStreamException("two of " + name);
+                if (fields.size() == MAX_FIELDS
+                        || fields.stream().anyMatch(field -> field.name.equals(name))) {
+                    throw new XMLStreamException("too many fields, or two of " + name);
                 }
                 fields.add(new Field(name, reader.getElementText()));
             }

@@ -1,7 +1,6 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.Caller;
-import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.BodyReader;
@@ -28,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An upload by an HTML form: what comes before the file is read, the signature of its policy
  * verified, and all of it sent on, as it came where the store knows the same key, else with the
- * policy signed anew. The request itself is not signed; the store judges the policy. Event loop
- * only.
+ * policy signed anew. What comes behind the file is nobody's. The request itself is not signed; the
+ * store judges the policy. Event loop only.
  */
 public final class FormUpload implements Operation {
     /** Three times what S3 takes before the file. */
@@ -155,9 +154,7 @@ public final class FormUpload implements Operation {
                 .put(sending.head)
                 .put(read.getBytes(head.length(), read.length()))
                 .flip();
-        BodyReader reader = BodyReader.untouched(Headers.builder()
-                .add("content-length", Long.toString(newLength))
-                .build());
+        BodyReader reader = BodyReader.ofForm(head.boundary(), newLength, headBytes);
         FormBody body = new FormBody(exchange, reader, beginning);
         write.forward(exchange, sending.request, body,
                 new Payload.Stream(body, newLength, "UNSIGNED-PAYLOAD", Map.of()));

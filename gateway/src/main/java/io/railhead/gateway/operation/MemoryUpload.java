@@ -70,6 +70,8 @@ public final class MemoryUpload {
     }
 
     public void start() {
+        // What cannot be sent on is refused before anything is begun that would have to end.
+        Headers headers = ForwardedHeaders.toBackend(request.headers());
         Transfer transfer;
         try {
             transfer = services.fabric().begin(buffer);
@@ -90,8 +92,7 @@ public final class MemoryUpload {
         KeptUpload kept = new KeptUpload(services, requester.executor(), request);
         Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, buffer.length());
         BackendRequest forwarded = new BackendRequest("PUT", request.target(),
-                ForwardedHeaders.toBackend(request.headers()),
-                Relay.stream(passing, reader, buffer.length()), request.caller(), null);
+                headers, Relay.stream(passing, reader, buffer.length()), request.caller(), null);
         send(forwarded)
                 .whenComplete((answer, failure) -> transfer.fence()
                         .whenComplete((fenced, unfenced) -> requester.executor().execute(() -> {
@@ -132,7 +133,9 @@ public final class MemoryUpload {
 
     /** A part changes no object until it is completed, so only PutObject counts as a write. */
     private ObjectCache.@Nullable Write beginWrite() {
-        return kind == Operation.PART ? null : services.cache().beginWrite(request.objectId());
+        return kind == Operation.PART
+                ? null
+                : ObjectWrite.begin(services.cache(), request, request.objectId());
     }
 
     private static WriteOutcome outcome(PulledBody body, @Nullable BackendResponse answer) {

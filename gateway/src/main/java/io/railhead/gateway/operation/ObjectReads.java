@@ -27,13 +27,6 @@ public final class ObjectReads {
             "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");
 
-    /**
-     * Of stores' own, such as MinIO's that reads out of an archive. S3 itself gives reads no other
-     * meaning by a header, and its clients send many that only tell of themselves.
-     */
-    private static final List<String> OF_STORES = List.of("x-minio-", "x-rgw-", "x-emc-",
-            "x-goog-", "x-ibm-", "x-ntap-");
-
     private ObjectReads() {}
 
     public static boolean isCacheable(S3Request request) {
@@ -47,7 +40,7 @@ public final class ObjectReads {
                 && !(request.authentication() instanceof Authentication.Anonymous
                         && hasOverride(request))
                 && (request.method().equals("PUT")
-                        || !request.headers().anyName(ObjectReads::isOfAStore));
+                        || !request.hasStoresOwnHeader());
     }
 
     /** Every read is asked this, as what follows: no garbage. */
@@ -58,15 +51,6 @@ public final class ObjectReads {
             }
         }
         return true;
-    }
-
-    private static boolean isOfAStore(String header) {
-        for (String prefix : OF_STORES) {
-            if (header.regionMatches(true, 0, prefix, 0, prefix.length())) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** S3 allows overrides in signed requests only: its own error says so best. */

@@ -16,7 +16,7 @@ final class ObjectUpload implements Operation {
     @Override
     public void handle(Exchange exchange, S3Request request) {
         KeptUpload kept = new KeptUpload(services, exchange.executor(), request);
-        ObjectCache.Write write = services.cache().beginWrite(request.objectId());
+        ObjectCache.Write write = ObjectWrite.begin(services.cache(), request, request.objectId());
         try {
             services.relay()
                     .forward(exchange, request, kept::tap, outcome -> {

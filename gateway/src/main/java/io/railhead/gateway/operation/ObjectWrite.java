@@ -2,8 +2,10 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
 import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.request.S3Request;
 
 /**
@@ -21,13 +23,29 @@ final class ObjectWrite implements Operation {
 
     @Override
     public void handle(Exchange exchange, S3Request request) {
-        ObjectCache.Write write = cache.beginWrite(request.objectId());
+        ObjectCache.Write write = begin(cache, request, request.objectId());
         try {
             relay.forward(exchange, request, outcome -> write.end(outcomeOf(outcome)));
         } catch (RuntimeException e) {
             write.end(WriteOutcome.REFUSED);
             throw e;
         }
+    }
+
+    /** @param id of what it names, which need not be all that it changes */
+    static ObjectCache.Write begin(ObjectCache cache, S3Request request, ObjectId id) {
+        ObjectCache.Write write = cache.beginWrite(id);
+        if (!request.hasStoresOwnHeader() && !KeyReadings.isAmbiguous(id.key())) {
+            return write;
+        }
+        return outcome -> {
+            if (outcome != WriteOutcome.REFUSED) {
+                cache.invalidateBucket(id.backend(), id.bucket());
+            }
+            write.end(outcome);
+            // What was sent need not be what the key holds now.
+            return ObjectCache.DISTURBED;
+        };
     }
 
     static WriteOutcome outcomeOf(Relay.Outcome outcome) {

@@ -5,6 +5,7 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.ContentRange;
+import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.admin.Metrics;
@@ -80,9 +81,32 @@ public final class Relay implements Operation {
             return;
         }
         RequestBody body = new RequestBody(exchange, reader);
+        if (reader.decodedLength() == 0) {
+            forwardEmpty(exchange, request, reader, body, onOutcome);
+            return;
+        }
         Payload payload = stream(tap.on(body, reader.decodedLength()), reader,
                 reader.decodedLength());
         forward(exchange, request, payload, body, onOutcome);
+    }
+
+    /** Of a body without bytes none is held back until the rest is verified: that comes first. */
+    private void forwardEmpty(Exchange exchange, S3Request request, BodyReader reader,
+            RequestBody body, Consumer<Outcome> onOutcome) {
+        BodyDrain.collect(body, 0).whenComplete((none, failure) -> {
+            try {
+                if (failure != null) {
+                    throw failure instanceof S3Exception refused
+                            ? refused
+                            : new CompletionException(failure);
+                }
+                forward(exchange, request, stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
+                        body, onOutcome);
+            } catch (RuntimeException e) {
+                onOutcome.accept(new Outcome.Failed(e));
+                exchange.fail(e);
+            }
+        });
     }
 
     /** Asks without a body; what comes of it is the consumer's, on the event loop. */

@@ -39,13 +39,12 @@ public final class Router {
                         operations.getObject()),
                 new Row("HeadObject", object("HEAD", query -> !isSubresource(query)),
                         operations.headObject()),
-                new Row("UploadPart", object("PUT", query -> query.has("uploadId"))
-                        .and(request -> request.header("x-amz-copy-source") == null),
+                new Row("UploadPart", object("PUT", Router::isOfPart).and(Router::isNoCopy),
                         operations.uploadPart()),
                 new Row("CopyObject", object("PUT", query -> !isSubresource(query))
-                        .and(request -> request.header("x-amz-copy-source") != null),
+                        .and(Predicate.not(Router::isNoCopy)),
                         operations.objectWrite()),
-                new Row("PutObject", object("PUT", query -> !isSubresource(query)),
+                new Row("PutObject", object("PUT", Router::writesAll).and(Router::isNoCopy),
                         operations.putObject()),
                 new Row("DeleteObject", object("DELETE", query -> !isSubresource(query)),
                         operations.objectWrite()),
@@ -53,9 +52,10 @@ public final class Router {
                         operations.bucketWrite()),
                 new Row("CompleteMultipartUpload", object("POST", query -> query.has("uploadId")),
                         operations.objectWrite()),
-                new Row("PutObjectSubresource", object("PUT", Router::isSubresource)
-                        .and(request -> !request.query().has("uploadId")),
+                new Row("PutObjectSubresource", object("PUT",
+                        query -> isSubresource(query) && !isOfPart(query)),
                         operations.objectWrite()),
+                new Row("PatchObject", object("PATCH", _ -> true), operations.objectWrite()),
                 new Row("DeleteObjectTagging", object("DELETE", query -> query.has("tagging")),
                         operations.objectWrite()),
                 new Row("RestoreObject", object("POST", query -> query.has("restore")),
@@ -92,6 +92,19 @@ public final class Router {
             }
         }
         return true;
+    }
+
+    private static boolean isOfPart(Query query) {
+        return query.has("uploadId") && query.has("partNumber");
+    }
+
+    /** An upload that does not say which part it is stores the object, at some stores. */
+    private static boolean writesAll(Query query) {
+        return !isSubresource(query) || (query.has("uploadId") && !isOfPart(query));
+    }
+
+    private static boolean isNoCopy(S3Request request) {
+        return request.header("x-amz-copy-source") == null;
     }
 
     private static boolean isSubresource(Query query) {

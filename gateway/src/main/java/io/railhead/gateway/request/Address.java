@@ -35,6 +35,23 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         return new Address(name, rawKey, PercentCodec.decodeName(rawKey));
     }
 
+    /**
+     * Whether every store takes it for the name of a bucket, spelled as it is: what is said of one
+     * bucket must not be done to another, or to an object. Wider than S3's own rule: a colon is
+     * Ceph's, of tenants.
+     */
+    public static boolean isBucketName(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+                    || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_' || c == ':';
+            if (!plain) {
+                return false;
+            }
+        }
+        return !name.isEmpty() && name.length() < 256 && !name.equals(".") && !name.equals("..");
+    }
+
     /** An object's address by its names as they are, without percent-encoding. */
     public static Address ofObject(String bucket, String key) {
         return new Address(bucket, PercentCodec.encode(key, true), key);

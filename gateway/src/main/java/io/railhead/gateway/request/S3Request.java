@@ -6,11 +6,18 @@ import io.railhead.backend.Target;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A verified request: what is asked, who asks, where it goes. Immutable. */
 public record S3Request(RequestHead head, Address address, Query query,
         Authentication authentication, Asker asker, Route route) {
+    /**
+     * S3 itself gives requests no other meaning by such a header, and its clients send many that
+     * only tell of themselves.
+     */
+    private static final List<String> OF_STORES = List.of("x-minio-", "x-rgw-", "x-emc-",
+            "x-goog-", "x-ibm-", "x-ntap-", "x-amz-meta-snowball-");
 
     public String method() {
         return head.method();
@@ -26,6 +33,23 @@ public record S3Request(RequestHead head, Address address, Query query,
 
     public boolean namesObject() {
         return address.bucket() != null && !address.rawKey().isEmpty();
+    }
+
+    /**
+     * Whether a header gives it a meaning that only some store knows: MinIO's reads out of an
+     * archive, deletes whatever begins with a key, or unpacks what is uploaded into many.
+     */
+    public boolean hasStoresOwnHeader() {
+        return headers().anyName(S3Request::isStoresOwn);
+    }
+
+    private static boolean isStoresOwn(String header) {
+        for (String prefix : OF_STORES) {
+            if (header.regionMatches(true, 0, prefix, 0, prefix.length())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether it uploads by an HTML form, and what signs it, if anything does, is in its body. */

@@ -298,12 +298,29 @@ class BodyReaderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\r\n", "x\r\n", "-1\r\n", "1000001\r\n", "ffffffffffffffff\r\n",
+    @ValueSource(strings = {"\r\n", "x\r\n", "-1\r\n", "50000000001\r\n", "ffffffffffffffff\r\n",
             "10000000000000000\r\n", "9\n123456789", "8\r\n123456789\r\n",
             "9\r\n123456789x\r\n"})
     void malformedChunksAreRefused(String body) {
         assertThat(refusal(trailing("x-amz-checksum-crc32"), body.getBytes(US_ASCII)).error())
                 .isEqualTo(S3Error.INCOMPLETE_BODY);
+    }
+
+    /** Go's and Rust's SDKs send a body whose length they know as one chunk. */
+    @Test
+    void aChunkMayHoldTheWholeBody() {
+        byte[] body = random((16 << 20) + 1, 7);
+        byte[] head = "1000001\r\n".getBytes(US_ASCII);
+        byte[] end = "\r\n0\r\n\r\n".getBytes(US_ASCII);
+        byte[] framed = ByteBuffer.allocate(head.length + body.length + end.length)
+                .put(head)
+                .put(body)
+                .put(end)
+                .array();
+        BodyReader reader = BodyReader.open(ANONYMOUS, headers("x-amz-content-sha256",
+                "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "x-amz-decoded-content-length",
+                Integer.toString(body.length)));
+        assertThat(read(reader, framed, new Random(7))).isEqualTo(body);
     }
 
     @Test
