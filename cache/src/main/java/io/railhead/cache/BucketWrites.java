@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
@@ -22,10 +23,11 @@ final class BucketWrites {
         }
     }
 
-    /** Everything in the bucket may have changed just now. */
-    void changed(String backend, String bucket) {
+    /** Everything in the bucket may have changed just now, or may until so much later. */
+    void changed(String backend, String bucket, Duration doubt) {
         // Of two at a time the later one stays, whichever is written first.
-        moments.accumulateAndGet(stripe(backend, bucket), nanoClock.getAsLong(),
+        moments.accumulateAndGet(stripe(backend, bucket),
+                nanoClock.getAsLong() + doubt.toNanos(),
                 (before, now) -> now - before > 0 ? now : before);
     }
 

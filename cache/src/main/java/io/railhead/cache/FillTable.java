@@ -256,12 +256,16 @@ final class FillTable {
         return pages;
     }
 
-    /** Fetches a run of adjacent claims; false, with nothing changed, where there is no memory. */
-    boolean tryFetch(List<Claim> run, PageSource source, Pool pool) {
+    /**
+     * Fetches a run of adjacent claims; false, with nothing changed, where there is no memory.
+     *
+     * @param against what the pages are held against; null where nobody knows
+     */
+    boolean tryFetch(List<Claim> run, PageSource source, Pool pool,
+            FilledSums.@Nullable Sums against) {
         int[] lengths = run.stream().mapToInt(claim -> lengthOf(claim.key())).toArray();
         PageKey first = run.getFirst().key();
-        Fill fill = tryFill(new ArrayList<>(run), lengths, 0, pool,
-                sums(first.version(), source));
+        Fill fill = tryFill(new ArrayList<>(run), lengths, 0, pool, against);
         if (fill == null) {
             return false;
         }

@@ -12,8 +12,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -34,6 +37,8 @@ public final class ObjectCache implements AutoCloseable {
     private static final Duration DOUBT = Duration.ofMinutes(1);
     /** Uploads that are not confirmed yet may take this part of the cache's memory. */
     private static final int STAGED_PART = 4;
+    /** Whoever forgets an object may be an event loop, and forget a thousand. */
+    private static final int REMOVED_AT_ONCE = 256;
 
     private final PageMemory memory;
     private final CacheConfig config;
@@ -49,6 +54,7 @@ public final class ObjectCache implements AutoCloseable {
     private final Cache<ObjectId, ObjectMetadata> objects;
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
+    private final ExecutorService sweeper;
     private final Shortage.Clock clock;
     private final CacheControl control;
     private final ReadAhead readAhead;
@@ -77,16 +83,20 @@ public final class ObjectCache implements AutoCloseable {
                 .build();
         this.table = new FillTable(memory, index, generations, config.runBytes(),
                 this::heldAs, this::forget);
-        this.timer = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform()
-                .daemon()
-                .name("railhead-cache-timer")
-                .factory());
+        this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
+        this.sweeper = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(), thread("sweeper"),
+                new ThreadPoolExecutor.DiscardPolicy());
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
         this.scrubber = Scrubber.every(index, config.verification(), timer);
         this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
         this.control = new CacheControl(this, table, index, pins);
         this.readAhead = new ReadAhead(memory, index, table, config.readAhead());
+    }
+
+    private static ThreadFactory thread(String name) {
+        return Thread.ofPlatform().daemon().name("railhead-cache-" + name).factory();
     }
 
     /** What is fetched before it is asked for. */
@@ -213,7 +223,7 @@ public final class ObjectCache implements AutoCloseable {
             return false;
         }
         if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {
-            index.removeAll(replaced[0].version());
+            removeAll(replaced[0].version());
         }
         if (generations.holds(id, metadata.generation())) {
             return true;
@@ -227,7 +237,18 @@ public final class ObjectCache implements AutoCloseable {
     public void evict(ObjectId id) {
         ObjectMetadata held = objects.asMap().remove(id);
         if (held != null) {
-            index.removeAll(held.version());
+            removeAll(held.version());
+        }
+    }
+
+    /**
+     * Of a version that nobody is led to any more: when its memory comes back is all that waits.
+     */
+    private void removeAll(ObjectVersion version) {
+        if (index.pagesOf(version) <= REMOVED_AT_ONCE) {
+            index.removeAll(version);
+        } else {
+            sweeper.execute(() -> index.removeAll(version));
         }
     }
 
@@ -276,9 +297,18 @@ public final class ObjectCache implements AutoCloseable {
         evictEverywhere(id);
     }
 
-    /** Keys of the bucket were written, nobody knows which: all of it is asked for anew. */
-    public void invalidateBucket(String backend, String bucket) {
-        bucketWrites.changed(backend, bucket);
+    /**
+     * A write of keys of the bucket has ended, nobody knows of which: all of it is asked for anew;
+     * each time, while the write may still happen.
+     */
+    public void endBucketWrite(String backend, String bucket, WriteOutcome outcome) {
+        switch (outcome) {
+            case DONE -> bucketWrites.changed(backend, bucket, Duration.ZERO);
+            case UNKNOWN -> bucketWrites.changed(backend, bucket, doubt);
+            case REFUSED -> {
+                // Nothing changed.
+            }
+        }
     }
 
     /** The store may show one object to several accounts. */
@@ -437,6 +467,7 @@ public final class ObjectCache implements AutoCloseable {
     public void close() {
         table.close();
         timer.shutdownNow();
+        sweeper.shutdownNow();
         scrubber.close();
         objects.invalidateAll();
         index.clear();

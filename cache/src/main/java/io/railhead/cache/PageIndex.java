@@ -322,9 +322,14 @@ final class PageIndex {
         return shares.hasRoomFor(bytes);
     }
 
+    /** How many it has, held or not. */
+    long pagesOf(ObjectVersion version) {
+        return Math.ceilDiv(version.sizeBytes(), (long) memory.pageBytes());
+    }
+
     /** Removes a version's pages: by name, or by a look at all keys where those are fewer. */
     void removeAll(ObjectVersion version) {
-        long count = Math.ceilDiv(version.sizeBytes(), memory.pageBytes());
+        long count = pagesOf(version);
         if (count <= size()) {
             for (long index = 0; index < count; index++) {
                 remove(new PageKey(version, index));

@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fetches what somebody who reads an object bit by bit will ask for next, with that reader's own
@@ -59,6 +60,9 @@ public final class ReadAhead {
     /** Whose places they are, and who answers for what is under way. */
     public record Reader(String principal, String tenant) {}
 
+    /** Who fetches for whom, and what the pages are held against. */
+    private record Fetching(String tenant, PageSource source, FilledSums.@Nullable Sums against) {}
+
     private record Key(ObjectVersion version, String principal) {}
 
     ReadAhead(PageMemory memory, PageIndex index, FillTable table, Limits limits) {
@@ -81,7 +85,8 @@ public final class ReadAhead {
                 key -> new ReadStreams(key.version()));
         Wanted wanted = streams.read(from, to, limits.windowBytes());
         if (wanted != null) {
-            long reached = fetch(version, wanted.stretch(), reader.tenant(), source);
+            long reached = fetch(version, wanted.stretch(),
+                    new Fetching(reader.tenant(), source, table.sums(version, source)));
             if (reached < wanted.stretch().to()) {
                 streams.gaveUp(wanted.stream(), reached);
             }
@@ -110,13 +115,13 @@ public final class ReadAhead {
     }
 
     /** Run by run; where it had to stop. */
-    private long fetch(ObjectVersion version, Stretch stretch, String tenant, PageSource source) {
+    private long fetch(ObjectVersion version, Stretch stretch, Fetching fetching) {
         long page = Math.ceilDiv(stretch.from(), (long) table.pageBytes());
         long end = Math.ceilDiv(stretch.to(), (long) table.pageBytes());
         while (page < end) {
             long blockEnd = (page / table.pagesPerRun() + 1) * table.pagesPerRun();
             long to = Math.min(blockEnd, end);
-            if (!tryFetch(missing(version, page, to), tenant, source)) {
+            if (!tryFetch(missing(version, page, to), fetching)) {
                 return page * table.pageBytes();
             }
             page = to;
@@ -136,10 +141,10 @@ public final class ReadAhead {
     }
 
     /** False where there was no room for all of them. */
-    private boolean tryFetch(List<FillTable.Missing> pages, String tenant, PageSource source) {
-        List<List<Claim>> runs = FillTable.runs(table.claimMissing(pages, tenant));
+    private boolean tryFetch(List<FillTable.Missing> pages, Fetching fetching) {
+        List<List<Claim>> runs = FillTable.runs(table.claimMissing(pages, fetching.tenant()));
         for (int i = 0; i < runs.size(); i++) {
-            if (!tryFetchRun(runs.get(i), tenant, source)) {
+            if (!tryFetchRun(runs.get(i), fetching)) {
                 runs.subList(i, runs.size()).forEach(table::abandon);
                 return false;
             }
@@ -147,12 +152,13 @@ public final class ReadAhead {
         return true;
     }
 
-    private boolean tryFetchRun(List<Claim> run, String tenant, PageSource source) {
+    private boolean tryFetchRun(List<Claim> run, Fetching fetching) {
         long length = run.stream().mapToLong(claim -> table.lengthOf(claim.key())).sum();
-        AtomicLong counted = underWay.computeIfAbsent(tenant, _ -> new AtomicLong());
+        AtomicLong counted = underWay.computeIfAbsent(fetching.tenant(), _ -> new AtomicLong());
         Account account = new Account(counted, length);
         boolean fetched = counted.addAndGet(length) <= limit()
-                && table.tryFetch(run, account.of(source), Pool.CACHE);
+                && table.tryFetch(run, account.of(fetching.source()), Pool.CACHE,
+                        fetching.against());
         if (fetched) {
             bytes.add(length);
         } else {

@@ -287,7 +287,7 @@ final class WindowReader implements RangeReader {
     private int fetchFrom(List<Claim> run, Pool pool) {
         boolean nextInLine = run.getFirst().key().index() == pageOf(position);
         for (int count = run.size(); count > 0; count = nextInLine ? count / 2 : 0) {
-            if (table.tryFetch(run.subList(0, count), source, pool)) {
+            if (table.tryFetch(run.subList(0, count), source, pool, sums)) {
                 return count;
             }
         }

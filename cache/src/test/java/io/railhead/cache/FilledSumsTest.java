@@ -15,8 +15,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32;
 import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -55,7 +57,7 @@ final class FilledSumsTest {
     }
 
     /** What the source has, but for a bit in each of some pages. */
-    private static final class Corrupting implements PageSource {
+    private static class Corrupting implements PageSource {
         private final PageSource source;
         private final Set<Integer> pages = ConcurrentHashMap.newKeySet();
 
@@ -65,7 +67,7 @@ final class FilledSumsTest {
         }
 
         @Override
-        public WholeChecksum checksum(ObjectVersion version) {
+        public @Nullable WholeChecksum checksum(ObjectVersion version) {
             return SumOfSums.of(BYTES);
         }
 
@@ -139,6 +141,38 @@ final class FilledSumsTest {
             assertThat(read(rig, version, 0, BYTES.length, source).awaitBytes())
                     .isEqualTo(BYTES);
         }
+    }
+
+    @Test
+    void whatIsFetchedAheadIsHeldAgainstItToo() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Corrupting source = new Corrupting(rig.source, PAGES - 1);
+        ReadAhead.Reader reader = new ReadAhead.Reader("alice", "red");
+        for (long at = 0; at < 2 * PAGE; at += PAGE) {
+            rig.cache.readAhead().read(version, at, at + PAGE, reader, source);
+            read(rig, version, at, at + PAGE, source).awaitEnd();
+            rig.source.awaitAnswered();
+        }
+        assertThat(rig.cache.stats().readAheadBytes()).isPositive();
+        assertThat(rig.cache.stats().checksumMismatches()).isEqualTo(1);
+        assertThat(rig.cache.holds(version, PAGE, BYTES.length)).isFalse();
+    }
+
+    /** The store's answer to that question may be forgotten while a long read goes on. */
+    @Test
+    void aReaderKeepsWhatItsBytesAreHeldAgainst() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        AtomicInteger asked = new AtomicInteger();
+        Corrupting source = new Corrupting(rig.source, PAGES - 1) {
+            @Override
+            public @Nullable WholeChecksum checksum(ObjectVersion of) {
+                return asked.getAndIncrement() == 0 ? super.checksum(of) : null;
+            }
+        };
+        assertThat(read(rig, version, 0, BYTES.length, source).awaitEnd().cause())
+                .hasMessageContaining("checksum names");
     }
 
     /** It has been handed bytes that nobody could have known to be wrong. */

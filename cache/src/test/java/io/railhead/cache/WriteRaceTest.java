@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.LeakCheck;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.BeforeEach;
@@ -147,9 +148,9 @@ final class WriteRaceTest {
     void whatWasLearntBeforeItsBucketChangedIsNotSettled() {
         cacheIt();
         ObjectMetadata held = requireNonNull(rig.cache.find(ID));
-        rig.cache.invalidateBucket(ID.backend(), "neighbour");
+        rig.cache.endBucketWrite(ID.backend(), "neighbour", WriteOutcome.DONE);
         assertThat(rig.cache.isSettled(held)).isTrue();
-        rig.cache.invalidateBucket(ID.backend(), ID.bucket());
+        rig.cache.endBucketWrite(ID.backend(), ID.bucket(), WriteOutcome.DONE);
         assertThat(rig.cache.isSettled(held)).isFalse();
         assertThat(rig.cache.learn(head())).isTrue();
         assertThat(rig.cache.isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
@@ -194,5 +195,28 @@ final class WriteRaceTest {
         assertThat(rig.cache.learn(later)).isTrue();
         assertThat(rig.cache.learn(earlier)).isFalse();
         assertThat(rig.cache.find(ID)).isEqualTo(later);
+    }
+
+    private static void know(CacheRig rig, ObjectId id) {
+        assertThat(rig.cache.learn(requireNonNull(rig.source.head(id, rig.cache.generation(id),
+                System.nanoTime())))).isTrue();
+    }
+
+    /** Each page that is removed by name makes a key: whoever writes makes none of large ones. */
+    @Test
+    void whoeverWritesALargeObjectDoesNotWaitForItsPagesToGo() {
+        CacheRig large = CacheRig.of(leaks, 1024);
+        byte[] bytes = random(1, 900 * CacheRig.PAGE);
+        ObjectVersion version = large.source.put(ID, bytes, "1");
+        large.source.put(id("first, for classes and threads"), bytes, "1");
+        know(large, id("first, for classes and threads"));
+        large.cache.beginWrite(id("first, for classes and threads")).end(WriteOutcome.DONE);
+        know(large, ID);
+        large.readAll(version).awaitBytes();
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        large.cache.beginWrite(ID).end(WriteOutcome.DONE);
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(900 * 16);
+        CacheRig.await(() -> large.memory.stats().usedBytes() == 0);
     }
 }

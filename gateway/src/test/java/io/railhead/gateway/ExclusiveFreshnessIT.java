@@ -104,7 +104,8 @@ class ExclusiveFreshnessIT {
             "PUT,/ex/key?legal-hold", "PUT,/ex/key?unheard-of", "PUT,/ex/other?renameObject",
             "DELETE,/ex/key?tagging", "DELETE,/ex/key?unheard-of", "DELETE,/ex/key?versionId=null",
             "POST,/ex/key?uploadId=1", "POST,/ex/key?restore", "POST,/ex/key?unheard-of",
-            "PATCH,/ex/key", "PUT,/ex/key?uploadId=1", "PUT,/ex//key", "PUT,/ex/./key",
+            "PATCH,/ex/key", "PUT,/ex/key?uploadId=1", "DELETE,/ex/key?uploadId=",
+            "PUT,/ex/key?uploadId=&partNumber=1", "PUT,/ex//key", "PUT,/ex/./key",
             "DELETE,/ex/a//key",
             "POST,/ex", "PUT,/ex?versioning", "DELETE,/ex?lifecycle"})
     void everyWriteIsSeenByTheNextRead(String method, String path) {
@@ -174,25 +175,38 @@ class ExclusiveFreshnessIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"500", "504", "0"})
+    @CsvSource({"500", "503", "504", "520", "0"})
     void whileItIsUnknownWhetherAWriteHappenedEachReadAsks(int status) {
         holdWhatIsOld();
         store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("PUT")
                 && answer(exchange, status));
-        assertThat(client.put("/ex/key", WRITTEN).statusCode()).isBetween(500, 504);
+        assertThat(client.put("/ex/key", WRITTEN).statusCode()).isBetween(500, 520);
         assertThat(get()).isEqualTo(BEHIND);
         // The store had only been slow.
         store.put("/ex/key", WRITTEN);
         assertThat(get()).isEqualTo(WRITTEN);
     }
 
+    @ParameterizedTest
+    @CsvSource({"POST,/ex,503", "POST,/ex,0", "PUT,/ex/a//b,504"})
+    void evenWhereNobodyKnowsWhatItWrote(String method, String path, int status) {
+        holdWhatIsOld();
+        store.fault((exchange, bytes) -> exchange.getRequestMethod().equals(method)
+                && answer(exchange, status));
+        assertThat(client.send(method, path, WRITTEN).statusCode()).isBetween(500, 504);
+        now.incrementAndGet();
+        assertThat(get()).isEqualTo(BEHIND);
+        store.put("/ex/key", WRITTEN);
+        assertThat(get()).isEqualTo(WRITTEN);
+    }
+
     /** A write whose answer was lost may land after others of which everybody was told. */
     @ParameterizedTest
-    @CsvSource({"500", "504", "0"})
+    @CsvSource({"500", "503", "504", "520", "0"})
     void andNoAbsenceIsRememberedMeanwhile(int status) {
         store.fault((exchange, bytes) -> exchange.getRequestMethod().equals("PUT")
                 && answer(exchange, status));
-        assertThat(client.put("/ex/late", WRITTEN).statusCode()).isBetween(500, 504);
+        assertThat(client.put("/ex/late", WRITTEN).statusCode()).isBetween(500, 520);
         assertThat(client.send("DELETE", "/ex/late", new byte[0]).statusCode()).isEqualTo(204);
         assertThat(client.get("/ex/late").statusCode()).isEqualTo(404);
         assertThat(client.head("/ex/late").statusCode()).isEqualTo(404);

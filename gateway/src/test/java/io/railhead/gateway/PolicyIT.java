@@ -56,6 +56,7 @@ class PolicyIT {
                 rules:
                   - freshness: immutable
                     authorization: policy
+                    stale_if_error: true
                 """.formatted(store.endpoint()), """
                 principals:
                   - name: alice
@@ -93,6 +94,16 @@ class PolicyIT {
         assertThat(alice().get("/b/key").body()).isEqualTo(OBJECT);
         assertThat(bob().get("/b/key").body()).isEqualTo(OBJECT);
         assertThat(store.requests().stream().filter(line -> line.contains("/b/key"))).hasSize(1);
+    }
+
+    /** Its client was told, though not the gateway of which key. */
+    @Test
+    void whatAWriteMayHaveReplacedIsNotServedForWantOfAStore() {
+        store.put("/b/key", OBJECT);
+        alice().get("/b/key");
+        assertThat(alice().put("/b/a//b", OBJECT).statusCode()).isEqualTo(200);
+        store.close();
+        assertThat(alice().get("/b/key").statusCode()).isEqualTo(503);
     }
 
     @Test

@@ -55,6 +55,7 @@ final class RequestedAccess {
         Set<String> seen = new HashSet<>();
         judged = query.allNames(name -> seen.add(name) && isKnown(name))
                 && !has("x-amz-rename-source") && hasOnePlaceForSource()
+                && query.has("uploadId") == query.hasValue("uploadId")
                 && !request.hasStoresOwnHeader();
         if (!judged) {
             return;

@@ -2,7 +2,6 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
-import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.request.S3Request;
@@ -31,9 +30,7 @@ final class BucketWrite implements Operation {
     }
 
     private void ended(S3Request request, Relay.Outcome outcome) {
-        if (ObjectWrite.outcomeOf(outcome) != WriteOutcome.REFUSED) {
-            cache.invalidateBucket(request.route().backend().name(),
-                    String.valueOf(request.address().bucket()));
-        }
+        cache.endBucketWrite(request.route().backend().name(),
+                String.valueOf(request.address().bucket()), ObjectWrite.outcomeOf(outcome));
     }
 }

@@ -77,10 +77,9 @@ public final class ObjectRead {
     }
 
     private boolean mayServe(ObjectMetadata held) {
-        return isGranted()
-                && FreshnessCheck.isFresh(scope.rule().freshness(), held,
-                        services.nanoClock().getAsLong(),
-                        services.cache().isSettled(held))
+        return FreshnessCheck.isFresh(scope.rule().freshness(), held,
+                services.nanoClock().getAsLong(), services.cache().isSettled(held))
+                && isGranted()
                 && (ObjectHeaders.isComplete(held) || !needsChecksums());
     }
 
@@ -178,7 +177,9 @@ public final class ObjectRead {
     }
 
     private void unanswered(String reason, @Nullable ObjectMetadata held) {
-        if (held != null && scope.rule().staleIfError() && isGranted()) {
+        // Not what a write of which its client was told has replaced.
+        if (held != null && scope.rule().staleIfError() && services.cache().isSettled(held)
+                && isGranted()) {
             services.metrics().staleServed.labels(scope.rule().backend()).inc();
             cacheResult = CacheResult.STALE;
             serve(held);

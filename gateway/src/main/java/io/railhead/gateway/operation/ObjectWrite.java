@@ -39,9 +39,7 @@ final class ObjectWrite implements Operation {
             return write;
         }
         return outcome -> {
-            if (outcome != WriteOutcome.REFUSED) {
-                cache.invalidateBucket(id.backend(), id.bucket());
-            }
+            cache.endBucketWrite(id.backend(), id.bucket(), outcome);
             write.end(outcome);
             // What was sent need not be what the key holds now.
             return ObjectCache.DISTURBED;
@@ -57,9 +55,13 @@ final class ObjectWrite implements Operation {
 
     static WriteOutcome outcomeOf(int status) {
         return switch (status) {
-            // Somebody on the way has lost patience, or the store has failed in the middle.
-            case 408, 500, 502, 504 -> WriteOutcome.UNKNOWN;
-            default -> status >= 400 && status < 500 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
+            case 501 -> WriteOutcome.REFUSED;
+            // Somebody on the way has lost patience.
+            case 408 -> WriteOutcome.UNKNOWN;
+            // Or the store has failed in the middle; a proxy says 503 of a connection that broke.
+            default -> status >= 500
+                    ? WriteOutcome.UNKNOWN
+                    : status >= 400 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
         };
     }
 }

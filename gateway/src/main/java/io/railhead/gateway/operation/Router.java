@@ -61,7 +61,7 @@ public final class Router {
                 new Row("RestoreObject", object("POST", query -> query.has("restore")),
                         operations.objectWrite()),
                 new Row("DeleteObjectSubresource",
-                        object("DELETE", query -> !query.has("uploadId")),
+                        object("DELETE", query -> !query.hasValue("uploadId")),
                         operations.objectWrite()),
                 new Row("PostObject", object("POST", Router::mayWrite), operations.objectWrite()),
                 new Row("DeleteObjects",
@@ -95,7 +95,7 @@ public final class Router {
     }
 
     private static boolean isOfPart(Query query) {
-        return query.has("uploadId") && query.has("partNumber");
+        return query.hasValue("uploadId") && query.has("partNumber");
     }
 
     /** An upload that does not say which part it is stores the object, at some stores. */

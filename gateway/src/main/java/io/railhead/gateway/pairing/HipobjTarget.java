@@ -36,7 +36,7 @@ record HipobjTarget(HipobjHeaders.Prepare asked, Address address, Query query, S
             throw new IllegalArgumentException("x-amz-rdma-target must name an object");
         }
         Query query = Query.parse(mark < 0 ? null : target.substring(mark + 1));
-        boolean isPart = OF_PART.stream().allMatch(query::has);
+        boolean isPart = OF_PART.stream().allMatch(query::hasValue);
         boolean isKnown = asked.isPut()
                 ? query.allNames(name -> isPart && OF_PART.contains(name))
                 : query.allNames(OF_GET::contains);

@@ -71,6 +71,22 @@ public final class Query {
         return get(name) != null;
     }
 
+    /**
+     * Whether it is there, and nowhere without a value, which some stores take for its absence.
+     */
+    public boolean hasValue(String name) {
+        boolean found = false;
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                if (parameter.value == null || parameter.value.isEmpty()) {
+                    return false;
+                }
+                found = true;
+            }
+        }
+        return found;
+    }
+
     /** The first value, "" for a parameter without one, null where there is none of that name. */
     public @Nullable String get(String name) {
         for (Parameter parameter : parameters) {

@@ -84,7 +84,7 @@ final class AbsencesTest {
     void soDoesAWriteOfTheBucket() {
         learn(Said.BY_CODE);
         nanos.incrementAndGet();
-        cache.invalidateBucket("store", "bucket");
+        cache.endBucketWrite("store", "bucket", WriteOutcome.DONE);
         assertThat(isAbsent(new Freshness.Immutable())).isFalse();
     }
 
