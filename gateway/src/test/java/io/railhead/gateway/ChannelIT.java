@@ -1,5 +1,7 @@
 package io.railhead.gateway;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.channel.Answer;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -242,6 +245,25 @@ class ChannelIT {
         peer.fill(0);
         assertThat(get("b", "uploaded", 0, BUFFER).bytesMoved()).isEqualTo(upload.length);
         assertThat(peer.bytes(0, upload.length)).isEqualTo(upload);
+    }
+
+    /** On the channel a text is UTF-8, over HTTP each of its bytes a character. */
+    @Test
+    void metadataMayBeAnyText() {
+        List<String> stored = new CopyOnWriteArrayList<>();
+        store.fault((exchange, body) -> {
+            stored.add(String.valueOf(exchange.getRequestHeaders().getFirst("x-amz-meta-name")));
+            return false;
+        });
+        String name = "é, Ω, 轨";
+        Answer answer = put("named", 0, 1000, Map.of("x-amz-meta-name", name));
+        assertThat(answer.status()).as("%s", answer).isEqualTo(200);
+        String header = new String(name.getBytes(UTF_8), ISO_8859_1);
+        assertThat(stored).containsExactly(header);
+        store.header("x-amz-meta-name", header);
+        assertThat(peer.ask(Request.head(0, "b", "named")).headers())
+                .containsEntry("x-amz-meta-name", name);
+        assertThat(gateway.metric("railhead_requests_in_flight")).isZero();
     }
 
     private Answer put(String key, long offset, long bytes, Map<String, String> headers) {

@@ -1,7 +1,12 @@
 package io.railhead.gateway.channel;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.railhead.backend.Headers;
 import java.io.ByteArrayInputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
@@ -15,7 +20,10 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 
-/** From what stores say to what an answer's record carries. */
+/**
+ * From what stores say to what an answer's record carries. In a header's value each character is
+ * one byte, of whatever text it is; records have texts.
+ */
 final class AnswerTexts {
     private static final XMLInputFactory XML = factory();
     /** What speaks of one HTTP message, or has a field of its own in the record. */
@@ -53,8 +61,25 @@ final class AnswerTexts {
         return kept;
     }
 
-    static void keep(Map<String, String> kept, String name, String value) {
+    /** A text of a record as a header's value. */
+    static String asHeader(String text) {
+        return new String(text.getBytes(UTF_8), ISO_8859_1);
+    }
+
+    /** The other way round; bytes that are no UTF-8 stay characters. */
+    private static String asText(String value) {
+        try {
+            return UTF_8.newDecoder()
+                    .decode(ByteBuffer.wrap(value.getBytes(ISO_8859_1)))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            return value;
+        }
+    }
+
+    static void keep(Map<String, String> kept, String name, String header) {
         String lower = name.toLowerCase(Locale.ROOT);
+        String value = asText(header);
         if (!LEFT_OUT.contains(lower) && isSendable(value)) {
             kept.merge(lower, value, (first, next) -> first + "," + next);
         }

@@ -77,7 +77,8 @@ final class ChannelExchange implements Requester {
         try {
             step.run();
         } catch (RuntimeException e) {
-            if (touching) {
+            // What nobody could be told to stop has not begun.
+            if (touching && !closeListeners.isEmpty()) {
                 LOG.warn("native {} failed in mid-transfer", operation, e);
                 stop();
             } else {

@@ -239,8 +239,8 @@ final class PeerRequests {
             RemoteBuffer window) {
         MemoryUpload upload = new MemoryUpload(services.reads(), exchange, request, kind, window,
                 new ChannelPut(exchange, window.length()));
-        exchange.touch();
         upload.start();
+        exchange.touch();
     }
 
     private static RemoteBuffer requireWindow(@Nullable RemoteBuffer window) {
@@ -276,7 +276,7 @@ final class PeerRequests {
                 throw new S3Exception(S3Error.INVALID_ARGUMENT,
                         name + " has no meaning where the body is sent.");
             }
-            headers.add(name, value);
+            headers.add(name, AnswerTexts.asHeader(value));
         });
         addIfMatch(headers, request);
         return headers.build();
