@@ -20,8 +20,8 @@ import java.util.Set;
 final class PolicyReader {
     private static final String VERSION = "2012-10-17";
     private static final String ARN = "arn:aws:s3:::";
-    private static final String OPERATORS = "StringEquals, StringNotEquals, StringLike,"
-            + " StringNotLike, IpAddress, NotIpAddress, Bool";
+    private static final List<String> OPERATORS = List.of("StringEquals", "StringNotEquals",
+            "StringLike", "StringNotLike", "IpAddress", "NotIpAddress", "Bool");
 
     private final Set<String> sids = new HashSet<>();
 
@@ -61,6 +61,7 @@ final class PolicyReader {
         Set<S3Action> actions = actions(section);
         boolean notResource = section.has("NotResource");
         List<Wildcard> resources = resources(section, notResource);
+        requireMapping(section, "Condition");
         List<Condition> conditions = conditions(section.section("Condition"));
         section.close();
         return new Statement(allows, principals.contains("*"), principals, actions, resources,
@@ -138,16 +139,31 @@ final class PolicyReader {
             throws ConfigException {
         List<Condition> conditions = new ArrayList<>();
         for (String operator : section.keys()) {
+            if (!OPERATORS.contains(operator)) {
+                throw section.problem(operator,
+                        "is not one of " + String.join(", ", OPERATORS));
+            }
+            requireMapping(section, operator);
             Section lines = section.section(operator);
+            if (lines.keys().isEmpty()) {
+                throw section.problem(operator, "names no key");
+            }
             for (String key : lines.keys()) {
-                conditions.add(condition(section, operator, lines, key));
+                conditions.add(condition(operator, lines, key));
             }
         }
         section.close();
         return conditions;
     }
 
-    private static Condition condition(Section section, String operator, Section line, String key)
+    /** What is there and holds nothing would hold for everybody. */
+    private static void requireMapping(Section section, String key) throws ConfigException {
+        if (section.keys().contains(key) && !section.isSection(key)) {
+            throw section.problem(key, "must be a mapping");
+        }
+    }
+
+    private static Condition condition(String operator, Section line, String key)
             throws ConfigException {
         return switch (operator) {
             case "StringEquals" -> text(line, key, false, false);
@@ -156,8 +172,7 @@ final class PolicyReader {
             case "StringNotLike" -> text(line, key, true, true);
             case "IpAddress" -> source(line, key, false);
             case "NotIpAddress" -> source(line, key, true);
-            case "Bool" -> secure(line, key);
-            default -> throw section.problem(operator, "is not one of " + OPERATORS);
+            default -> secure(line, key);
         };
     }
 

@@ -24,6 +24,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -40,6 +41,8 @@ public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final int MAX_PIN_PERCENT = 80;
+    /** In milliseconds it is an int. */
+    private static final Duration LONGEST_IDLE = Duration.ofDays(24);
     /** What a tenth of it takes, other work of the cache's timer waits for: some milliseconds. */
     private static final long MAX_SCRUB_BYTES = 1 << 30;
     private static final Map<String, Verify> VERIFY = new TreeMap<>(
@@ -124,6 +127,9 @@ public final class ConfigLoader {
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
+        }
+        if (gateway.idleTimeout().compareTo(LONGEST_IDLE) > 0) {
+            throw section.problem("idle_timeout", "must be at most 24d");
         }
         return gateway;
     }
@@ -343,6 +349,9 @@ public final class ConfigLoader {
         Path parent = path == null ? null : path.getParent();
         if (parent != null && !Files.isDirectory(parent)) {
             throw section.problem("file", "no such folder: " + parent);
+        }
+        if (parent != null && !Files.isWritable(Files.exists(path) ? path : parent)) {
+            throw section.problem("file", "may not be written by this user: " + path);
         }
         return access;
     }

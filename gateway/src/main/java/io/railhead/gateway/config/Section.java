@@ -246,11 +246,11 @@ public final class Section {
         return value(key, "duration", otherwise, Quantity::duration);
     }
 
-    /** A duration that may not be zero. */
+    /** A duration that timers can keep. */
     Duration timeout(String key, String otherwise) throws ConfigException {
         Duration value = duration(key, otherwise);
-        if (value.isZero()) {
-            throw problem(key, "must be longer than 0");
+        if (value.toMillis() < 1) {
+            throw problem(key, "must be at least 1ms");
         }
         return value;
     }

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -36,7 +37,9 @@ public final class YamlFile {
     /** The file's content, when it has been read already; the path is for messages. */
     public static Section parse(Path file, byte[] content) throws ConfigException {
         String name = file.getFileName() == null ? file.toString() : file.getFileName().toString();
-        try (JsonParser parser = MAPPER.createParser(content)) {
+        try (YAMLParser aliases = (YAMLParser) MAPPER.createParser(content);
+                JsonParser parser = MAPPER.createParser(content)) {
+            refuse(aliases, name);
             JsonNode root = parser.nextToken() == null ? null : MAPPER.readTree(parser);
             if (parser.nextToken() != null) {
                 throw new ConfigException(name + ": holds more than one document");
@@ -47,6 +50,17 @@ public final class YamlFile {
                     + withoutExcerpt(e.getOriginalMessage()));
         } catch (IOException e) {
             throw new ConfigException(name + ": cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** The tree would have the anchor's name for its value. */
+    private static void refuse(YAMLParser aliases, String name)
+            throws IOException, ConfigException {
+        while (aliases.nextToken() != null) {
+            if (aliases.isCurrentAlias()) {
+                throw new ConfigException(name + where(aliases.currentTokenLocation()) + ": "
+                        + key(aliases) + "is an alias (*); write the value itself");
+            }
         }
     }
 
@@ -62,9 +76,10 @@ public final class YamlFile {
     }
 
     private static String key(JsonProcessingException e) {
-        if (!(e.getProcessor() instanceof JsonParser parser)) {
-            return "";
-        }
+        return e.getProcessor() instanceof JsonParser parser ? key(parser) : "";
+    }
+
+    private static String key(JsonParser parser) {
         JsonPointer pointer = parser.getParsingContext().pathAsPointer();
         String path = pointer.toString();
         return path.isEmpty() ? "" : path.substring(1).replace('/', '.') + ": ";

@@ -1,5 +1,6 @@
 package io.railhead.gateway.config;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -59,6 +60,17 @@ class ConfigFileTest {
                 assertThat(e.getMessage()).startsWith("railhead.yaml").doesNotContain("\n");
             }
         }
+    }
+
+    @Test
+    void anAliasIsNotTakenForItsName() throws Exception {
+        assertThat(refusal("a: &x {b: 1}\nc:\n  d: *x\n"))
+                .isEqualTo("railhead.yaml:3: c.d: is an alias (*); write the value itself");
+        ConfigException e = catchThrowableOfType(ConfigException.class,
+                () -> YamlFile.parse(Path.of("credentials.yaml"),
+                        "keys: [{secret_key: &k s3cret}, {secret_key: *k}]".getBytes(UTF_8)));
+        assertThat(e).hasMessage("credentials.yaml:1: keys.1.secret_key: is an alias (*);"
+                + " write the value itself");
     }
 
     @Test

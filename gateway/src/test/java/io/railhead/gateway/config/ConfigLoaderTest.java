@@ -266,7 +266,7 @@ class ConfigLoaderTest {
             "cache: {metadata_entries: x}      | cache.metadata_entries: 'x' is not a whole number",
             "cache: 5                          | cache: must be a mapping of keys to values",
             "rdma: {decide_timeout: 2}         | rdma.decide_timeout: '2' is not a duration such as",
-            "rdma: {decide_timeout: 0s}        | rdma.decide_timeout: must be longer than 0",
+            "rdma: {decide_timeout: 0s}        | rdma.decide_timeout: must be at least 1ms",
             "rdma: {decide_timeout: 9s}        | rdma.fence_timeout: must be longer than",
             "rdma: {put_decline: open}         | rdma.put_decline: 'open' is not one of fail-closed",
             "rdma: {loopback: {sockt: x}}      | rdma.loopback.sockt: unknown key; did you mean rdma.",
@@ -342,6 +342,9 @@ class ConfigLoaderTest {
             "{trusted_network: {principal: a}} | gateway.trusted_network.principal: has no meaning",
             "{policy: nowhere.json} | gateway.policy: no such file",
             "{max_header: 1}              | gateway.max_header: must be 4KiB to 1MiB",
+            "{idle_timeout: 500us}        | gateway.idle_timeout: must be at least 1ms",
+            "{idle_timeout: 25d}          | gateway.idle_timeout: must be at most 24d",
+            "{idle_timeout: 50d}          | gateway.idle_timeout: must be at most 24d",
             "{domains: ['.x']}            | gateway.domains: '.x' is not a host name",
             "{domains: [5]}               | gateway.domains: must be a list of texts",
     })
