@@ -7,6 +7,8 @@ import static io.railhead.cli.doctor.Finding.warn;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.MachineNeeds;
 import io.railhead.os.HostLimits;
+import io.railhead.os.HugePageSize;
+import io.railhead.os.HugePages;
 import io.railhead.os.devices.GidChoice;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,9 +23,15 @@ final class MemoryCheck implements Check {
     public List<Finding> run(Host host, MachineNeeds needs) {
         HostLimits limits = host.limits();
         List<Finding> findings = new ArrayList<>();
-        findings.add(room(host, needs.cache().memory().bytes(), limits.availableBytes()));
+        long cache = needs.cache().memory().bytes();
+        HugePageSize reserved = needs.cache().hugePages();
+        if (reserved == null) {
+            findings.add(room(host, cache, limits.availableBytes()));
+            findings.add(hugePages(host, cache));
+        } else {
+            findings.add(reserved(cache, HugePages.read(host.root(), reserved)));
+        }
         findings.add(memlock(host, needs, limits.memlockBytes()));
-        findings.add(hugePages(host, needs.cache().memory().bytes()));
         findings.add(sharedHugePages(host));
         return findings;
     }
@@ -37,6 +45,26 @@ final class MemoryCheck implements Check {
         return fail(ROOM, found, why, host.container().isPresent()
                 ? "raise the container's memory limit, or set cache.memory lower"
                 : "set cache.memory lower");
+    }
+
+    /** The cache is made of these alone: what else is free does not matter to it. */
+    private static Finding reserved(long cache, HugePages pages) {
+        String found = pages.free() + " of " + pages.total() + " reserved pages of " + pages.size()
+                + " are free, the cache takes " + ceil(cache, pages.size().bytes());
+        String why = "cache.huge_pages takes the cache out of them at start";
+        if (cache > pages.groupBytes()) {
+            return fail(HUGE_PAGES, found + ", and this container may have "
+                    + Sizes.of(pages.groupBytes()), why,
+                    "raise the pod's limit of huge pages, or set cache.huge_pages: off");
+        }
+        if (cache <= pages.freeBytes()) {
+            return ok(HUGE_PAGES, found, why);
+        }
+        long total = pages.total() - pages.free() + ceil(cache, pages.size().bytes());
+        return fail(HUGE_PAGES, found, why, switch (pages.size()) {
+            case MIB_2 -> "sysctl -w vm.nr_hugepages=" + total;
+            case GIB_1 -> "start the kernel with hugepagesz=1G hugepages=" + total;
+        });
     }
 
     private static Finding memlock(Host host, MachineNeeds needs, long limit) {

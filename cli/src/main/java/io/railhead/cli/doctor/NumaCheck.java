@@ -4,6 +4,7 @@ import static io.railhead.cli.doctor.Finding.ok;
 import static io.railhead.cli.doctor.Finding.warn;
 
 import io.railhead.gateway.config.Adapters;
+import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.MachineNeeds;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.RdmaDevice;
@@ -31,8 +32,13 @@ final class NumaCheck implements Check {
                         : Stream.empty())
                 .filter(device -> device.numaNode() >= 0)
                 .distinct()
-                .map(device -> place(host, device, needs.cache().memory().bytes()))
+                .map(device -> place(host, device, ordinaryBytes(needs.cache())))
                 .toList();
+    }
+
+    /** Reserved huge pages are not among what a node has free. */
+    private static long ordinaryBytes(Cache cache) {
+        return cache.hugePages() == null ? cache.memory().bytes() : 0;
     }
 
     private static Finding place(Host host, RdmaDevice device, long cache) {

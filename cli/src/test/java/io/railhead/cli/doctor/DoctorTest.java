@@ -250,6 +250,28 @@ class DoctorTest {
         assertThat(of(examine(""), "huge pages").mend()).startsWith("echo madvise > ");
     }
 
+    private void reserved(String size, int free) throws IOException {
+        String pool = "sys/kernel/mm/hugepages/hugepages-" + size + "/";
+        machine.write(pool + "nr_hugepages", "512\n");
+        machine.write(pool + "free_hugepages", free + "\n");
+        machine.write(pool + "resv_hugepages", "0\n");
+    }
+
+    @Test
+    void aCacheOfReservedPagesNeedsThoseAndNothingElse() throws IOException {
+        machine.write("proc/meminfo", "MemAvailable: 41943040 kB\nHugePages_Total: 0\n");
+        String cache = "cache: {memory: 512GiB, huge_pages: 1GiB}\n";
+        reserved("1048576kB", 512);
+        assertThat(subjects(examine(cache), Mark.FAIL)).isEmpty();
+
+        reserved("1048576kB", 500);
+        reserved("2048kB", 1_000_000);
+        assertThat(subjects(examine(cache), Mark.FAIL)).containsExactly("huge pages");
+        Finding few = of(examine(cache), "huge pages");
+        assertThat(few.found()).startsWith("500 of 512 reserved pages of 1GiB are free");
+        assertThat(few.mend()).endsWith("hugepagesz=1G hugepages=524");
+    }
+
     @Test
     void theSocketsFolderMustBeThereAndWritable() throws IOException {
         denied.add(root.resolve("run/railhead"));
