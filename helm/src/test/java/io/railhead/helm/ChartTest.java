@@ -317,6 +317,33 @@ class ChartTest {
                 .isEqualTo(Chart.YAML.readTree(Chart.file("files/dashboard.json")));
     }
 
+    @Test
+    void anotherNameIsTheOneThatAlertsLookFor() throws IOException {
+        Chart chart = with("rack-roce", "nameOverride: s3cache\n");
+        String job = chart.document("PrometheusRule").at("/spec/groups/0/rules/0/expr").asText();
+        assertThat(job).isEqualTo("up{job=\"s3cache\"} == 0");
+        assertThat(chart.document("ServiceMonitor").at("/spec/jobLabel").asText())
+                .isEqualTo("app.kubernetes.io/name");
+        assertThat(chart.document("Service")
+                .at("/metadata/labels/app.kubernetes.io~1name")
+                .asText()).isEqualTo("s3cache");
+    }
+
+    @Test
+    void aDaemonSetHasNoBudgetThatNobodyCouldCount() {
+        assertThat(Chart.of("daemonset").render()).doesNotContain("PodDisruptionBudget");
+        assertThat(Chart.of("rack-roce").render()).contains("PodDisruptionBudget");
+    }
+
+    @Test
+    void theAdminPortMayBeMovedOffTheNodesLoopback() throws IOException {
+        Chart chart = with("laptop", """
+                config: {admin: {enabled: false}, backends: {s: {endpoints: ["http://s"]}}}
+                """);
+        assertThat(chart.document("ConfigMap").at("/data/railhead.yaml").asText())
+                .contains("admin:\n  enabled: false");
+    }
+
     /** Both say what to do: each alert has its page, and no page is about an alert that is gone. */
     @Test
     void eachAlertHasItsPage() throws IOException {
