@@ -104,10 +104,11 @@ size_t rh_requests_next(struct rh_requests *requests, uint8_t message[RH_MESSAGE
     return requests->cancels_due > 0 ? put_cancel(requests, message) : put_requests(requests, message);
 }
 
-static struct rh_request *take_slot(struct rh_requests *requests, uint32_t id) {
-    uint32_t slot = id & ((1u << SLOT_BITS) - 1);
+/* The request that this may be the answer to: what moved more than the window is none's. */
+static struct rh_request *take_slot(struct rh_requests *requests, const struct rh_answer *answer) {
+    uint32_t slot = answer->id & ((1u << SLOT_BITS) - 1);
     struct rh_request *request = slot < requests->max ? requests->slots[slot] : NULL;
-    if (!request || request->slot != id) {
+    if (!request || request->slot != answer->id || answer->bytes_moved > request->window) {
         return NULL;
     }
     requests->slots[slot] = NULL;
@@ -158,7 +159,7 @@ int rh_requests_answered(struct rh_requests *requests, const uint8_t *records, s
     while (bytes > 0) {
         struct rh_answer answer;
         int length = rh_answer_decode(records, bytes, &answer);
-        struct rh_request *request = length > 0 ? take_slot(requests, answer.id) : NULL;
+        struct rh_request *request = length > 0 ? take_slot(requests, &answer) : NULL;
         if (!request) {
             return -1;
         }

@@ -42,6 +42,7 @@ struct rh_request {
     uint64_t id;
     railhead_buffer *buffer;
     int64_t deadline;
+    uint64_t window;
     uint32_t slot; /* and the wire's id, once sent */
     bool writes;
     bool reads_into;

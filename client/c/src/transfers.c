@@ -41,6 +41,7 @@ static struct rh_request *new_request(const railhead_session *session, const rai
     }
     const uint32_t timeout = asked->timeout_millis ? asked->timeout_millis : session->request_timeout_millis;
     made->buffer = asked->buffer;
+    made->window = asked->window;
     made->deadline = rh_now_millis() + timeout;
     made->writes = asked->operation == RAILHEAD_PUT || asked->operation == RAILHEAD_UPLOAD_PART;
     made->reads_into = asked->operation == RAILHEAD_GET;

@@ -29,6 +29,7 @@ enum fault {
     END_IN_TRANSFER,    /* the same, but ENDED says of each read that it was not served */
     ANSWER_NOBODY,      /* an answer to an id that is not outstanding */
     ANSWER_THE_NEXT,    /* an answer to the id that this slot of the client's has next */
+    ANSWER_TOO_MUCH,    /* one byte more moved than the window has */
     DECLINE_REQUESTS,
 };
 

@@ -101,6 +101,7 @@ static bool serve(struct fake_gateway *gateway, struct rh_wire *wire, const stru
     switch (gateway->fault) {
         case ANSWER_NOBODY: return answer(wire, record->id + 1, 200, 0, 0, "", "");
         case ANSWER_THE_NEXT: return answer(wire, record->id + 0x10000, 200, 0, 0, "", "");
+        case ANSWER_TOO_MUCH: return answer(wire, record->id, 200, record->window + 1, 0, "", "");
         case DECLINE_REQUESTS: return answer(wire, record->id, 0, 0, 0, "", "unsupported");
         case HOLD_REQUESTS:
             CHECK(gateway->held_count < FAKE_MOST, "too many");

@@ -278,11 +278,15 @@ static void a_gateway_that_dies_in_a_transfer(enum fault fault, const char *code
     close_site(site);
 }
 
-static void an_answer_that_nobody_asked_for_ends_the_session(enum fault fault) {
+static void an_answer_that_nobody_asked_for_ends_the_session(enum fault fault, uint32_t operation) {
     struct site *site = open_site(4, 10000);
     site->gateway.fault = fault;
-    railhead_completion done = only(site, get(site, 0, 0, 9));
-    CHECK(done.result == RAILHEAD_ENDED && !(done.flags & RAILHEAD_WINDOW_HELD), "%d", done.result);
+    bool head = operation == RAILHEAD_HEAD;
+    railhead_completion done = only(site, (railhead_request){
+        .operation = operation, .bucket = FAKE_BUCKET, .key = FAKE_OBJECT, .buffer = head ? NULL : site->buffer,
+        .window = head ? 0 : 10});
+    CHECK(done.result == (operation == RAILHEAD_PUT ? RAILHEAD_UNKNOWN : RAILHEAD_ENDED), "%d", done.result);
+    CHECK(done.bytes == 0 && !(done.flags & RAILHEAD_WINDOW_HELD), "%" PRIu64 " bytes", done.bytes);
     CHECK(site->gateway.byes == 1, "without a word the gateway's end would say nothing of its copies");
     railhead_completions_free(&done, 1);
     close_site(site);
@@ -416,8 +420,11 @@ int main(void) {
     a_gateway_that_hangs_keeps_the_window();
     a_gateway_that_dies_in_a_transfer(DIE_IN_TRANSFER, "");
     a_gateway_that_dies_in_a_transfer(END_IN_TRANSFER, "shutting_down");
-    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_NOBODY);
-    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_THE_NEXT);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_NOBODY, RAILHEAD_GET);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_THE_NEXT, RAILHEAD_GET);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_TOO_MUCH, RAILHEAD_GET);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_TOO_MUCH, RAILHEAD_HEAD);
+    an_answer_that_nobody_asked_for_ends_the_session(ANSWER_TOO_MUCH, RAILHEAD_PUT);
     what_waits_is_not_sent_by_the_close();
     a_program_that_is_killed_leaves_a_gateway_that_serves();
     a_forked_child_has_no_session();

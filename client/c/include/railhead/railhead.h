@@ -237,7 +237,7 @@ typedef struct railhead_completion {
     uint64_t id;
     int32_t result;
     uint32_t status;              /* the HTTP status; 0 where there was none */
-    uint64_t bytes;               /* moved into the window, or out of it. After an error the window's bytes are undefined */
+    uint64_t bytes;               /* moved into or out of the window, at most its length; after an error it holds anything */
     uint64_t object_bytes;
     uint64_t first_byte;          /* where in the object the window's first byte lies */
     uint64_t last_modified_millis; /* since 1970; 0 if unknown */
