@@ -8,7 +8,12 @@
 #include "session.h"
 #include "verbs.h"
 
-enum { WELCOME_BYTES = 56, HELLO_BYTES = RH_ID_BYTES + RH_NONCE_BYTES };
+enum {
+    WELCOME_BYTES = 56,
+    HELLO_BYTES = RH_ID_BYTES + RH_NONCE_BYTES,
+    LEAST_MESSAGE_BYTES = RH_HEADER_BYTES + RH_REQUEST_FIXED_BYTES + 8, /* a request with the shortest names */
+    LEAST_KEEP_ALIVE_MILLIS = 10
+};
 
 /* The program's signal handlers are not run on a thread that it does not know. */
 static int start(struct rh_session *session, struct rh_error *error) {
@@ -91,6 +96,23 @@ static bool differs(const uint8_t *one, const uint8_t *other, size_t bytes) {
     return different != 0;
 }
 
+static int take_limits(struct rh_session *session, const struct rh_grant *grant, const uint8_t *welcome,
+                       struct rh_error *error) {
+    uint32_t max_requests = rh_get32(welcome + 40), max_message = rh_get32(welcome + 44);
+    session->number = rh_get32(welcome + 32);
+    session->keep_alive_millis = rh_get32(welcome + 48);
+    if (max_requests == 0 || max_message < LEAST_MESSAGE_BYTES || session->keep_alive_millis < LEAST_KEEP_ALIVE_MILLIS
+        || rh_get32(welcome + 52) != 0) {
+        return rh_fail(error, "the gateway's limits are none: %u requests, messages of %u bytes, keep-alive of %u ms",
+                       max_requests, max_message, session->keep_alive_millis);
+    }
+    if (grant->fabric == RAILHEAD_VERBS && max_requests > grant->max_requests) {
+        max_requests = grant->max_requests; /* for so many receives were posted */
+    }
+    return rh_requests_init(&session->requests, max_requests,
+                            max_message < RH_MESSAGE_BYTES ? max_message : RH_MESSAGE_BYTES, error);
+}
+
 static int prove(struct rh_session *session, const struct rh_grant *grant, const uint8_t *nonce, const uint8_t *challenge,
                  int64_t deadline, struct rh_error *error) {
     uint8_t proof[RH_HASH_BYTES];
@@ -104,14 +126,7 @@ static int prove(struct rh_session *session, const struct rh_grant *grant, const
     if (differs(proof, welcome.payload, sizeof proof)) {
         return rh_fail_as(error, RAILHEAD_REFUSED, "who listens there is not the gateway");
     }
-    session->number = rh_get32(welcome.payload + 32);
-    uint32_t max_requests = rh_get32(welcome.payload + 40), max_message = rh_get32(welcome.payload + 44);
-    session->keep_alive_millis = rh_get32(welcome.payload + 48);
-    if (grant->fabric == RAILHEAD_VERBS && max_requests > grant->max_requests) {
-        max_requests = grant->max_requests; /* for so many receives were posted */
-    }
-    return rh_requests_init(&session->requests, max_requests,
-                            max_message && max_message < RH_MESSAGE_BYTES ? max_message : RH_MESSAGE_BYTES, error);
+    return take_limits(session, grant, welcome.payload, error);
 }
 
 void rh_session_discard(struct rh_session *session) {

@@ -132,6 +132,7 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
     const char *texts[TEXTS] = {request->bucket, request->key, request->version_id, request->if_match,
                                 request->upload_id, request->headers};
     size_t lengths[TEXTS], record_bytes = RH_REQUEST_FIXED_BYTES;
+    room = room < RH_MESSAGE_BYTES - RH_HEADER_BYTES ? room : RH_MESSAGE_BYTES - RH_HEADER_BYTES;
     for (int i = 0; i < TEXTS; i++) {
         texts[i] = texts[i] ? texts[i] : "";
         lengths[i] = strlen(texts[i]);

@@ -8,8 +8,8 @@
 enum { RH_REQUEST_FIXED_BYTES = 64, RH_ANSWER_FIXED_BYTES = 56, RH_ANSWER_TEXTS = 5 };
 
 /*
- * Writes the request's record, all but its id, to the `room` bytes at `out`: its length. -1 where the gateway would end the
- * session for it, or it does not fit; a malformed record is the end of all the others too.
+ * Writes the request's record, all but its id, to the `room` bytes at `out`, and never more than a message carries: its length.
+ * -1 where the gateway would end the session for it, or it does not fit; a malformed record is the end of all the others too.
  */
 int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint8_t *out, size_t room,
                       struct rh_error *error);

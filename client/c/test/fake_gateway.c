@@ -15,7 +15,7 @@
 #include "crypto.h"
 #include "fake_wire.h"
 
-enum { NUMBER = 0x0a0b0c, KEY = 0x51525354 };
+enum { NUMBER = 0x0a0b0c, KEY = 0x51525354, KEEP_ALIVE_MILLIS = 60000, MAX_REQUESTS = 8 };
 
 static int receive_descriptor(int fd) {
     union {
@@ -156,9 +156,12 @@ static bool prove(struct fake_gateway *gateway, struct rh_wire *wire) {
     rh_session_proof(welcome, gateway->grant.key, RH_SERVER_PROOF, gateway->grant.id, nonce, own);
     welcome[31] ^= gateway->fault == BAD_SERVER_PROOF;
     rh_put32(welcome + 32, NUMBER);
-    rh_put32(welcome + 40, gateway->max_requests);
+    rh_put32(welcome + 40, gateway->max_requests ? gateway->max_requests : MAX_REQUESTS);
     rh_put32(welcome + 44, RH_MESSAGE_BYTES);
-    rh_put32(welcome + 48, gateway->keep_alive_millis);
+    rh_put32(welcome + 48, gateway->keep_alive_millis ? gateway->keep_alive_millis : KEEP_ALIVE_MILLIS);
+    if (gateway->lie_at) {
+        rh_put32(welcome + gateway->lie_at, gateway->lie);
+    }
     return fake_send(wire, RH_WELCOME, welcome, sizeof welcome, &error) == 0;
 }
 

@@ -49,8 +49,10 @@ struct fake_gateway {
     atomic_int connections;
     atomic_int byes;
     bool verbs;              /* its buffers are this process's own memory, as adapters reach it */
-    uint32_t keep_alive_millis;
-    uint32_t max_requests;
+    uint32_t keep_alive_millis; /* 0: a minute */
+    uint32_t max_requests;      /* 0: a few */
+    uint32_t lie_at;         /* where WELCOME has the lie in place of what is true; 0: nowhere */
+    uint32_t lie;
     atomic_int seen;         /* requests */
     atomic_int most;         /* of them at a time */
     atomic_int messages;     /* that carried them */

@@ -110,6 +110,14 @@ static void malformed_requests_are_not_sent(void) {
     CHECK(rh_request_encode(&request, 0, out, sizeof out, &error) < 0 && strstr(error.text, "too long"), "%s", error.text);
     longest[512 - RH_REQUEST_FIXED_BYTES - 1] = 0;
     CHECK(rh_request_encode(&request, 0, out, sizeof out, &error) == 512, "%s", error.text);
+    static char endless[RH_MESSAGE_BYTES + 1];
+    uint8_t most[RH_MESSAGE_BYTES];
+    memset(endless, 'k', sizeof endless - 1);
+    request.key = endless;
+    for (size_t room = 0; room < 8; room++) {
+        CHECK(rh_request_encode(&request, 0, most, room - RH_HEADER_BYTES, &error) < 0, "%zu bytes of room", room);
+        CHECK(rh_request_encode(&request, 0, most, room, &error) < 0, "%zu bytes of room", room);
+    }
     request = (railhead_request){.operation = RAILHEAD_PUT, .bucket = "b", .key = "\xf0\x9f\x9a\x82", .headers =
                                  "content-type: text/plain\nx-amz-meta-a: \xc3\xa4\tb\n"};
     CHECK(rh_request_encode(&request, 0, out, sizeof out, &error) > 0, "%s", error.text);

@@ -71,6 +71,30 @@ static void who_cannot_prove_to_be_the_gateway_gets_nothing(void) {
     fake_gateway_stop(&gateway);
 }
 
+static void a_session_that_could_carry_nothing_is_none(void) {
+    static const struct {
+        uint32_t at;
+        uint32_t lie;
+        bool taken;
+    } cases[] = {{44, 4, false}, {44, 0, false}, {44, 79, false}, {44, 80, true}, {44, UINT32_MAX, true},
+                 {40, 0, false}, {40, 1, true},  {40, UINT32_MAX, true},
+                 {48, 0, false}, {48, 9, false}, {48, UINT32_MAX, true},
+                 {52, 1, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fake_gateway gateway = {.lie_at = cases[i].at, .lie = cases[i].lie};
+        struct rh_session *session = NULL;
+        fake_gateway_start(&gateway, "session_test.sock");
+        bool taken = rh_session_connect(&gateway.grant, TIMEOUT_MILLIS, &session, &error) == 0;
+        CHECK(taken == cases[i].taken, "%u at %u", cases[i].lie, cases[i].at);
+        if (taken) {
+            rh_session_close(session);
+        } else {
+            CHECK(error.code == RAILHEAD_UNAVAILABLE && strstr(error.text, "limits"), "%s", error.text);
+        }
+        fake_gateway_stop(&gateway);
+    }
+}
+
 static void a_fault_at_registration(enum fault fault, const char *message, bool open_afterwards) {
     struct fake_gateway gateway = {.fault = fault, .keep_alive_millis = 60000};
     fake_gateway_start(&gateway, "session_test.sock");
@@ -135,6 +159,7 @@ int main(void) {
     registered_memory_is_shared_until_it_is_deregistered();
     a_session_that_says_nothing_is_kept_alive();
     who_cannot_prove_to_be_the_gateway_gets_nothing();
+    a_session_that_could_carry_nothing_is_none();
     a_fault_at_registration(REFUSE_REGISTRATION, "too many bytes", true);
     a_fault_at_registration(END_AT_REGISTRATION, "shutting down", false);
     a_fault_at_registration(HANG_UP_AT_REGISTRATION, "went away", false);
