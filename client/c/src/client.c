@@ -91,8 +91,9 @@ static int open_session(const struct rh_settings *settings, struct rh_session **
         if (attempt > 0 && error->refusal != UNKNOWN_SESSION) {
             break;
         }
+        int64_t deadline = rh_now_millis() + settings->timeout_millis;
         result = rh_grant_request(settings, &grant, error) != 0
-                     ? -1 : rh_session_connect(&grant, settings->timeout_millis, core, error);
+                     ? -1 : rh_session_connect_by(&grant, deadline, settings->timeout_millis, core, error);
     }
     explicit_bzero(&grant, sizeof grant);
     return result;

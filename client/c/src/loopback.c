@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "transport.h"
+#include "session.h"
 
 struct loopback {
     struct rh_transport transport;
@@ -87,7 +87,25 @@ static void close_all(struct rh_transport *transport) {
 static const struct rh_fabric LOOPBACK = {ready, send_message, receive, sleep_on, wake,
                                           stands, hang_up, break_off, close_all, close_all};
 
-static int connect_socket(const char *path, struct rh_error *error) {
+/* A gateway whose backlog is full has the caller wait. */
+static int connect_by(int fd, const struct sockaddr_un *address, int64_t deadline) {
+    for (int64_t left; (left = deadline - rh_now_millis()) > 0;) {
+        struct timeval patience = {.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000};
+        if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0) {
+            return -1;
+        }
+        if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0) {
+            return 0;
+        }
+        if (errno != EAGAIN && errno != EINTR) {
+            return -1;
+        }
+    }
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+static int connect_socket(const char *path, int64_t deadline, struct rh_error *error) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         return rh_fail(error, "the gateway's socket has too long a path");
@@ -97,16 +115,17 @@ static int connect_socket(const char *path, struct rh_error *error) {
     if (fd < 0) {
         return rh_fail(error, "no socket: %s", strerror(errno));
     }
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        rh_fail(error, "cannot connect to %s: %s (is the gateway on this host?)", path, strerror(errno));
+    if (connect_by(fd, &address, deadline) != 0) {
+        rh_fail_as(error, errno == ETIMEDOUT ? RAILHEAD_TIMED_OUT : RAILHEAD_UNAVAILABLE,
+                   "cannot connect to %s: %s (is the gateway on this host?)", path, strerror(errno));
         close(fd);
         return -1;
     }
     return fd;
 }
 
-struct rh_transport *rh_loopback_connect(const char *socket_path, struct rh_error *error) {
-    int fd = connect_socket(socket_path, error);
+struct rh_transport *rh_loopback_connect(const char *socket_path, int64_t deadline, struct rh_error *error) {
+    int fd = connect_socket(socket_path, deadline, error);
     if (fd < 0) {
         return NULL;
     }

@@ -75,7 +75,7 @@ static struct rh_transport *greet(const struct rh_grant *grant, const uint8_t he
         memcpy(challenge, answer.payload, RH_NONCE_BYTES);
         return transport;
     }
-    struct rh_transport *transport = rh_loopback_connect(grant->socket, error);
+    struct rh_transport *transport = rh_loopback_connect(grant->socket, deadline, error);
     if (transport
         && (say(transport, RH_HELLO, hello, HELLO_BYTES, error) != 0
             || await(transport, deadline, RH_CHALLENGE, RH_NONCE_BYTES, &answer, error) != 0)) {
@@ -163,8 +163,12 @@ static struct rh_session *new_session(struct rh_transport *owned_transport, long
 
 int rh_session_connect(const struct rh_grant *grant, long timeout_millis, struct rh_session **session,
                        struct rh_error *error) {
+    return rh_session_connect_by(grant, rh_now_millis() + timeout_millis, timeout_millis, session, error);
+}
+
+int rh_session_connect_by(const struct rh_grant *grant, int64_t deadline, long timeout_millis, struct rh_session **session,
+                          struct rh_error *error) {
     uint8_t hello[HELLO_BYTES], challenge[RH_NONCE_BYTES];
-    int64_t deadline = rh_now_millis() + timeout_millis;
     memcpy(hello, grant->id, RH_ID_BYTES);
     if (rh_random(hello + RH_ID_BYTES, RH_NONCE_BYTES, error) != 0) {
         return -1;

@@ -38,7 +38,7 @@ static int send_descriptor(struct rh_session *session, int descriptor, uint8_t a
         return -1;
     }
     session->holding = false;
-    question.deadline = rh_now_millis() + session->timeout_millis;
+    question.deadline = session->answered_by;
     session->question = &question;
     rh_session_flush(session);
     rh_session_hurry(session, question.deadline);

@@ -146,14 +146,19 @@ void rh_session_flush(struct rh_session *session) {
 
 /* ---- Asking ---- */
 
+static void take_turn(struct rh_session *session) {
+    session->asking = true;
+    session->answered_by = rh_now_millis() + session->timeout_millis;
+}
+
 int rh_session_begin_turn(struct rh_session *session, struct rh_error *error) {
     while (session->asking && session->state == RH_OPEN) {
-        rh_session_wait(session, INT64_MAX);
+        rh_session_wait(session, INT64_MAX); /* each turn has an end */
     }
     if (session->state != RH_OPEN) {
         return rh_session_ended(session, error);
     }
-    session->asking = true;
+    take_turn(session);
     return 0;
 }
 
@@ -171,7 +176,7 @@ static void pose(struct rh_session *session, struct rh_question *question, uint8
         memcpy(question->message + RH_HEADER_BYTES, payload, bytes);
     }
     question->message_bytes = RH_HEADER_BYTES + bytes;
-    question->deadline = rh_now_millis() + session->timeout_millis;
+    question->deadline = session->answered_by;
     session->question = question;
     rh_session_flush(session);
     rh_session_hurry(session, question->deadline);
@@ -291,7 +296,7 @@ static void see_to_deadlines(struct rh_session *session) {
     }
     if (session->state == RH_OPEN && !session->asking && ping_at(session) <= now) {
         static const uint8_t value[8];
-        session->asking = true;
+        take_turn(session);
         session->ping = (struct rh_question){.wanted = RH_PONG, .wanted_bytes = sizeof value};
         pose(session, &session->ping, RH_PING, value, sizeof value);
     }

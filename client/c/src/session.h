@@ -105,6 +105,7 @@ struct rh_session {
     bool bye_due;
     bool asking;    /* one asks at a time, through all of its questions */
     bool holding;   /* nothing else may be sent now */
+    int64_t answered_by; /* all questions of the turn */
     int64_t said_at;
     int64_t leave_by;
     int64_t sleeps_until;
@@ -126,6 +127,9 @@ void rh_session_flush(struct rh_session *session);
 void rh_session_give_up(struct rh_session *session, const char *why);
 bool rh_session_is_mine(const struct rh_session *session);
 
+/* As rh_session_connect, until `deadline`; the timeout is that of what comes after. */
+int rh_session_connect_by(const struct rh_grant *grant, int64_t deadline, long timeout_millis, struct rh_session **session,
+                          struct rh_error *error);
 /* Begins the end, where the gateway said so; the first reason counts. Under the lock. */
 void rh_session_leave(struct rh_session *session, const char *why);
 /* The error of who comes after the end. */

@@ -39,8 +39,8 @@ struct rh_transport {
     const struct rh_fabric *fabric;
 };
 
-/* Connects to the gateway's socket. */
-struct rh_transport *rh_loopback_connect(const char *socket_path, struct rh_error *error);
+/* Connects to the gateway's socket; waits until `deadline`. */
+struct rh_transport *rh_loopback_connect(const char *socket_path, int64_t deadline, struct rh_error *error);
 int rh_loopback_send_descriptor(struct rh_transport *transport, int descriptor, struct rh_error *error);
 /* Under Yama only an ancestor may look into a process, or who it names: names the gateway. */
 void rh_loopback_let_in(struct rh_transport *transport);

@@ -1,6 +1,9 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,6 +158,27 @@ static void a_socket_that_is_not_there_is_named(void) {
     CHECK(strstr(error.text, "no-such.sock"), "%s", error.text);
 }
 
+/* Its backlog is full, and it accepts nobody. */
+static void a_gateway_that_does_not_accept_is_waited_for_no_longer_than_said(void) {
+    enum { CONNECTIONS = 64 };
+    struct rh_grant grant = {.socket = "full.sock"};
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "full.sock"};
+    struct rh_session *session;
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), waiting[CONNECTIONS], count = 0;
+    unlink(grant.socket);
+    CHECK(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 0) == 0, "errno %d", errno);
+    do {
+        CHECK(count < CONNECTIONS, "the backlog has no end");
+        waiting[count] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    } while (connect(waiting[count++], (struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(rh_session_connect(&grant, 500, &session, &error) != 0 && error.code == RAILHEAD_TIMED_OUT, "%s", error.text);
+    while (count > 0) {
+        close(waiting[--count]);
+    }
+    close(listener);
+    unlink(grant.socket);
+}
+
 int main(void) {
     registered_memory_is_shared_until_it_is_deregistered();
     a_session_that_says_nothing_is_kept_alive();
@@ -168,5 +192,6 @@ int main(void) {
     a_gateway_that_went_away_is_noticed();
     a_forked_child_leaves_the_session_to_its_parent();
     a_socket_that_is_not_there_is_named();
+    a_gateway_that_does_not_accept_is_waited_for_no_longer_than_said();
     return 0;
 }

@@ -402,6 +402,28 @@ static void a_program_may_bring_its_own_http(void) {
     CHECK(strstr(railhead_last_error(), "AccessDenied"), "%s", railhead_last_error());
 }
 
+static int grant_too_late(void *context, railhead_http *exchange) {
+    CHECK(exchange->timeout_millis <= *(const uint32_t *)context, "%u", exchange->timeout_millis);
+    usleep(1000 * (*(const uint32_t *)context + 1));
+    exchange->status = 200;
+    exchange->answer_bytes = (size_t)snprintf(exchange->answer, exchange->answer_room,
+                                              "{\"session\":\"%032d\",\"socket\":\"no-such.sock\"}", 0);
+    return 0;
+}
+
+static void a_connection_has_its_time_with_its_http(void) {
+    railhead_options options;
+    railhead_session *session;
+    railhead_options_init(&options, sizeof options);
+    options.endpoint = "http://gateway";
+    options.access_key = "a";
+    options.secret_key = "s";
+    options.timeout_millis = 20;
+    options.http = grant_too_late;
+    options.http_context = &options.timeout_millis;
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_TIMED_OUT, "%s", railhead_last_error());
+}
+
 static void every_result_has_words(void) {
     for (int32_t result = RAILHEAD_NOT_FLUSHED; result <= RAILHEAD_OK; result++) {
         CHECK(*railhead_result_text(result) && strcmp(railhead_result_text(result), railhead_result_text(1)) != 0, "%d",
@@ -430,6 +452,7 @@ int main(void) {
     a_forked_child_has_no_session();
     mistakes_are_the_callers_and_do_no_harm();
     a_program_may_bring_its_own_http();
+    a_connection_has_its_time_with_its_http();
     every_result_has_words();
     return 0;
 }

@@ -37,7 +37,7 @@ struct rh_settings {
     char secret_key[256];
     char session_token[4096]; /* optional */
     char ca_bundle[4096];     /* optional: a PEM file for https instead of the system's */
-    long timeout_millis;      /* for one HTTP request, and for one answer on the socket */
+    long timeout_millis;      /* for one HTTP request, one connection, and one turn to ask on the socket */
     uint32_t fabric;          /* RAILHEAD_LOOPBACK or RAILHEAD_VERBS */
     railhead_http_function http; /* optional: in place of libcurl */
     void *http_context;

@@ -11,7 +11,9 @@
  * Threads. Any thread may call any function with any handle, at the same time, with these exceptions: nobody may be in, or
  * come to, another call of a session that is being closed or of a buffer that is being released. A session has one thread
  * of its own, which runs none of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
- * wait for the gateway, at most for the session's timeout each; railhead_wait waits as long as it is told; nothing else waits.
+ * wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
+ * railhead_release, where the gateway is silent. Of one session's registrations and releases each waits for those before it,
+ * too. railhead_wait waits as long as it is told; nothing else waits.
  *
  * Forks. A child of fork has no session: railhead_close there gives back this process's part, and every other call fails.
  *
