@@ -134,8 +134,9 @@ static int receive(struct rh_transport *transport, struct rh_message *message, s
     if (verbs->in_error) {
         return ended(verbs, error, "the connection was ended");
     }
-    if (verbs->handed_out >= 0 && post_receive(verbs, (uint32_t)verbs->handed_out, error) != 0) {
-        return ended(verbs, error, error->text);
+    struct rh_error refused;
+    if (verbs->handed_out >= 0 && post_receive(verbs, (uint32_t)verbs->handed_out, &refused) != 0) {
+        return ended(verbs, error, refused.text);
     }
     verbs->handed_out = -1;
     struct ibv_wc done = verbs->stash;

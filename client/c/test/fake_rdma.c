@@ -1,7 +1,8 @@
 /*
  * rdma-core for a test: librdmacm.so.1 and libibverbs.so.1 whose "adapter" is the fake gateway's UNIX socket, named by
  * RAILHEAD_FAKE_ADAPTER. It holds the library to the rules that an adapter has: a queue pair's states, a receive for each
- * message, everything given back in its order. 192.0.2.1 cannot be reached; addresses below a page are no memory.
+ * message, everything given back in its order. 192.0.2.1 cannot be reached; addresses below a page are no memory. It
+ * takes RAILHEAD_FAKE_RECEIVES receives, and none more.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,6 +42,7 @@ struct fake {
     struct ibv_sge receives[MOST];
     uint64_t receive_ids[MOST];
     int receives_count;
+    long receives_taken;
     uint64_t sent[MOST];
     int sent_count;
 };
@@ -77,6 +79,10 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
     struct fake *fake = current;
     (void)bad;
     CHECK(qp->state != IBV_QPS_RESET && fake->receives_count < MOST, "a receive in state %d", qp->state);
+    const char *most = getenv("RAILHEAD_FAKE_RECEIVES");
+    if (most && fake->receives_taken++ >= strtol(most, NULL, 10)) {
+        return ENOMEM;
+    }
     fake->receive_ids[fake->receives_count] = request->wr_id;
     fake->receives[fake->receives_count++] = *request->sg_list;
     return 0;

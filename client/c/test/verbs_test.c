@@ -116,6 +116,20 @@ static void a_refusal_is_told(void) {
     fake_gateway_stop(&gateway);
 }
 
+static void an_adapter_that_takes_no_receive_is_named(void) {
+    railhead_completion done;
+    setenv("RAILHEAD_FAKE_RECEIVES", "9", 1); /* those of the start, WELCOME's again, and REGISTERED's */
+    open_site(10000);
+    railhead_request request = get(buffer, 0, 0, 1000);
+    run(&request, &done, 1);
+    CHECK(done.result == RAILHEAD_OK, "%d", done.result);
+    railhead_completions_free(&done, 1);
+    CHECK(railhead_wait(session, &done, 1, PATIENCE_MILLIS) == RAILHEAD_ENDED, "%s", railhead_last_error());
+    CHECK(strstr(railhead_last_error(), "a receive was refused"), "%s", railhead_last_error());
+    close_site();
+    unsetenv("RAILHEAD_FAKE_RECEIVES");
+}
+
 static struct {
     int calls;
     int result;
@@ -186,6 +200,7 @@ int main(void) {
     no_gateway_holds_a_window(true);
     no_gateway_holds_a_window(false);
     a_refusal_is_told();
+    an_adapter_that_takes_no_receive_is_named();
     what_comes_into_a_gpu_is_flushed_before_it_is_told();
     gpu_memory_goes_by_dma_buf_then_by_peer_memory_or_not_at_all();
     return 0;
