@@ -8,6 +8,8 @@
 
 #include "error.h"
 
+enum { MESSAGES_AT_A_TIME = 64 };
+
 int64_t rh_now_millis(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -246,14 +248,18 @@ static void heard(struct rh_session *session, const struct rh_message *message) 
     pthread_cond_broadcast(&session->changed);
 }
 
-static void hear(struct rh_session *session) {
+/* Some of what has come, so that others get the lock and deadlines are seen to: whether there may be more. */
+static bool hear(struct rh_session *session) {
     struct rh_message message;
     struct rh_error error;
-    int got;
-    while ((got = session->transport->fabric->receive(session->transport, &message, &error)) != 0) {
+    for (int i = 0; i < MESSAGES_AT_A_TIME; i++) {
+        int got = session->transport->fabric->receive(session->transport, &message, &error);
+        if (got == 0) {
+            return false;
+        }
         if (got == RH_AT_END) {
             over(session, error.text);
-            return;
+            return false;
         }
         if (got == RH_NO_MESSAGE) {
             rh_session_give_up(session, error.text);
@@ -261,6 +267,7 @@ static void hear(struct rh_session *session) {
             heard(session, &message);
         }
     }
+    return true;
 }
 
 static int64_t soonest(int64_t one, int64_t other) {
@@ -306,6 +313,7 @@ static void see_to_deadlines(struct rh_session *session) {
 void *rh_session_run(void *of) {
     struct rh_session *session = of;
     struct rh_error error;
+    bool more = false;
     pthread_mutex_lock(&session->lock);
     while (session->state != RH_OVER) {
         const struct rh_fabric *fabric = session->transport->fabric;
@@ -314,11 +322,11 @@ void *rh_session_run(void *of) {
         int64_t due = next_due(session);
         session->sleeps_until = due;
         pthread_mutex_unlock(&session->lock);
-        int64_t millis = due - rh_now_millis();
+        int64_t millis = more ? 0 : due - rh_now_millis();
         fabric->sleep(session->transport, blocked, millis < 60000 ? millis : 60000);
         pthread_mutex_lock(&session->lock);
         session->sleeps_until = 0;
-        hear(session);
+        more = hear(session);
         if (session->state != RH_OVER && rh_now_millis() >= next_due(session)) {
             see_to_deadlines(session);
         }

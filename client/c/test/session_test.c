@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "fake_gateway.h"
+#include "session.h"
 
 enum { TIMEOUT_MILLIS = 10000, PAGE = 4096 };
 static struct rh_error error;
@@ -158,6 +159,43 @@ static void a_socket_that_is_not_there_is_named(void) {
     CHECK(strstr(error.text, "no-such.sock"), "%s", error.text);
 }
 
+static int always_ready(struct rh_transport *transport, struct rh_error *why) {
+    (void)transport, (void)why;
+    return 1;
+}
+
+static int end_again(struct rh_transport *transport, struct rh_message *message, struct rh_error *why) {
+    static const uint8_t shutting_down[8] = {3};
+    (void)transport, (void)why;
+    *message = (struct rh_message){.type = RH_ENDED, .bytes = sizeof shutting_down, .payload = shutting_down};
+    return 1;
+}
+
+static void do_not_sleep(struct rh_transport *transport, bool blocked, int64_t millis) {
+    (void)transport, (void)blocked, (void)millis;
+}
+
+static void do_not_wake(struct rh_transport *transport) {
+    (void)transport;
+}
+
+static bool break_off(struct rh_transport *transport) {
+    (void)transport;
+    return true;
+}
+
+static void a_gateway_that_never_stops_talking_is_left(void) {
+    static const struct rh_fabric flood = {.ready = always_ready, .receive = end_again, .sleep = do_not_sleep,
+                                           .wake = do_not_wake, .break_off = break_off};
+    struct rh_transport transport = {.fabric = &flood};
+    struct rh_session session = {.transport = &transport, .timeout_millis = 20, .keep_alive_millis = 60000,
+                                 .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    CHECK(rh_requests_init(&session.requests, 1, RH_MESSAGE_BYTES, &error) == 0, "%s", error.text);
+    rh_session_run(&session);
+    CHECK(session.state == RH_OVER && strstr(session.end, "shutting down"), "%s", session.end);
+    rh_requests_destroy(&session.requests);
+}
+
 /* Its backlog is full, and it accepts nobody. */
 static void a_gateway_that_does_not_accept_is_waited_for_no_longer_than_said(void) {
     enum { CONNECTIONS = 64 };
@@ -192,6 +230,7 @@ int main(void) {
     a_gateway_that_went_away_is_noticed();
     a_forked_child_leaves_the_session_to_its_parent();
     a_socket_that_is_not_there_is_named();
+    a_gateway_that_never_stops_talking_is_left();
     a_gateway_that_does_not_accept_is_waited_for_no_longer_than_said();
     return 0;
 }
