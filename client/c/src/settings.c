@@ -44,16 +44,17 @@ static bool heads(char *line, const char *profile) {
     return strcmp(name, profile) == 0;
 }
 
-/* The value of `key` in the profile's section; false where the file or the key is not there. */
-static bool find(const char *path, const char *profile, const char *key, char *out, size_t room) {
+/* The value of `key` in the profile's section: 1; 0 where the file or the key is not there, -1 where there is no room for it. */
+static int find(const char *path, const char *profile, const char *key, char *out, size_t room, struct rh_error *error) {
     FILE *file = fopen(path, "re");
     if (!file) {
-        return false;
+        return 0;
     }
     char *line = NULL;
     size_t line_room = 0;
-    bool inside = false, found = false;
-    while (!found && getline(&line, &line_room, file) >= 0) {
+    bool inside = false;
+    int found = 0;
+    while (found == 0 && getline(&line, &line_room, file) >= 0) {
         bool nested = line[0] == ' ' || line[0] == '\t';
         char *text = trimmed(line);
         char *equals = strchr(text, '=');
@@ -62,7 +63,7 @@ static bool find(const char *path, const char *profile, const char *key, char *o
         } else if (inside && !nested && equals && *text != '#' && *text != ';') {
             *equals = 0;
             if (strcasecmp(trimmed(text), key) == 0) {
-                found = snprintf(out, room, "%s", trimmed(equals + 1)) < (int)room;
+                found = snprintf(out, room, "%s", trimmed(equals + 1)) < (int)room ? 1 : -1;
             }
         }
     }
@@ -71,10 +72,7 @@ static bool find(const char *path, const char *profile, const char *key, char *o
         free(line);
     }
     fclose(file);
-    if (!found) {
-        out[0] = 0;
-    }
-    return found;
+    return found < 0 ? rh_fail(error, "%s in %.200s is longer than %zu characters", key, path, room - 1) : found;
 }
 
 struct profile {
@@ -92,9 +90,9 @@ static void path_of(char *out, size_t room, const char *name, const char *rest) 
     }
 }
 
-static bool find_in(const struct profile *profile, const char *key, char *out, size_t room) {
-    return find(profile->credentials, profile->name, key, out, room)
-           || find(profile->config, profile->name, key, out, room);
+static int find_in(const struct profile *profile, const char *key, char *out, size_t room, struct rh_error *error) {
+    int found = find(profile->credentials, profile->name, key, out, room, error);
+    return found != 0 ? found : find(profile->config, profile->name, key, out, room, error);
 }
 
 static int read_keys(struct rh_settings *settings, const struct profile *profile, struct rh_error *error) {
@@ -108,12 +106,16 @@ static int read_keys(struct rh_settings *settings, const struct profile *profile
         return copy(settings->session_token, sizeof settings->session_token, token ? token : "", "AWS_SESSION_TOKEN",
                     error);
     }
-    if (!find_in(profile, "aws_access_key_id", settings->access_key, sizeof settings->access_key)
-        || !find_in(profile, "aws_secret_access_key", settings->secret_key, sizeof settings->secret_key)) {
+    int found = find_in(profile, "aws_access_key_id", settings->access_key, sizeof settings->access_key, error);
+    if (found > 0) {
+        found = find_in(profile, "aws_secret_access_key", settings->secret_key, sizeof settings->secret_key, error);
+    }
+    if (found == 0) {
         return rh_fail(error, "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE");
     }
-    find_in(profile, "aws_session_token", settings->session_token, sizeof settings->session_token);
-    return 0;
+    return found < 0 || find_in(profile, "aws_session_token", settings->session_token, sizeof settings->session_token,
+                                error) < 0
+               ? -1 : 0;
 }
 
 static int read_endpoint(struct rh_settings *settings, const char *named, const struct profile *profile,
@@ -129,7 +131,11 @@ static int read_endpoint(struct rh_settings *settings, const char *named, const 
             return -1;
         }
     }
-    if (!*endpoint && !find_in(profile, "endpoint_url", endpoint, sizeof settings->endpoint)) {
+    int found = *endpoint ? 1 : find_in(profile, "endpoint_url", endpoint, sizeof settings->endpoint, error);
+    if (found < 0) {
+        return -1;
+    }
+    if (found == 0) {
         return rh_fail(error, "no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint");
     }
     size_t scheme = strncmp(endpoint, "http://", 7) == 0 ? 7 : strncmp(endpoint, "https://", 8) == 0 ? 8 : 0;
@@ -160,8 +166,11 @@ int rh_settings_complete(struct rh_settings *settings, const struct rh_named *na
         if (copy(settings->region, sizeof settings->region, region, "AWS_REGION", error) != 0) {
             return -1;
         }
-    } else if (!find_in(&profile, "region", settings->region, sizeof settings->region)) {
+    } else {
         snprintf(settings->region, sizeof settings->region, "us-east-1");
+        if (find_in(&profile, "region", settings->region, sizeof settings->region, error) < 0) {
+            return -1;
+        }
     }
     const char *bundle = variable("AWS_CA_BUNDLE");
     if (copy(settings->ca_bundle, sizeof settings->ca_bundle, bundle ? bundle : "", "AWS_CA_BUNDLE", error) != 0) {

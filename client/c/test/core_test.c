@@ -217,6 +217,32 @@ static void settings_come_from_variables_then_files(void) {
     unlink("config");
 }
 
+static void a_value_that_is_too_long_is_named_with_its_file(void) {
+    static const char *const names[] = {"RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_REGION"};
+    static const struct {
+        const char *key;
+        int most;
+    } cases[] = {{"aws_session_token", 4095}, {"aws_access_key_id", 159}, {"aws_secret_access_key", 255}, {"region", 63},
+                 {"endpoint_url", 511}};
+    struct rh_settings settings;
+    char text[5000];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        unsetenv(names[i]);
+    }
+    setenv("AWS_PROFILE", "long", 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "long-values", 1);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        const char *key = cases[i / 2].key;
+        bool fits = i % 2 == 0;
+        snprintf(text, sizeof text, "[long]\n%s = http://%0*d\naws_access_key_id = a\naws_secret_access_key = s\n"
+                 "endpoint_url = http://h\n", key, cases[i / 2].most - 7 + !fits, 0);
+        write_file("long-values", text);
+        CHECK((rh_settings_read(&settings, &error) == 0) == fits, "%s: %s", key, error.text);
+        CHECK(fits || (strstr(error.text, key) && strstr(error.text, "long-values")), "%s", error.text);
+    }
+    unlink("long-values");
+}
+
 int main(void) {
     hashes_are_those_of_the_standards();
     keys_and_proofs_are_those_of_the_specification();
@@ -227,5 +253,6 @@ int main(void) {
     broken_json_is_refused_without_harm();
     messages_are_read();
     settings_come_from_variables_then_files();
+    a_value_that_is_too_long_is_named_with_its_file();
     return 0;
 }
