@@ -44,7 +44,7 @@ static bool heads(char *line, const char *profile) {
     return strcmp(name, profile) == 0;
 }
 
-/* The value of `key` in the profile's section: 1; 0 where the file or the key is not there, -1 where there is no room for it. */
+/* The value of `key` in the profile's section: 1; 0 where there is no such file or key, -1 where there is no room for it. */
 static int find(const char *path, const char *profile, const char *key, char *out, size_t room, struct rh_error *error) {
     FILE *file = fopen(path, "re");
     if (!file) {
