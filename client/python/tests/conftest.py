@@ -6,8 +6,10 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,74 @@ def environment_of(running: Rack) -> dict[str, str]:
     return {"RAILHEAD_ENDPOINT": running.endpoint, "AWS_ACCESS_KEY_ID": KEYS.access_key,
             "AWS_SECRET_ACCESS_KEY": KEYS.secret_key, "AWS_REGION": "us-east-1", "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_CONFIG_FILE": os.devnull}
+
+
+class Request(BaseHTTPRequestHandler):
+    """One that came to a scripted store."""
+
+    protocol_version = "HTTP/1.1"
+    server: ScriptedStore
+
+    def _do(self) -> None:
+        self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked.append(f"{self.command} {self.path}")
+        self.server.script(self)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _do  # noqa: N815
+
+    def answer(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), "ETag": '"e"', **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def hang_up(self) -> None:
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class ScriptedStore(ThreadingHTTPServer):
+    """Answers each request as `script` does; `asked` is what came, in order."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Request)
+        self.script: Callable[[Request], None] = Request.answer
+        self.asked: list[str] = []
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def client(self, **options: Any) -> railhead.Client:
+        return railhead.Client(self.endpoint, fabric="http", credentials=KEYS, region="us-east-1", **options)
+
+    def came(self, what: str) -> list[str]:
+        return [each for each in self.asked if what in each]
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedStore]:
+    with ScriptedStore() as store:
+        thread = threading.Thread(target=store.serve_forever)
+        thread.start()
+        yield store
+        store.shutdown()
+        thread.join()
+
+
+UPLOAD = b"<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+COMPLETED = b"<CompleteMultipartUploadResult><ETag>&quot;e-1&quot;</ETag></CompleteMultipartUploadResult>"
+
+
+def take_uploads(request: Request) -> None:
+    """As a store does that takes all."""
+    if request.command == "POST":
+        request.answer(body=UPLOAD if request.path.endswith("?uploads") else COMPLETED)
+    else:
+        request.answer(204 if request.command == "DELETE" else 200)
 
 
 def descriptors() -> int:

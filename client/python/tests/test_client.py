@@ -140,6 +140,8 @@ def test_mistakes(client: railhead.Client, monkeypatch: pytest.MonkeyPatch) -> N
         client.put_from("s3://data/x", b"", metadata={"a": "b\nc"})
     with pytest.raises(ValueError, match="no such fabric"):
         railhead.Client("http://127.0.0.1:1", fabric="tcp")
+    with pytest.raises(ValueError, match="16 MiB"):
+        railhead.Client("http://127.0.0.1:1", ring=8 * MIB)
     with pytest.raises(ValueError, match="not an endpoint"):
         railhead.Client("127.0.0.1:9000")
     for name in ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"):
@@ -223,6 +225,13 @@ def test_ring_smaller_than_what_is_under_way(running: Rack, big: bytes) -> None:
         buffers = [bytearray(len(big)) for _ in range(4)]
         client.get_many([("s3://data/big", buffer) for buffer in buffers])
         assert all(buffer == big for buffer in buffers)
+
+
+def test_least_ring_takes_all_that_is_put(running: Rack) -> None:
+    data = content(16 * MIB)
+    with running.client(fabric="loopback", ring=16 * MIB) as client:
+        assert client.put_from("s3://data/small-ring", data).via == "loopback"
+        assert client.get("s3://data/small-ring") == data
 
 
 def test_plain_s3_instead_of_a_gateway(running: Rack, big: bytes) -> None:

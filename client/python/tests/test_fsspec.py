@@ -89,6 +89,16 @@ def test_files(fs: Any, tree: str) -> None:
             file.read(1)
 
 
+def test_write_that_is_larger_than_the_ring(environment: Rack) -> None:
+    fs = RailheadFileSystem(fabric="loopback", ring=16 * MIB, skip_instance_cache=True)
+    data = content(40 * MIB + 1)
+    with fs.open("data/larger", "wb", block_size=32 * MIB) as file:
+        file.write(data)
+    assert fs.cat("data/larger") == data
+    assert fs.client.report().bytes_by_path == {"loopback": 2 * len(data)}
+    fs.client.close()
+
+
 def test_local_files_and_copies(fs: Any, tree: str, tmp_path: Path) -> None:
     fs.get(tree, str(tmp_path / "here"), recursive=True)
     assert (tmp_path / "here/a").read_bytes() == DATA

@@ -17,10 +17,9 @@ from railhead._paths import Paths
 from railhead._progress import Progress, reporting
 from railhead._ring import COPIED_BYTES
 from railhead._session import Box, Outcome
-from railhead._settings import split
+from railhead._settings import PUT_BYTES, split
 from railhead._transfer import Steps, Transfer
 
-MULTIPART_BYTES = 16 << 20
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
 _FIRST_BYTES = 256 << 10  # of an object that may be small
@@ -217,20 +216,28 @@ class Upload:
         bucket, key = split(self.url)
         return self.paths.http().call(self.url, operation, Bucket=bucket, Key=key, **arguments)
 
-    def send(self, box: Box, number: int, buffer: Any) -> Steps[str]:
-        """One part; its ETag."""
+    def send(self, box: Box, first_number: int, buffer: Any, part_bytes: int) -> Steps[dict[int, str]]:
+        """In parts of one size, up to twice `part_bytes`, or what fits into the ring; their ETags."""
         view = _memory.view(buffer, writable=False)
-        job = Parts(self.url, view, self.upload_id, view.nbytes, first_number=number)
+        count = max(1, view.nbytes // min(part_bytes, self.paths.settings.ring // 2))
+        job = Parts(self.url, view, self.upload_id, -(-view.nbytes // count), first_number=first_number)
         yield from Transfer(self.paths, box).run([job], True)
-        return job.etags[number]
+        return job.etags
 
     def create(self) -> None:
         self.upload_id = self._call("create_multipart_upload", **stored(self.headers))["UploadId"]
 
     def complete(self, etags: Mapping[int, str]) -> None:
+        """What fails is aborted, unless it may have been done, or may still be."""
         parts = [{"PartNumber": number, "ETag": etags[number]} for number in sorted(etags)]
-        answer = self._call("complete_multipart_upload", UploadId=self.upload_id, MultipartUpload={"Parts": parts},
-                            IfNoneMatch="*" if self.if_none_match else None)
+        try:
+            answer = self._call("complete_multipart_upload", UploadId=self.upload_id, MultipartUpload={"Parts": parts},
+                                IfNoneMatch="*" if self.if_none_match else None)
+        except errors.OutcomeUnknown:
+            raise
+        except BaseException:
+            self.abort()
+            raise
         self.etag, self.version_id = answer["ETag"], answer.get("VersionId")
 
     def abort(self) -> None:
@@ -250,7 +257,7 @@ def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | 
         raise ValueError("content type and metadata are one line each")
     with reporting(progress, view.nbytes, "write") as tell:
         transfer = Transfer(paths, box, tell)
-        if view.nbytes <= MULTIPART_BYTES:
+        if view.nbytes <= PUT_BYTES:
             job = Put(url, view, headers, if_none_match=if_none_match)
             yield from transfer.run([job], True)
             assert job.outcome is not None
@@ -265,10 +272,10 @@ def _in_parts(transfer: Transfer, upload: Upload, view: View) -> Steps[Stored]:
         yield upload.create
         job = Parts(upload.url, view, upload.upload_id, part_bytes)
         yield from transfer.run([job], True)
-        yield partial(upload.complete, job.etags)
     except BaseException:
         yield upload.abort
         raise
+    yield partial(upload.complete, job.etags)
     return Stored(upload.etag, upload.version_id, job.via)
 
 

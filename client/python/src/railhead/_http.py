@@ -94,9 +94,10 @@ class PlainS3:
             aws_session_token=keys.session_token if named else None)
 
     def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """One operation; RailheadError."""
-        with _Translated(url):
-            answer: dict[str, Any] = getattr(self._retrying, operation)(**_present(arguments))
+        """One operation; RailheadError. What a repeat could take for another's doing is sent once."""
+        is_once = operation == "complete_multipart_upload"
+        with _Translated(url, unknown=is_once):
+            answer: dict[str, Any] = getattr(self._once if is_once else self._retrying, operation)(**_present(arguments))
             return answer
 
     def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str) -> Outcome:

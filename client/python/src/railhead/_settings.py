@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import botocore.session
 
 FABRICS = ("auto", "verbs", "loopback", "http")
+PUT_BYTES = 16 << 20  # of one PUT at most, which goes through the ring in one piece
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
            ca: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
     if fabric not in FABRICS:
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
-    if deadline <= 0 or in_flight < 1 or ring < 1 << 20:
-        raise ValueError("deadline and in_flight are more than 0, ring at least 1 MiB")
+    if deadline <= 0 or in_flight < 1 or ring < PUT_BYTES:
+        raise ValueError("deadline and in_flight are more than 0, ring at least 16 MiB")
     aws = botocore.session.Session(profile=profile)
     return Settings(
         endpoint=_endpoint(endpoint, aws), fabric=fabric, ca=ca or aws.get_config_variable("ca_bundle"),

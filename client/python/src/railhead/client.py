@@ -143,8 +143,8 @@ class Client:
         """A multipart upload in the hands of the caller, as a filesystem's files need it."""
         return Upload(self._paths, url, {}, if_none_match)
 
-    def _send_part(self, upload: Upload, number: int, buffer: Any) -> str:
-        return self._run(lambda _, box: upload.send(box, number, buffer))
+    def _send_parts(self, upload: Upload, first_number: int, buffer: Any, part_bytes: int) -> dict[int, str]:
+        return self._run(lambda _, box: upload.send(box, first_number, buffer, part_bytes))
 
     def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """Any other operation of S3's, over HTTP, as botocore names it and its arguments."""

@@ -20,7 +20,7 @@ from railhead.client import Client
 _CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring")
 _FSSPEC = ("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache", "asynchronous", "loop",
            "batch_size")
-_PART_BYTES = 8 << 20  # and a file's blocks, which are S3's parts
+_PART_BYTES = 8 << 20  # at least: S3 takes no part of less than 5 MiB, the last excepted
 
 
 def use_for_s3() -> None:
@@ -197,9 +197,14 @@ class RailheadFileSystem(AbstractFileSystem):
 
 
 class RailheadFile(AbstractBufferedFile):
-    """Read in blocks of one version; written in parts that become an object when it is closed."""
+    """
+    Read in blocks of one version; written in parts that become an object when it is closed, in a transaction when that ends.
+    Of one that was discarded, as after an error, nothing is stored any more.
+    """
 
     fs: RailheadFileSystem
+    _upload: Upload | None = None
+    _is_discarded = False
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         version = Outcome(size=self.size, etag=self.details["ETag"])
@@ -208,35 +213,45 @@ class RailheadFile(AbstractBufferedFile):
         return got
 
     def _initiate_upload(self) -> None:
-        self._upload: Upload | None = None
         self._etags: dict[int, str] = {}
 
     def _upload_chunk(self, final: bool = False) -> bool:
-        url, is_new = self.fs._url(self.path), self.mode == "xb"
-        data = self.buffer.getbuffer()[: self.buffer.tell()]
-        try:
-            if final and self.autocommit and self._upload is None:
-                self.fs.client.put_from(url, data, if_none_match=is_new)
-                return True
-            if self._upload is None:
-                self._upload = self.fs.client._upload(url, if_none_match=is_new)
-                self._upload.create()
-            if len(data):
-                number = len(self._etags) + 1
-                self._etags[number] = self.fs.client._send_part(self._upload, number, data)
-        except BaseException:
-            self.discard()
-            raise
+        data = self.buffer.getbuffer()
+        if not final and len(data) < _PART_BYTES:
+            return False
+        is_whole = final and self.autocommit and self._upload is None
+        if len(data) and not is_whole:
+            try:
+                self._send(data)
+            except BaseException:
+                self.discard()
+                raise
         if final and self.autocommit:
             self.commit()
         return True
 
+    def _send(self, data: memoryview) -> None:
+        client = self.fs.client
+        if self._upload is None:
+            self._upload = client._upload(self.fs._url(self.path), if_none_match=self.mode == "xb")
+            self._upload.create()
+        self._etags |= client._send_parts(self._upload, len(self._etags) + 1, data, max(self.blocksize, _PART_BYTES))
+
     def commit(self) -> None:
-        if self._upload is not None:
-            self._upload.complete(self._etags)
-            self._upload = None
+        """Without an upload what is in the buffer is all: after a transaction nothing is."""
+        if not self.autocommit:
+            self.close()
+        url = self.fs._url(self.path)
+        if self._is_discarded:
+            raise errors.Cancelled("the file was discarded", url=url)
+        upload, self._upload = self._upload, None
+        if upload is None:
+            self.fs.client.put_from(url, self.buffer.getbuffer(), if_none_match=self.mode == "xb")
+        else:
+            upload.complete(self._etags)
 
     def discard(self) -> None:
+        self._is_discarded = self.closed = True
         upload, self._upload = self._upload, None
         if upload is not None:
             upload.abort()
