@@ -7,11 +7,12 @@ import random
 from collections.abc import Callable
 
 import pytest
+from conftest import KEYS
 
 import railhead
-from railhead import _memory
+from railhead import _memory, _transfer
 from railhead._jobs import Get, Piece
-from railhead._session import Outcome
+from railhead._session import Box, Outcome
 from railhead._transfer import _AT_ONCE
 
 PART = 100
@@ -173,4 +174,17 @@ def test_truncated_answer(missing: int) -> None:
     job, _ = read_of(3 * PART)
     first, *_ = job.first(_AT_ONCE)
     job.came(first, Outcome(moved=PART - missing, size=3 * PART, etag='"1"'))
-    assert isinstance(job.error, ValueError)
+    assert isinstance(job.error, railhead.StoreError)
+
+
+def test_more_bytes_than_there_is_room_for_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[int] = []
+    monkeypatch.setattr(_transfer, "copy", lambda _to, _source, nbytes: copied.append(nbytes))
+    for moved in (16, 1 << 30):
+        job, _ = read_of(16)
+        piece, = job.first(1)
+        with railhead.Client("http://127.0.0.1:1", credentials=KEYS) as client:
+            piece.slot = client._paths.ring(None).acquire(16, Box())
+            _transfer.Transfer(client._paths, Box())._deliver(piece, Outcome(moved=moved, size=1 << 30, etag='"1"'))
+        assert isinstance(job.error, railhead.StoreError) == (moved > 16)
+    assert copied == [16]

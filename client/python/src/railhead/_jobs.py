@@ -121,7 +121,7 @@ class Get(Job):
         self.via = self.via or piece.via
         expected = max(0, min(piece.view.nbytes, outcome.size - piece.first))
         if outcome.moved != expected:
-            self.fail(ValueError(f"{self.url}: {outcome.moved} bytes came in place of {expected}"))
+            self.fail(errors.StoreError(f"{outcome.moved} bytes came in place of {expected}", url=self.url))
             return []
         more: list[Piece] = []
         if self.outcome is None:

@@ -271,16 +271,16 @@ class Transfer:
         return False
 
     def _deliver(self, piece: Piece, outcome: Outcome) -> None:
-        if piece.slot is not None and not piece.job.writes and outcome.moved:
+        # First of all: the job knows whether so many bytes can have come.
+        self._ready.extend(piece.job.came(piece, outcome))
+        if piece.slot is not None and not piece.job.writes and outcome.moved and not piece.job.error:
             to, source = piece.view.address, piece.slot.memory.address
             if piece.view.cuda is not None:
                 piece.outcome = outcome
-                self._ready.extend(piece.job.came(piece, outcome))
                 self._copying.append((_cuda.device(piece.view.cuda).from_host(to, source, outcome.moved), piece))
                 return
             copy(to, source, outcome.moved)
         self._release(piece)
-        self._ready.extend(piece.job.came(piece, outcome))
         self._tell(outcome.moved)
 
     def _reap(self) -> None:
