@@ -133,7 +133,7 @@ class Request(BaseHTTPRequestHandler):
 
     def answer(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), "ETag": '"e"', **headers}.items():
+        for name, value in {"Content_Length": str(len(body)), "ETag": '"e"', **headers}.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)

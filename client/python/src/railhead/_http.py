@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import botocore.config
-import botocore.exceptions
 import urllib3
+from botocore import exceptions
+from botocore.parsers import ResponseParserError
 
 from railhead import _native, errors
 from railhead._memory import View
@@ -20,6 +21,13 @@ from railhead._session import Outcome
 from railhead._settings import Settings
 
 _CONNECT_SECONDS = 10
+_MOST_TRIES = 3
+_NOT_SENT = (exceptions.ConnectTimeoutError, exceptions.EndpointConnectionError, exceptions.ProxyConnectionError)
+_LOST = (exceptions.HTTPClientError, exceptions.ConnectionError, exceptions.IncompleteReadError, ResponseParserError,
+         urllib3.exceptions.HTTPError, OSError)
+# Of answers without a document, as those to HEAD, botocore takes the status for the code; this is what the channel says.
+_CODES = {"400": "BadRequest", "401": "AccessDenied", "403": "AccessDenied", "404": "NoSuchKey", "412": "PreconditionFailed",
+          "416": "InvalidRange", "503": "SlowDown"}
 
 
 def bytes_of(memory: View) -> memoryview:
@@ -73,7 +81,7 @@ class PlainS3:
 
     @cached_property
     def _tries_thrice(self) -> Any:
-        return self._client(3)
+        return self._client(_MOST_TRIES)
 
     @cached_property
     def _tries_once(self) -> Any:
@@ -101,18 +109,28 @@ class PlainS3:
             return answer
 
     def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str) -> Outcome:
-        def read() -> Outcome:
+        def ask() -> dict[str, Any]:
             wanted = f"bytes={span[0]}-{span[1]}" if span else f"bytes=0-{memory.nbytes - 1}"
+            named = {"Bucket": bucket, "Key": key, "IfMatch": if_match}
             try:
-                answer = self._retrying.get_object(**_present({"Bucket": bucket, "Key": key, "Range": wanted,
-                                                               "IfMatch": if_match}))
-            except botocore.exceptions.ClientError as error:
+                answer: dict[str, Any] = self._retrying.get_object(**_present({**named, "Range": wanted}))
+            except exceptions.ClientError as error:
                 # An empty object has no first byte to ask for.
                 if span or error.response["ResponseMetadata"].get("HTTPStatusCode") != 416:
                     raise
-                answer = self._retrying.get_object(**_present({"Bucket": bucket, "Key": key, "IfMatch": if_match}))
-            with closing(answer["Body"]) as body:
-                moved = _fill(body, bytes_of(memory), answer["ContentLength"])
+                answer = self._retrying.get_object(**_present(named))
+            return answer
+
+        def read(tries: int = 1) -> Outcome:
+            answer = ask()
+            try:
+                with closing(answer["Body"]) as body:
+                    moved = _fill(body, bytes_of(memory), answer["ContentLength"])
+            except (exceptions.IncompleteReadError, exceptions.ResponseStreamingError, errors.ConnectionLost):
+                # botocore repeats only what has no answer.
+                if tries == _MOST_TRIES:
+                    raise
+                return read(tries + 1)
             content_range = answer.get("ContentRange", "")
             size = int(content_range.rpartition("/")[2]) if content_range else answer["ContentLength"]
             return Outcome(status=answer["ResponseMetadata"]["HTTPStatusCode"], moved=moved, size=size, etag=answer["ETag"],
@@ -180,18 +198,28 @@ class _Translated:
     def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
         if isinstance(error, errors.RailheadError):
             return
-        if isinstance(error, botocore.exceptions.ClientError):
-            said, meta = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
-            raise errors.of_store(meta.get("HTTPStatusCode", 0), said.get("Code", ""), said.get("Message", ""), self._url,
-                                  meta.get("RequestId", "")) from error
-        if isinstance(error, botocore.exceptions.ConnectTimeoutError | botocore.exceptions.EndpointConnectionError):
-            raise errors.ConnectionLost(str(error), url=self._url) from error
-        if isinstance(error, botocore.exceptions.HTTPClientError | urllib3.exceptions.HTTPError | OSError):
-            if self._unknown:
-                raise errors.OutcomeUnknown(str(error), url=self._url) from error
-            timed_out = isinstance(error, botocore.exceptions.ReadTimeoutError)
-            kind = errors.DeadlineExceeded if timed_out else errors.ConnectionLost
-            raise kind(str(error), url=self._url) from error
+        if isinstance(error, exceptions.ClientError):
+            raise _of_store(error, self._url) from error
+        if isinstance(error, exceptions.ParamValidationError | exceptions.ValidationError):
+            raise ValueError(f"{self._url}: {error}") from error
+        if isinstance(error, (*_LOST, exceptions.BotoCoreError)):
+            raise self._kind(error)(str(error), url=self._url) from error
+
+    def _kind(self, error: BaseException) -> type[errors.RailheadError]:
+        if isinstance(error, _NOT_SENT):
+            return errors.ConnectionLost
+        if not isinstance(error, _LOST):
+            return errors.RailheadError
+        if self._unknown:
+            return errors.OutcomeUnknown
+        return errors.DeadlineExceeded if isinstance(error, exceptions.ReadTimeoutError) else errors.ConnectionLost
+
+
+def _of_store(error: Any, url: str) -> errors.RailheadError:
+    said, meta = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
+    code = "NoSuchBucket" if (said.get("Code"), error.operation_name) == ("404", "HeadBucket") else said.get("Code", "")
+    return errors.of_store(meta.get("HTTPStatusCode", 0), _CODES.get(code, code), said.get("Message", ""), url,
+                           meta.get("RequestId", ""))
 
 
 def _outcome(url: str, action: Callable[[], Outcome], unknown: bool = False) -> Outcome:

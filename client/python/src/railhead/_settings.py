@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import ssl
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import botocore.session
+from botocore.exceptions import BotoCoreError
+
+from railhead import errors
 
 FABRICS = ("auto", "verbs", "loopback", "http")
 PUT_BYTES = 16 << 20  # of one PUT at most, which goes through the ring in one piece
@@ -38,10 +43,13 @@ class Settings:
         """Those of now: temporary ones are renewed by botocore."""
         if self.named:
             return self.named
-        found = self.aws.get_credentials()
-        if found is None:
+        try:
+            found = self.aws.get_credentials()
+            frozen = found and found.get_frozen_credentials()
+        except BotoCoreError as error:
+            raise errors.RailheadError(str(error)) from error
+        if frozen is None:
             raise ValueError("no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE")
-        frozen = found.get_frozen_credentials()
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
 
 
@@ -51,11 +59,20 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
     if deadline <= 0 or in_flight < 1 or ring < PUT_BYTES:
         raise ValueError("deadline and in_flight are more than 0, ring at least 16 MiB")
-    aws = botocore.session.Session(profile=profile)
-    return Settings(
-        endpoint=_endpoint(endpoint, aws), fabric=fabric, ca=ca or aws.get_config_variable("ca_bundle"),
-        region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
-        deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
+    try:
+        aws = botocore.session.Session(profile=profile)
+        return Settings(
+            endpoint=_endpoint(endpoint, aws), fabric=fabric, ca=ca or aws.get_config_variable("ca_bundle") or _system_ca(),
+            region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
+            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
+    except BotoCoreError as error:
+        raise ValueError(str(error)) from error
+
+
+def _system_ca() -> str | None:
+    """OpenSSL's file, else the distributions'; where there is none, botocore has its own."""
+    files = (ssl.get_default_verify_paths().cafile, "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
+    return next((file for file in files if file and Path(file).exists()), None)
 
 
 def _endpoint(named: str | None, aws: Any) -> str:

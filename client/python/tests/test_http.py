@@ -1,0 +1,86 @@
+"""Plain S3, against a store that is scripted: whatever goes wrong is an error of this package's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from conftest import KEYS, Request, ScriptedStore
+
+import railhead
+
+DATA = b"0123456789" * 10
+
+
+def part_of(request: Request, sent: int) -> None:
+    """The first `sent` bytes of an answer that announces all of them."""
+    request.answer(206, DATA[:sent], Content_Length=str(len(DATA)), Content_Range=f"bytes 0-{len(DATA) - 1}/{len(DATA)}")
+    request.hang_up()
+
+
+def test_read_that_breaks_off_is_asked_for_again(scripted: ScriptedStore) -> None:
+    scripted.script = lambda request: part_of(request, len(DATA) if len(scripted.asked) == 3 else 50)
+    with scripted.client() as client:
+        assert client.get("s3://b/k") == DATA
+    assert len(scripted.asked) == 3
+
+
+def test_read_that_always_breaks_off_is_a_lost_connection(scripted: ScriptedStore) -> None:
+    scripted.script = lambda request: part_of(request, 50)
+    with scripted.client() as client, pytest.raises(railhead.ConnectionLost):
+        client.get("s3://b/k")
+    assert len(scripted.asked) == 3
+
+
+def test_what_botocore_refuses_is_a_mistake(scripted: ScriptedStore) -> None:
+    with scripted.client() as client:
+        with pytest.raises(ValueError, match="Bad Bucket"):
+            client.head("s3://Bad Bucket/k")
+        with pytest.raises(ValueError, match="Bad Bucket"):
+            client.call("s3://Bad Bucket", "head_bucket", Bucket="Bad Bucket")
+
+
+def test_profile_that_is_not_there() -> None:
+    said = subprocess.run([sys.executable, "-m", "railhead", "report"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "AWS_PROFILE": "nope", "AWS_CONFIG_FILE": os.devnull})
+    assert (said.returncode, said.stderr) == (2, "railhead: The config profile (nope) could not be found\n")
+
+
+def test_credentials_that_cannot_be_had(scripted: ScriptedStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    config = tmp_path / "config"
+    config.write_text("[default]\ncredential_process = false\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for fabric in ("http", "loopback"):
+        with railhead.Client(scripted.endpoint, fabric=fabric) as client, pytest.raises(railhead.RailheadError):
+            client.head("s3://b/k")
+
+
+@pytest.mark.parametrize(("status", "kind", "code"), [
+    (403, railhead.AccessDenied, "AccessDenied"), (404, railhead.NotFound, "NoSuchKey"),
+    (412, railhead.PreconditionFailed, "PreconditionFailed")])
+def test_refusals_without_a_document_have_the_channel_s_codes(scripted: ScriptedStore, status: int,
+                                                              kind: type[railhead.RailheadError], code: str) -> None:
+    scripted.script = lambda request: request.answer(status)
+    with scripted.client() as client:
+        with pytest.raises(kind) as caught:
+            client.head("s3://b/k")
+        assert caught.value.code == code
+        with pytest.raises(kind) as caught:
+            client.call("s3://b", "head_bucket", Bucket="b")
+        assert caught.value.code == code.replace("NoSuchKey", "NoSuchBucket")
+
+
+def test_authorities_are_the_system_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    (tmp_path / "ca.pem").touch()
+    for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
+    assert railhead.Client("https://127.0.0.1:1", credentials=KEYS)._settings.ca == str(tmp_path / "ca.pem")
+    assert railhead.Client("https://127.0.0.1:1", credentials=KEYS, ca="named")._settings.ca == "named"
