@@ -135,6 +135,13 @@ class Transfer:
         except errors.ConnectionLost as error:
             for piece in pieces:
                 self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
+        except ValueError as error:
+            # Of many, all were refused for one of them.
+            if len(batch) == 1:
+                self._box.put(pieces[0], Outcome(_native.STORE, error=error))
+            else:
+                for each in batch:
+                    self._submit([each])
         except BaseException:
             self._native &= self._session.under_way(self._box)
             for piece in pieces:
