@@ -35,6 +35,20 @@ def test_read_that_always_breaks_off_is_a_lost_connection(scripted: ScriptedStor
     assert len(scripted.asked) == 3
 
 
+def test_object_without_bytes_is_sent_without_asking(scripted: ScriptedStore) -> None:
+    expected: list[str | None] = []
+
+    def take(request: Request) -> None:
+        expected.append(request.headers["Expect"])
+        request.answer()
+
+    scripted.script = take
+    with scripted.client() as client:
+        client.put_from("s3://b/k", b"")
+        client.put_from("s3://b/k", b"x")
+    assert expected == [None, "100-continue"]
+
+
 def test_what_botocore_refuses_is_a_mistake(scripted: ScriptedStore) -> None:
     with scripted.client() as client:
         with pytest.raises(ValueError, match="Bad Bucket"):

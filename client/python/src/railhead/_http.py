@@ -152,7 +152,9 @@ class PlainS3:
         def write() -> Outcome:
             # A part may be sent again; an object that another wrote meanwhile may not.
             client = self._retrying if operation == "upload_part" else self._once
-            answer = getattr(client, operation)(Body=_Body(memory), ContentLength=memory.nbytes, **_present(arguments))
+            # For a stream botocore asks first (Expect), of no bytes, too: after that the gateway may close the connection.
+            body = {"Body": _Body(memory)} if memory.nbytes else {}
+            answer = getattr(client, operation)(**body, ContentLength=memory.nbytes, **_present(arguments))
             return Outcome(status=200, moved=memory.nbytes, size=memory.nbytes, etag=answer["ETag"],
                            version_id=answer.get("VersionId", ""))
         return _outcome(url, write, unknown=operation == "put_object")
