@@ -114,6 +114,31 @@ def test_local_files_and_copies(fs: Any, tree: str, tmp_path: Path) -> None:
     assert not fs.exists(f"{tree}/again")
 
 
+def test_folders_by_markers(fs: Any) -> None:
+    for key in ("dir/", "dir/sub/", "dir/sub/file"):
+        fs.client.put_from(f"s3://data/marked/{key}", b"")
+    assert fs.find("data/marked") == ["data/marked/dir/sub/file"]
+    for path in ("data/marked/dir", "data/marked/dir/", "data/marked", "data"):
+        with pytest.raises(IsADirectoryError):
+            fs.open(path, "rb")
+    fs.rm(["data/marked/dir/sub"], recursive=True)
+    assert [info.url for info in fs.client.list("s3://data/marked/")] == ["s3://data/marked/dir/"]
+    fs.rm("data/mark*", recursive=True)
+    assert not fs.exists("data/marked")
+    with pytest.raises(FileNotFoundError):
+        fs.rm("data/marked", recursive=True)
+
+
+def test_other_secrets_are_another_filesystem() -> None:
+    def of(secret: str, token: str | None = None) -> Any:
+        return RailheadFileSystem(endpoint="http://127.0.0.1:1", credentials=railhead.Credentials("AKID", secret, token))
+
+    first = of("first")
+    assert of("first") is first
+    assert len({id(each) for each in (first, of("second"), of("first", "token"), of("first", "renewed"))}) == 4
+    assert "first" not in repr(railhead.Credentials("AKID", "first"))
+
+
 def test_buckets(fs: Any) -> None:
     fs.mkdir("of-fsspec")
     assert fs.exists("of-fsspec")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import ssl
 from dataclasses import dataclass, field
@@ -18,11 +19,20 @@ FABRICS = ("auto", "verbs", "loopback", "http")
 PUT_BYTES = 16 << 20  # of one PUT at most, which goes through the ring in one piece
 
 
+_MARKS = os.urandom(16)
+
+
 @dataclass(frozen=True)
 class Credentials:
+    """As a text, secrets are a mark of this process's: fsspec takes options whose texts are the same for the same."""
+
     access_key: str
-    secret_key: str = field(repr=False)
-    session_token: str | None = field(default=None, repr=False)
+    secret_key: str
+    session_token: str | None = None
+
+    def __repr__(self) -> str:
+        secrets = repr((self.secret_key, self.session_token)).encode()
+        return f"Credentials({self.access_key!r}, {hashlib.blake2b(secrets, key=_MARKS, digest_size=8).hexdigest()})"
 
 
 @dataclass(frozen=True)

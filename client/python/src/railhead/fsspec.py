@@ -111,7 +111,10 @@ class RailheadFileSystem(AbstractFileSystem):
               cache_options: Mapping[str, Any] | None = None, **options: Any) -> RailheadFile:
         if mode not in ("rb", "wb", "xb"):
             raise ValueError(f"objects are read or written whole, not opened as {mode!r}")
-        return RailheadFile(self, path, mode, block_size or _PART_BYTES, autocommit, cache_options=cache_options, **options)
+        file = RailheadFile(self, path, mode, block_size or _PART_BYTES, autocommit, cache_options=cache_options, **options)
+        if mode == "rb" and file.details["type"] == "directory":
+            raise IsADirectoryError(path)
+        return file
 
     # ---- What there is ----
 
@@ -171,6 +174,18 @@ class RailheadFileSystem(AbstractFileSystem):
         if from_key and self.info(source)["type"] == "file":
             self.client.call(self._url(target), "copy_object", Bucket=bucket, Key=key,
                              CopySource={"Bucket": from_bucket, "Key": from_key})
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        if not recursive or maxdepth is not None:
+            super().rm(path, recursive=recursive, maxdepth=maxdepth)
+            return
+        for name in self.expand_path(path):
+            if not self.exists(name):
+                raise FileNotFoundError(name)
+            # By their keys, some of which are no paths: those of folders' markers.
+            for info in list(self.client.list(self._url(name) + "/")):
+                self.client.delete(info.url)
+            self.rm_file(name)
 
     def rm_file(self, path: str) -> None:
         if "/" in self._strip_protocol(path):
