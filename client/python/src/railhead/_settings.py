@@ -17,8 +17,6 @@ from railhead import errors
 
 FABRICS = ("auto", "verbs", "loopback", "http")
 PUT_BYTES = 16 << 20  # of one PUT at most, which goes through the ring in one piece
-
-
 _MARKS = os.urandom(16)
 
 
