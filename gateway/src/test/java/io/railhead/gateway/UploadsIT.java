@@ -110,6 +110,20 @@ class UploadsIT {
         assertThat(store.count("PUT /b/refused")).isZero();
     }
 
+    /** As botocore asks with a stream that turns out to have none. */
+    @Test
+    void whoAsksFirstAndHasNoBytesKeepsItsConnection() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            for (int i = 0; i < 100; i++) {
+                raw.send(head("/b/none", new byte[0], "Content-Length: 0",
+                        "Expect: 100-continue"));
+                assertThat(raw.receive().status()).isEqualTo(200);
+            }
+            assertServes(raw);
+        }
+        assertThat(store.object("/b/none")).isEmpty();
+    }
+
     @Test
     void aRefusedUploadIsAnsweredWhileItsBodyIsStillOnItsWay() {
         store.deny("AK");

@@ -275,7 +275,7 @@ public final class Exchange implements Requester {
             return;
         }
         draining = true;
-        if (request.getHeader("expect") != null) {
+        if (request.getHeader("expect") != null && announcesBody()) {
             request.connection().close();
             return;
         }
@@ -290,6 +290,12 @@ public final class Exchange implements Requester {
             }
         });
         request.resume();
+    }
+
+    private boolean announcesBody() {
+        String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
+        return request.getHeader(HttpHeaders.TRANSFER_ENCODING) != null
+                || (length != null && !length.equals("0"));
     }
 
     private S3Exception unexpected(Throwable cause) {
