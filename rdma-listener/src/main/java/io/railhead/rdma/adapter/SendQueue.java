@@ -22,6 +22,8 @@ public final class SendQueue {
     private final int signalEvery;
     private final @Nullable Work[] works;
     private final long[] lastPositions;
+    /** Whether some of the work's requests were refused. */
+    private final boolean[] cut;
     private int firstWork;
     private int workCount;
     private long posted;
@@ -41,11 +43,13 @@ public final class SendQueue {
         this.signalEvery = signalEvery;
         this.works = new Work[depth];
         this.lastPositions = new long[depth];
+        this.cut = new boolean[depth];
     }
 
-    /** How many more work requests may be posted now. */
+    /** How many more work requests may be posted now, each with a work of its own. */
     public int room() {
-        return depth - (int) (posted - retired);
+        // Works may share a request, and then there are more of them.
+        return depth - Math.max(workCount, (int) (posted - retired));
     }
 
     public boolean isDrained() {
@@ -76,18 +80,25 @@ public final class SendQueue {
         int at = (firstWork + workCount) % depth;
         works[at] = work;
         lastPositions[at] = posted - 1;
+        cut[at] = false;
         workCount++;
     }
 
-    /** The adapter did not take the last requests in: they are let go. */
+    /**
+     * The adapter did not take the last requests in. Their works have failed, and end with what it
+     * did take in, since earlier requests of theirs may be among that.
+     */
     public void refused(int requests) {
         posted -= requests;
-        while (workCount > 0
-                && lastPositions[(firstWork + workCount - 1) % depth] >= posted) {
-            workCount--;
-            int at = (firstWork + workCount) % depth;
-            end(at, false);
+        for (int i = workCount - 1; i >= 0; i--) {
+            int at = (firstWork + i) % depth;
+            if (lastPositions[at] < posted) {
+                break;
+            }
+            lastPositions[at] = posted - 1;
+            cut[at] = true;
         }
+        retire(retired - 1, false);
     }
 
     /**
@@ -124,6 +135,6 @@ public final class SendQueue {
     private void end(int at, boolean arrived) {
         Work work = requireNonNull(works[at]);
         works[at] = null;
-        work.ended(arrived);
+        work.ended(arrived && !cut[at]);
     }
 }

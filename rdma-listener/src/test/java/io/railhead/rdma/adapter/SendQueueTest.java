@@ -86,10 +86,76 @@ final class SendQueueTest {
         post(queue, 2);
         queue.add(work("refused"));
         queue.refused(2);
-        assertThat(heard).containsExactly("refused failed");
         queue.completed((int) kept, true);
-        assertThat(heard).last().isEqualTo("kept arrived");
+        assertThat(heard).containsExactly("kept arrived", "refused failed");
         assertThat(queue.isDrained()).isTrue();
+    }
+
+    @Test
+    void whatIsRefusedWholeWithNothingBeforeItEndsAtOnce() {
+        SendQueue queue = new SendQueue(8, 4);
+        post(queue, 2);
+        queue.add(work("a"));
+        queue.refused(2);
+        assertThat(heard).containsExactly("a failed");
+        assertThat(queue.isDrained()).isTrue();
+    }
+
+    @Test
+    void workOfWhichSomeIsTheAdaptersEndsOnlyWithThat() {
+        SendQueue queue = new SendQueue(8, 4);
+        post(queue, 3);
+        queue.add(work("a"));
+        queue.refused(1);
+        assertThat(heard).isEmpty();
+        queue.completed(0, true);
+        assertThat(heard).isEmpty();
+        queue.completed(1, false);
+        assertThat(heard).containsExactly("a failed");
+        assertThat(queue.isDrained()).isTrue();
+    }
+
+    @Test
+    void workOfWhichSomeIsTheAdaptersFailsThoughThatArrives() {
+        SendQueue queue = new SendQueue(8, 4);
+        post(queue, 2);
+        queue.add(work("a"));
+        queue.refused(1);
+        queue.completed(0, true);
+        assertThat(heard).containsExactly("a failed");
+        long last = post(queue, 1);
+        queue.add(work("next"));
+        queue.completed((int) last, true);
+        assertThat(heard).last().isEqualTo("next arrived");
+    }
+
+    /** As of a delivery that takes several turns, with messages between them. */
+    @Test
+    void workThatBeganBeforeAnothersIsTheAdaptersWhatComesOfItsEnd() {
+        SendQueue queue = new SendQueue(8, 4);
+        post(queue, 2);
+        post(queue, 1);
+        queue.add(work("message"));
+        post(queue, 2);
+        queue.add(work("delivery"));
+        queue.refused(2);
+        assertThat(heard).isEmpty();
+        queue.abandon();
+        assertThat(heard).containsExactly("message failed", "delivery failed");
+    }
+
+    @Test
+    void manyWorksInOneRequestAreNoMoreThanItHolds() {
+        SendQueue queue = new SendQueue(4, 2);
+        post(queue, 1);
+        for (int i = 0; i < 4; i++) {
+            assertThat(queue.room()).as("before %d", i).isPositive();
+            queue.add(work("" + i));
+        }
+        assertThat(queue.room()).isZero();
+        queue.completed(0, true);
+        assertThat(heard).containsExactly("0 arrived", "1 arrived", "2 arrived", "3 arrived");
+        assertThat(queue.room()).isEqualTo(4);
     }
 
     @Test
