@@ -15,6 +15,7 @@ public final class OutstandingRequests {
     private final int mask;
     private final int[] ids;
     private final @Nullable RequestOperation[] operations;
+    private final boolean[] cancelled;
     private int size;
 
     public OutstandingRequests(int maxRequests) {
@@ -26,6 +27,7 @@ public final class OutstandingRequests {
         this.mask = capacity - 1;
         this.ids = new int[capacity];
         this.operations = new RequestOperation[capacity];
+        this.cancelled = new boolean[capacity];
     }
 
     /** Takes a request in; throws where the peer has no credit left, or uses the id already. */
@@ -42,11 +44,22 @@ public final class OutstandingRequests {
         }
         ids[at] = id;
         operations[at] = operation;
+        cancelled[at] = false;
         size++;
     }
 
     public boolean contains(int id) {
         return find(id) >= 0;
+    }
+
+    /** Whether the request is outstanding and is given up now, for the first time. */
+    public boolean tryCancel(int id) {
+        int at = find(id);
+        if (at < 0 || cancelled[at]) {
+            return false;
+        }
+        cancelled[at] = true;
+        return true;
     }
 
     /** Whether the request was outstanding; it is no longer. */
@@ -61,6 +74,7 @@ public final class OutstandingRequests {
             if (((at - home(ids[at])) & mask) >= ((at - hole) & mask)) {
                 ids[hole] = ids[at];
                 operations[hole] = operations[at];
+                cancelled[hole] = cancelled[at];
                 hole = at;
             }
         }

@@ -76,7 +76,7 @@ final class LoopbackChannel implements RequestChannel {
     }
 
     void cancel(int requestId) {
-        if (outstanding.contains(requestId)) {
+        if (outstanding.tryCancel(requestId)) {
             reading = true;
             handler.cancel(requestId, this);
         }

@@ -207,6 +207,11 @@ final class Link {
         rail.ready(this);
     }
 
+    /** Whether so many messages wait as never do where the peer hears what it asked for. */
+    boolean isCrowded() {
+        return messages.size() >= freeBuffers.length;
+    }
+
     void transfer(Outgoing transfer) {
         if (state == State.DRAINED) {
             transfer.dropped();

@@ -92,6 +92,8 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     private EndReason reason = EndReason.PEER_GONE;
     private List<ByteBuffer> lastWords = List.of();
     private boolean saysAnswers;
+    /** Whether the peer is to hear of the end and has not. */
+    private boolean unheard;
     private long heardNanos = System.nanoTime();
 
     /**
@@ -260,7 +262,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     }
 
     private void cancel(int id) {
-        if (requests.contains(id)) {
+        if (requests.tryCancel(id)) {
             peers.handler().cancel(id, this);
         }
     }
@@ -364,7 +366,10 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     }
 
     private void end(EndReason why) {
-        saysAnswers = proven && why != EndReason.PEER_GONE;
+        if (stage == Stage.OPEN) {
+            saysAnswers = why != EndReason.PEER_GONE;
+            unheard = saysAnswers;
+        }
         leave(why, List.of());
     }
 
@@ -401,6 +406,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
             lastWords = ended().encode();
         }
         if (lastWords.isEmpty()) {
+            unheard = false;
             link.fail(reason, "left in order");
             return;
         }
@@ -415,7 +421,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
             reason = why;
             log.info("verbs connection of session {} broken: {}", session().number(), detail);
         }
-        boolean unheard = stage == Stage.OPEN;
+        unheard |= stage == Stage.OPEN;
         stage = Stage.BROKEN;
         count(QueuePairState.BROKEN);
         endSession();
@@ -495,7 +501,14 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         }
     }
 
+    /** Answers what is not a request: a peer that asks on without hearing is ended. */
     private void say(Message message) {
+        if (link.isCrowded()) {
+            log.info("verbs session {}: the peer does not read its answers", session().number());
+            refuse(Refusal.PROTOCOL);
+            end(EndReason.PROTOCOL);
+            return;
+        }
         link.send(new MessageSend(link, encoded(message)));
     }
 

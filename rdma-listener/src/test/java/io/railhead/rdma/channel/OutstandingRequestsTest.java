@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.rdma.session.MessageException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,6 +21,7 @@ class OutstandingRequestsTest {
         Random random = new Random(seed);
         OutstandingRequests table = new OutstandingRequests(50);
         Map<Integer, RequestOperation> model = new HashMap<>();
+        Set<Integer> cancelled = new HashSet<>();
         for (int i = 0; i < 50_000; i++) {
             // Few ids, so that they collide and come again.
             int id = random.nextInt(80) << (seed % 2 == 0 ? 18 : 0);
@@ -27,10 +30,13 @@ class OutstandingRequestsTest {
                 model.put(id, RequestOperation.GET);
             } else {
                 assertThat(table.remove(id)).isEqualTo(model.remove(id) != null);
+                cancelled.remove(id);
             }
             assertThat(table.size()).isEqualTo(model.size());
             int other = random.nextInt(80) << (seed % 2 == 0 ? 18 : 0);
             assertThat(table.contains(other)).isEqualTo(model.containsKey(other));
+            assertThat(table.tryCancel(other))
+                    .isEqualTo(model.containsKey(other) && cancelled.add(other));
         }
     }
 

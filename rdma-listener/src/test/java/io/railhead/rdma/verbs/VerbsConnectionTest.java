@@ -1,0 +1,144 @@
+package io.railhead.rdma.verbs;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.MessageMemory;
+import io.railhead.rdma.adapter.PortBudgets;
+import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.EndedSessions;
+import io.railhead.rdma.session.Message;
+import io.railhead.rdma.session.Message.Bye;
+import io.railhead.rdma.session.Message.Ping;
+import io.railhead.rdma.session.Message.Proof;
+import io.railhead.rdma.session.MessageCodec;
+import io.railhead.rdma.session.MessageHeader;
+import io.railhead.rdma.session.Octets;
+import io.railhead.rdma.session.PeerSession;
+import io.railhead.rdma.session.Refusal;
+import io.railhead.rdma.session.SessionKey;
+import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The test is the poller, and never posts: as if the peer took nothing. */
+@SuppressWarnings("NullAway")
+final class VerbsConnectionTest {
+    private static final byte[] KEY = new byte[32];
+    private static final QueuePairConfig CONFIG = QueuePairConfig.DEFAULT;
+
+    private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 10, 10);
+    private final VerbsPeers peers = new VerbsPeers(
+            VerbsFabricConfig.at(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+            sessions, RequestHandler.NONE);
+    private FakeDevice device;
+    private Adapter adapter;
+    private Rail rail;
+    private MessageMemory memory;
+    private PeerSession session;
+    private VerbsConnection connection;
+
+    @BeforeEach
+    void open() throws IOException {
+        try {
+            device = new FakeDevice();
+        } catch (VerbsUnavailableException e) {
+            abort(e.getMessage());
+        }
+        adapter = Adapter.open(device.verbs, "fake0");
+        rail = new Rail(0, adapter, CONFIG, new Polling(1, Duration.ZERO, 1024),
+                new OutstandingBytes(1, 1, 1), _ -> {});
+        memory = adapter.takeMessages(peers.buffers());
+        Port port = new Port(new InetSocketAddress(0), new NoId(), adapter, List.of(rail),
+                new PortBudgets(1, 1, _ -> {}));
+        String id = requireNonNull(sessions.open("ann", VerbsFabric.NAME, _ -> KEY)).id();
+        session = requireNonNull(sessions.findPending(id, VerbsFabric.NAME));
+        Octets nonce = Octets.random(new Random(1));
+        connection = new VerbsConnection(peers, port, rail,
+                new Link(rail, rail.tryReserve(peers.receives()), null, new IbvQP(7), 0,
+                        peers.receives(), memory),
+                new Handshake(session, nonce, nonce, List.of()), _ -> {});
+        says(new Proof(SessionKey.clientProof(KEY, id, nonce, nonce)));
+        assertThat(session.isOpen()).isTrue();
+    }
+
+    @AfterEach
+    void close() {
+        rail.close();
+        adapter.giveBack(memory);
+        adapter.close();
+        device.close();
+    }
+
+    private void says(Message message) {
+        connection.received(MessageCodec.encode(message).order(ByteOrder.LITTLE_ENDIAN));
+    }
+
+    private @Nullable EndReason remembered() throws IOException {
+        EndedSessions.Remembered over = peers.ended().find(session.id());
+        if (over == null) {
+            return null;
+        }
+        ByteBuffer said = over.toSay().getFirst().order(ByteOrder.LITTLE_ENDIAN);
+        return Ended.decode(said.position(MessageHeader.BYTES)).reason();
+    }
+
+    @Test
+    void whoAsksOnAndHearsNothingIsEnded() {
+        for (int i = 0; i < 4; i++) {
+            says(new Ping(i));
+        }
+        assertThat(session.isOpen()).isTrue();
+        for (int i = 0; i < 10_000; i++) {
+            says(new Ping(i));
+        }
+        assertThat(session.isOpen()).isFalse();
+        assertThat(session.endReason()).isEqualTo(EndReason.PROTOCOL);
+        assertThat(peers.counts().snapshot().refused(Refusal.PROTOCOL)).isOne();
+    }
+
+    @Test
+    void whatBreaksBeforeItsLastWordsIsRemembered() throws IOException {
+        connection.shutDown();
+        assertThat(remembered()).isNull();
+        connection.disconnected();
+        assertThat(remembered()).isEqualTo(EndReason.SHUTTING_DOWN);
+    }
+
+    @Test
+    void whoWentByItselfIsNotTold() throws IOException {
+        says(new Bye());
+        connection.disconnected();
+        assertThat(remembered()).isNull();
+    }
+
+    private static final class NoId extends RdmaCmId {
+        NoId() throws IOException {
+            super(null, null);
+        }
+
+        @Override
+        public byte getPort_num() {
+            return 1;
+        }
+    }
+}
