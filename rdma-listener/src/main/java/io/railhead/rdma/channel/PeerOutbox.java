@@ -58,22 +58,20 @@ final class PeerOutbox {
         readerIdle = idle;
     }
 
-    /** Sends requests whose answers the reading thread sees to. */
+    /**
+     * Sends requests whose answers the reading thread sees to: all, or none where one is refused.
+     */
     List<PendingRequest> sendAndLeave(Collection<Request> requests) {
-        List<PendingRequest> begun = new ArrayList<>(requests.size());
         lock.lock();
         try {
-            for (Request request : requests) {
-                PendingRequest next = begin(request);
-                begun.add(next);
-                noteLeft(next);
-            }
+            List<PendingRequest> begun = begin(requests);
+            begun.forEach(this::noteLeft);
             sendRequests();
             wakeReader();
+            return begun;
         } finally {
             lock.unlock();
         }
-        return begun;
     }
 
     /** Sends a request whose answer its caller sees to. */
@@ -108,6 +106,19 @@ final class PeerOutbox {
             } finally {
                 lock.unlock();
             }
+        }
+    }
+
+    private List<PendingRequest> begin(Collection<Request> requests) {
+        List<PendingRequest> begun = new ArrayList<>(requests.size());
+        try {
+            for (Request request : requests) {
+                begun.add(begin(request));
+            }
+            return begun;
+        } catch (RuntimeException e) {
+            begun.forEach(this::withdraw);
+            throw e;
         }
     }
 
@@ -198,13 +209,18 @@ final class PeerOutbox {
                 say(new Message.Cancel(requestId));
                 return null;
             }
-            unsent.remove(unwanted);
-            pending.remove(requestId);
-            settle(unwanted);
+            withdraw(unwanted);
             return unwanted;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** It was not sent, and will not be. */
+    private void withdraw(PendingRequest unsaid) {
+        unsent.remove(unsaid);
+        pending.remove(unsaid.request.id());
+        settle(unsaid);
     }
 
     /** Says something without an answer. */

@@ -84,6 +84,20 @@ class PeerChannelTest {
     }
 
     @Test
+    void ofABatchThatIsRefusedNothingIsSent() {
+        assertThatThrownBy(() -> channel.send(List.of(head(1), head(1))))
+                .hasMessageContaining("outstanding: 1");
+        assertThatThrownBy(() -> channel.send(List.of(head(1),
+                Request.head(2, "b", "k".repeat(MessageHeader.MAX_MESSAGE_BYTES)))))
+                .hasMessageContaining("fit");
+        CompletionStage<Answer> other = channel.send(head(3));
+        CompletionStage<Answer> again = channel.send(head(1));
+        gateway.answer(Answer.declined(1, "a"), Answer.declined(3, "b"));
+        assertThat(again.toCompletableFuture().join().code()).isEqualTo("a");
+        assertThat(other.toCompletableFuture().join().code()).isEqualTo("b");
+    }
+
+    @Test
     void aChannelThatHasNothingToSaySaysSo() {
         channel.close();
         FakeTransport other = new FakeTransport();
