@@ -82,7 +82,7 @@ final class DcOpening {
             LOG.warn("dc: the well-known DC key is used, which everybody knows;"
                     + " rdma.dc.key_file names a file with one of the site's own");
         }
-        fabric = new ReopeningFabric<>(this::ports, ports -> open(ports, sessions),
+        fabric = new ReopeningFabric<>(DcFabric.NAME, this::ports, ports -> open(ports, sessions),
                 LOOK_AT_ADAPTERS);
     }
 
@@ -95,18 +95,19 @@ final class DcOpening {
         return DcAdapters.choose(config.rdma(), machine.devices(), key, null);
     }
 
-    private Fabric open(List<DcFabricConfig> ports, Sessions sessions) {
+    private Fabric open(List<DcFabricConfig> ports, Sessions sessions) throws IOException {
         List<String> reasons = new ArrayList<>();
         for (DcFabricConfig port : ports) {
             try {
                 return machine.open(port, config.rdma().provider(), sessions);
-            } catch (IOException | LinkageError | UnsupportedOperationException e) {
+            } catch (IOException | RuntimeException | LinkageError e) {
                 reasons.add(String.valueOf(e.getMessage()));
             }
         }
-        String reason = reasons.isEmpty()
-                ? "no RDMA adapter can be used; railhead doctor says why"
-                : String.join("; ", reasons);
+        if (!reasons.isEmpty()) {
+            throw new IOException(String.join("; ", reasons));
+        }
+        String reason = "no RDMA adapter can be used; railhead doctor says why";
         LOG.warn("dc: {}", reason);
         return new UnavailableFabric(DcFabric.NAME, reason);
     }

@@ -51,8 +51,8 @@ final class VerbsOpening {
     VerbsOpening(GatewayConfig.Rdma rdma, Sessions sessions, RequestHandler requests) {
         this.rdma = rdma;
         if (rdma.verbs().enabled()) {
-            ReopeningFabric<List<String>> reopening = new ReopeningFabric<>(this::choose,
-                    chosen -> open(chosen, sessions, requests), LOOK_AT_ADAPTERS);
+            ReopeningFabric<List<String>> reopening = new ReopeningFabric<>(VerbsFabric.NAME,
+                    this::choose, chosen -> open(chosen, sessions, requests), LOOK_AT_ADAPTERS);
             fabric = reopening;
             addresses = reopening::place;
         } else {
@@ -88,29 +88,22 @@ final class VerbsOpening {
                 .toList();
     }
 
-    private Fabric open(List<String> addresses, Sessions sessions, RequestHandler requests) {
+    private Fabric open(List<String> addresses, Sessions sessions, RequestHandler requests)
+            throws IOException {
         if (addresses.isEmpty()) {
-            return unavailable("no RDMA adapter can be used; railhead doctor says why");
+            String reason = "no RDMA adapter can be used; railhead doctor says why";
+            LOG.warn("verbs: {}", reason);
+            return new UnavailableFabric(VerbsFabric.NAME, reason);
         }
-        try {
-            Fabric opened = new VerbsFabric(config(rdma, addresses), sessions, requests);
-            LOG.info("verbs: listening on {} port {}", addresses,
-                    rdma.verbs().listening().port());
-            return opened;
-        } catch (IOException | LinkageError | UnsupportedOperationException e) {
-            return unavailable(String.valueOf(e.getMessage()));
-        }
+        Fabric opened = new VerbsFabric(config(rdma, addresses), sessions, requests);
+        LOG.info("verbs: listening on {} port {}", addresses, rdma.verbs().listening().port());
+        return opened;
     }
 
     /** Payload bytes of a packet, at most; peers are told, since both ends must have the same. */
     private static int maxPathMtu(VerbsConfig verbs) {
         Integer configured = verbs.connection().mtu();
         return configured == null ? QueuePairConfig.LONGEST_PATH_MTU : configured;
-    }
-
-    private static Fabric unavailable(String reason) {
-        LOG.warn("verbs: {}", reason);
-        return new UnavailableFabric(VerbsFabric.NAME, reason);
     }
 
     private static VerbsFabricConfig config(GatewayConfig.Rdma rdma,

@@ -3,14 +3,15 @@ package io.railhead.rdma;
 import io.railhead.cache.memory.Slab;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.Session;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,16 +19,19 @@ import org.slf4j.LoggerFactory;
  * A fabric over devices that come and go: where it should be, such as its addresses, is looked up
  * again and again on a virtual thread, and where that has changed another one is opened in its
  * place, on which every slab is registered first. One that is used by sessions, and can be, is left
- * until it no longer is.
+ * until it no longer is. What could not be opened is tried again, less and less often.
  *
  * @param <P> the place; one that equals another changes nothing
  */
 public final class ReopeningFabric<P> implements Fabric {
     private static final Logger log = LoggerFactory.getLogger(ReopeningFabric.class);
 
-    private final Supplier<P> lookup;
-    private final Function<P, Fabric> opener;
+    /** The logarithm of the most looks between two tries. */
+    private static final int RAREST = 6;
+
     private final String name;
+    private final Supplier<P> lookup;
+    private final Opener<P> opener;
     private final Duration interval;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread watch;
@@ -36,19 +40,32 @@ public final class ReopeningFabric<P> implements Fabric {
     private volatile FabricStats ofEarlier = FabricStats.NONE;
     private volatile P place;
     private volatile Fabric current;
+    /** One after another. By the constructor, and then the watch. */
+    private int failures;
+    private int looksUntilTry;
+
+    /** Opens one. Blocks. */
+    public interface Opener<P> {
+
+        /**
+         * An {@link UnavailableFabric} where there is none; throws where there is one that cannot
+         * be opened now.
+         */
+        Fabric open(P place) throws IOException;
+    }
 
     /**
      * Opens it.
      *
-     * @param opener blocks; says by an {@link UnavailableFabric} that there is none
+     * @param name of each that is opened
      */
-    public ReopeningFabric(Supplier<P> lookup, Function<P, Fabric> opener, Duration interval) {
+    public ReopeningFabric(String name, Supplier<P> lookup, Opener<P> opener, Duration interval) {
+        this.name = name;
         this.lookup = lookup;
         this.opener = opener;
         this.interval = interval;
         place = lookup.get();
-        current = opener.apply(place);
-        name = current.name();
+        current = open(place);
         watch = Thread.ofVirtual().name("fabric-watch-" + name).start(this::watch);
     }
 
@@ -66,11 +83,12 @@ public final class ReopeningFabric<P> implements Fabric {
         try {
             P now = lookup.get();
             boolean isInUse = current.health().usable() && current.stats().sessions() > 0;
-            if (!now.equals(place) && !isInUse) {
+            boolean isDue = failures > 0 && --looksUntilTry == 0;
+            if (isDue || (!now.equals(place) && !isInUse)) {
                 reopen(now);
             }
         } catch (RuntimeException e) {
-            log.warn("{} could not be opened again: {}", name, e.toString());
+            log.warn("{}: where it should be is not known: {}", name, e.toString());
         }
     }
 
@@ -79,18 +97,38 @@ public final class ReopeningFabric<P> implements Fabric {
         log.info("{}: {} in place of {}", name, now, place);
         Fabric old = current;
         current = new UnavailableFabric(name, "is being opened again");
-        old.close();
+        close(old);
         ofEarlier = ofEarlier.plus(old.stats().afterItsEnd());
-        Fabric next = opener.apply(now);
+        Fabric next = open(now);
         place = now;
-        try {
-            slabs.forEach(next::register);
-        } catch (RuntimeException e) {
-            next.close();
-            current = new UnavailableFabric(name, String.valueOf(e.getMessage()));
-            throw e;
-        }
         current = next;
+    }
+
+    private Fabric open(P where) {
+        @Nullable
+        Fabric opened = null;
+        try {
+            opened = opener.open(where);
+            slabs.forEach(opened::register);
+            failures = 0;
+            return opened;
+        } catch (IOException | RuntimeException | LinkageError e) {
+            if (opened != null) {
+                close(opened);
+            }
+            looksUntilTry = 1 << Math.min(failures, RAREST);
+            failures++;
+            log.warn("{} cannot be opened: {}", name, e.toString());
+            return new UnavailableFabric(name, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void close(Fabric over) {
+        try {
+            over.close();
+        } catch (RuntimeException e) {
+            log.warn("{} did not end in order", name, e);
+        }
     }
 
     /** Where it is now. */

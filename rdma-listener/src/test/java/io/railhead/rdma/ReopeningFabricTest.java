@@ -35,9 +35,10 @@ class ReopeningFabricTest {
     private volatile String place = "a";
     private volatile long sessions;
     private volatile boolean usable = true;
+    private volatile boolean failsToOpen;
     private volatile boolean failsToRegister;
-    private final ReopeningFabric<String> fabric = new ReopeningFabric<>(this::look, Opened::new,
-            OFTEN);
+    private final ReopeningFabric<String> fabric = new ReopeningFabric<>("verbs", this::look,
+            Opened::new, OFTEN);
 
     private String look() {
         looks.incrementAndGet();
@@ -50,6 +51,10 @@ class ReopeningFabricTest {
 
         Opened(String where) {
             this.where = where;
+            if (failsToOpen) {
+                failsToOpen = false;
+                throw new IllegalStateException("cannot be opened");
+            }
             calls.add("open " + where);
         }
 
@@ -72,6 +77,7 @@ class ReopeningFabricTest {
         @Override
         public void register(Slab slab) {
             if (failsToRegister) {
+                failsToRegister = false;
                 throw new IllegalStateException("cannot be pinned");
             }
             calls.add("register " + where);
@@ -133,14 +139,48 @@ class ReopeningFabricTest {
         fabric.register(SLAB);
         failsToRegister = true;
         place = "b";
-        Awaiting.until("it says why",
-                () -> fabric.health().reason().contains("cannot be pinned"));
-        assertThat(calls).contains("close b");
+        Awaiting.until("it is opened again", () -> fabric.place().equals("b")
+                && fabric.health().usable());
+        assertThat(calls).endsWith("close a", "open b", "close b", "open b", "register b");
+    }
 
-        failsToRegister = false;
-        place = "c";
-        Awaiting.until("it is reopened", () -> fabric.health().usable());
-        assertThat(calls).endsWith("open c", "register c");
+    @Test
+    void whatCannotBeOpenedIsTriedAgain() {
+        fabric.register(SLAB);
+        failsToOpen = true;
+        place = "b";
+        Awaiting.until("it is opened again", () -> fabric.place().equals("b")
+                && fabric.health().usable());
+        assertThat(calls).endsWith("close a", "open b", "register b");
+    }
+
+    @Test
+    void whatCannotBeOpenedAtFirstSaysWhyAndIsTriedAgain() {
+        failsToOpen = true;
+        try (ReopeningFabric<String> late = new ReopeningFabric<>("verbs", this::look,
+                Opened::new, Duration.ofDays(1))) {
+            assertThat(late.health().reason()).isEqualTo("cannot be opened");
+        }
+        failsToOpen = true;
+        try (ReopeningFabric<String> late = new ReopeningFabric<>("verbs", this::look,
+                Opened::new, OFTEN)) {
+            Awaiting.until("it is opened again", () -> late.health().usable());
+        }
+    }
+
+    /** Such as no adapter at all. */
+    @Test
+    void whereThereIsNoneNothingIsTriedUntilThePlaceChanges() {
+        AtomicInteger tries = new AtomicInteger();
+        try (ReopeningFabric<String> none = new ReopeningFabric<>("verbs", this::look, _ -> {
+            tries.incrementAndGet();
+            return new UnavailableFabric("verbs", "none");
+        }, OFTEN)) {
+            int before = looks.get();
+            Awaiting.until("it has looked", () -> looks.get() > before + 10);
+            assertThat(tries).hasValue(1);
+            assertThat(none.health().reason()).isEqualTo("none");
+        }
     }
 
     @Test
