@@ -43,6 +43,7 @@ final class LoopbackChannel implements RequestChannel {
     private final Queue<Answer> fromElsewhere = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean emptying = new AtomicBoolean();
     private boolean reading;
+    private boolean broken;
     private boolean ended;
 
     LoopbackChannel(CopyEngine engine, RequestHandler handler, PeerSession session,
@@ -68,7 +69,7 @@ final class LoopbackChannel implements RequestChannel {
     /** Serves the records of a message, until one is malformed. */
     void requests(ByteBuffer message, int from, int end) throws MessageException {
         reading = true;
-        for (int at = from; at < end && !ended;) {
+        for (int at = from; at < end && !ended && !broken;) {
             at = view.wrap(message, at, end);
             outstanding.add(view.id(), view.operation());
             handler.handle(view, this);
@@ -83,9 +84,9 @@ final class LoopbackChannel implements RequestChannel {
     }
 
     /** All that had come is read: now the answers go. */
-    void readComplete() throws MessageException {
+    void readComplete() {
         reading = false;
-        batch.flush();
+        flush();
     }
 
     @Override
@@ -112,7 +113,7 @@ final class LoopbackChannel implements RequestChannel {
     }
 
     private void put(Answer answer) {
-        if (ended) {
+        if (ended || broken) {
             return;
         }
         if (!outstanding.remove(answer.id())) {
@@ -123,16 +124,25 @@ final class LoopbackChannel implements RequestChannel {
         try {
             batch.add(answer);
         } catch (MessageException e) {
-            context.fireExceptionCaught(e);
+            breakOff(e);
         }
     }
 
     private void flush() {
+        if (broken) {
+            return;
+        }
         try {
             batch.flush();
         } catch (MessageException e) {
-            context.fireExceptionCaught(e);
+            breakOff(e);
         }
+    }
+
+    /** Heard by the connection, which is no handler after the context's own. */
+    private void breakOff(MessageException e) {
+        broken = true;
+        context.pipeline().fireExceptionCaught(e);
     }
 
     @Override

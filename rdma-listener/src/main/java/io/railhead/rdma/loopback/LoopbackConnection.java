@@ -158,7 +158,7 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     @Override
-    public void channelReadComplete(ChannelHandlerContext context) throws MessageException {
+    public void channelReadComplete(ChannelHandlerContext context) {
         if (requests != null) {
             requests.readComplete();
         }

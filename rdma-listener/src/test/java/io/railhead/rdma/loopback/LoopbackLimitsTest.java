@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.os.MemoryFile;
+import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -87,6 +92,34 @@ class LoopbackLimitsTest {
             assertThat(peer.register(file.descriptor(), 1 << 20, PER_SESSION)).isNotZero();
         }
         assertThat(rig.stats().registeredBytes()).isEqualTo(PER_SESSION);
+    }
+
+    @Test
+    void whoDoesNotReadItsAnswersIsEnded(@TempDir Path other) throws IOException {
+        TestHandler handler = new TestHandler();
+        try (LoopbackRig busy = new LoopbackRig(LoopbackRig.config(other).with(2, PATIENCE),
+                LoopbackRig.freshSessions(), handler);
+                RawPeer deaf = new RawPeer(busy.socket())) {
+            deaf.prove(busy.open("ann"), LoopbackRig.KEY);
+            for (int id = 0; handler.ended.isEmpty(); id++) {
+                assertThat(id).as("answers that nobody reads").isLessThan(1000);
+                deaf.send(Request.head(id, "b", "held/" + id));
+                Awaiting.until("it is asked", () -> !handler.held.isEmpty());
+                TestHandler.Held next = handler.held.remove();
+                settle(next.channel().executor());
+                assertThat(handler.ended).as("at what it says, and not at the answer").isEmpty();
+                next.answer(Answer.failed(id, 404, "NoSuchKey", "x".repeat(3000)));
+                settle(next.channel().executor());
+            }
+            assertThat(busy.stats().refused(Refusal.PROTOCOL)).isOne();
+        }
+    }
+
+    /** Returns once what the event loop has begun is done, and what follows from it. */
+    private static void settle(Executor loop) {
+        for (int i = 0; i < 10; i++) {
+            CompletableFuture.runAsync(() -> {}, loop).join();
+        }
     }
 
     private static int register(LoopbackPeer peer, long bytes) throws IOException {
