@@ -20,6 +20,12 @@ final class AttachedMemory implements PeerMemory {
         this.baseAddress = baseAddress;
     }
 
+    /** As where its pages are a file system's of the peer's own, or by userfaultfd its own. */
+    @Override
+    public boolean mayBlock() {
+        return true;
+    }
+
     @Override
     public void put(long offset, PageSlice slice) {
         long at = offset;

@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * An ATTACH that waits for its proof: the peer writes the nonce into the memory that was opened,
- * which so is its own. It owns the process's map until {@link #proven}. Event loop only.
+ * which so is its own. It owns the process's map until {@link #proven}. Event loop only, but for
+ * that.
  */
 final class Attaching {
     private final Attach attach;
@@ -29,7 +30,10 @@ final class Attaching {
         return nonce;
     }
 
-    /** The peer's memory, the caller's now; throws, and closes, where the nonce is not in it. */
+    /**
+     * The peer's memory, the caller's now; throws, and closes, where the nonce is not in it. A copy
+     * worker: the memory may never answer.
+     */
     AttachedMemory proven() throws IOException {
         try {
             byte[] found = new byte[Octets.SIZE];

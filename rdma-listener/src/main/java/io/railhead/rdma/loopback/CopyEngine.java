@@ -9,13 +9,22 @@ import io.railhead.rdma.session.Region;
 
 /** What all transfers of a fabric share: its workers, its counts, and whether it is closing. */
 final class CopyEngine implements AutoCloseable {
+    /** Principals whose memory never answers leave some for others. */
+    private static final int ATTACHED_FACTOR = 4;
+
     private final CopyWorkers workers;
+    /** Alone touch memory that may block: so nobody waits for it who uses none. */
+    private final CopyWorkers attachedWorkers;
     private final FabricCounts counts;
     private final int inlineBytes;
     private volatile boolean closing;
 
     CopyEngine(LoopbackConfig config, FabricCounts counts) {
-        this.workers = new CopyWorkers(config.copyWorkers(), config.workersPerPrincipal());
+        this.workers = new CopyWorkers("loopback-copy-", config.copyWorkers(),
+                config.workersPerPrincipal());
+        this.attachedWorkers = new CopyWorkers("loopback-attached-",
+                config.crossMemory() ? ATTACHED_FACTOR * config.copyWorkers() : 0,
+                config.workersPerPrincipal());
         this.counts = counts;
         this.inlineBytes = config.inlineBytes();
     }
@@ -28,8 +37,18 @@ final class CopyEngine implements AutoCloseable {
         return counts;
     }
 
-    int inlineBytes() {
-        return inlineBytes;
+    CopyWorkers attachedWorkers() {
+        return attachedWorkers;
+    }
+
+    /** Who copies to and from the region what its caller does not. */
+    CopyWorkers workers(SharedRegion region) {
+        return region.memory().mayBlock() ? attachedWorkers : workers;
+    }
+
+    /** Whether the caller copies so much itself. */
+    boolean isInline(SharedRegion region, long bytes) {
+        return bytes <= inlineBytes && !region.memory().mayBlock();
     }
 
     boolean isClosing() {
@@ -69,6 +88,7 @@ final class CopyEngine implements AutoCloseable {
     @Override
     public void close() {
         stop();
+        attachedWorkers.close();
         workers.close();
     }
 }

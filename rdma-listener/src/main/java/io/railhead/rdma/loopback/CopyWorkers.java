@@ -54,11 +54,11 @@ final class CopyWorkers implements Executor, AutoCloseable {
     private boolean closed;
     private int alive;
 
-    CopyWorkers(int workers, int maxPerLane) {
+    CopyWorkers(String name, int workers, int maxPerLane) {
         this.maxPerLane = maxPerLane;
         this.alive = workers;
         for (int i = 0; i < workers; i++) {
-            threads.add(Thread.ofPlatform().name("loopback-copy-" + i).daemon().start(this::work));
+            threads.add(Thread.ofPlatform().name(name + i).daemon().start(this::work));
         }
     }
 

@@ -159,14 +159,14 @@ final class LoopbackChannel implements RequestChannel {
             return;
         }
         engine.counts().began();
-        if (bytes <= engine.inlineBytes()) {
+        if (engine.isInline(region, bytes)) {
             delivered(region, ownedSlices, count, answer,
                     copy(region, window, 0, ownedSlices, 0, count));
             return;
         }
         Delivery delivery = new Delivery(this, region, window, Arrays.copyOf(ownedSlices, count),
                 answer);
-        if (!engine.workers().trySubmit(session.principal(), delivery)) {
+        if (!engine.workers(region).trySubmit(session.principal(), delivery)) {
             delivery.end(CopyEngine.closing());
         }
     }

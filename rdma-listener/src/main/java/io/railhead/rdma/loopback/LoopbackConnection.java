@@ -46,14 +46,14 @@ import org.slf4j.LoggerFactory;
  * loop only, but for {@link #end}.
  *
  * <pre>
- *   HELLO ─▶ PROOF ─▶ READY ◀──────────────────────┐
- *                       ├─ REGISTER ─▶ DESCRIPTOR ─┤
- *                       ├─ ATTACH ───▶ ATTACHING ──┤
- *                       └─ DEREGISTER ─▶ RETIRING ─┘
+ *   HELLO ─▶ PROOF ─▶ READY ◀───────────────────────────────────────┐
+ *                       ├─ REGISTER ─▶ DESCRIPTOR ──────────────────┤
+ *                       ├─ ATTACH ───▶ ATTACHING ─PROOF─▶ CHECKING ─┤
+ *                       └─ DEREGISTER ─▶ RETIRING ──────────────────┘
  * </pre>
  *
- * Requests are served in READY, ATTACHING and RETIRING, and answered in DESCRIPTOR too: a peer says
- * nothing between REGISTER and the descriptor.
+ * Requests are served in all of these but DESCRIPTOR, and answered there too: a peer says nothing
+ * between REGISTER and the descriptor.
  *
  * Netty reads bytes: a descriptor that comes with them unasked is closed by the kernel. In the
  * stage DESCRIPTOR, and in no other, the channel does not read and a {@link DescriptorInbox} does.
@@ -75,6 +75,7 @@ final class LoopbackConnection extends MessageHandler {
         READY,
         DESCRIPTOR,
         ATTACHING,
+        CHECKING,
         RETIRING,
         ENDED
     }
@@ -145,7 +146,7 @@ final class LoopbackConnection extends MessageHandler {
         switch (stage) {
             case HELLO -> hello(context, require(Hello.class, type, bytes, payload));
             case PROOF -> proof(context, require(Proof.class, type, bytes, payload));
-            case READY, ATTACHING, RETIRING -> {
+            case READY, ATTACHING, CHECKING, RETIRING -> {
                 if (type == MessageHeader.REQUESTS) {
                     requireRequests().requests(bytes, payload, end);
                 } else {
@@ -283,8 +284,21 @@ final class LoopbackConnection extends MessageHandler {
         if (stage != Stage.ATTACHING) {
             throw outOfOrder(proof);
         }
+        enter(Stage.CHECKING);
+        var _ = mine.attached(channel.eventLoop())
+                .thenAccept(answer -> checked(context, answer));
+    }
+
+    private void checked(ChannelHandlerContext context, Message answer) {
+        if (stage != Stage.CHECKING) {
+            return;
+        }
         enter(Stage.READY);
-        send(context, mine.attached());
+        try {
+            send(context, answer);
+        } catch (MessageException e) {
+            broken(context, e);
+        }
     }
 
     private void deregister(ChannelHandlerContext context, PeerBuffers mine, int key)

@@ -20,10 +20,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * One-sided delivery by shared memory: peers of this host pass sealed memfds over a UNIX socket,
  * and a transfer is a copy into or out of them.
  *
- * <p> Threads: {@code fabric-loopback} serves the socket and never copies; small slices are copied
- * on the caller's thread, larger ones by {@code loopback-copy} workers, which also unmap. A peer's
- * memory stays mapped until it is deregistered or its session has ended, <em>and</em> no copy runs
- * in it.
+ * <p> Threads: {@code fabric-loopback} serves the socket; small slices are copied on the caller's
+ * thread, larger ones by {@code loopback-copy} workers, which also unmap, and those to and from
+ * memory that is not shared by {@code loopback-attached} workers, all of them. A peer's memory
+ * stays mapped until it is deregistered or its session has ended, <em>and</em> no copy runs in it.
  */
 public final class LoopbackFabric implements Fabric {
     /** What sessions of this fabric are opened for. */
@@ -84,6 +84,10 @@ public final class LoopbackFabric implements Fabric {
             counts.refused(e.reason());
             throw e;
         }
+    }
+
+    CopyEngine engine() {
+        return engine;
     }
 
     @Override

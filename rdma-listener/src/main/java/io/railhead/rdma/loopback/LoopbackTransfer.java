@@ -97,11 +97,11 @@ final class LoopbackTransfer implements Transfer {
     }
 
     private void run(CopyTask task, int bytes) {
-        if (bytes <= engine.inlineBytes()) {
+        if (engine.isInline(region, bytes)) {
             while (task.step()) {
                 // Until all pieces are there.
             }
-        } else if (!engine.workers().trySubmit(buffer.session().principal(), task)) {
+        } else if (!engine.workers(region).trySubmit(buffer.session().principal(), task)) {
             task.breakOff(CopyEngine.closing());
         }
     }

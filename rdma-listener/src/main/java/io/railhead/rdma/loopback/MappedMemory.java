@@ -15,6 +15,11 @@ final class MappedMemory implements PeerMemory {
     }
 
     @Override
+    public boolean mayBlock() {
+        return false;
+    }
+
+    @Override
     public void put(long offset, PageSlice slice) {
         slice.copyTo(memory, offset);
     }

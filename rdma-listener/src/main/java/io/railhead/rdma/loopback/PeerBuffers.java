@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -113,22 +114,39 @@ final class PeerBuffers {
         }
     }
 
-    /** The nonce lies in the peer's memory, or so it says. */
-    Message attached() {
+    /**
+     * The nonce lies in the peer's memory, or so it says: a worker looks, since that may take as
+     * long as the peer likes.
+     *
+     * @param loop where the answer comes
+     */
+    CompletableFuture<Message> attached(Executor loop) {
         Attaching asked = Objects.requireNonNull(attaching, "nothing is being attached");
         attaching = null;
-        long bytes = asked.attach().length();
-        AttachedMemory memory;
-        try {
-            memory = asked.proven();
-        } catch (IOException | RuntimeException e) {
-            return refuse(Refusal.NOT_ATTACHED, String.valueOf(e));
+        CompletableFuture<AttachedMemory> proven = new CompletableFuture<>();
+        if (!peers.engine().attachedWorkers().trySubmit(session.principal(), () -> {
+            try {
+                proven.complete(asked.proven());
+            } catch (IOException | RuntimeException e) {
+                proven.completeExceptionally(e);
+            }
+            return false;
+        })) {
+            asked.close();
+            proven.completeExceptionally(CopyEngine.closing());
         }
+        return proven.handleAsync((memory, failure) -> memory == null
+                ? refuse(Refusal.NOT_ATTACHED, String.valueOf(failure))
+                : register(asked.attach(), memory), loop);
+    }
+
+    private Message register(Attach attach, AttachedMemory ownedMemory) {
+        long bytes = attach.length();
         if (!peers.registeredBytes().tryTake(session, bytes)) {
-            memory.close();
+            ownedMemory.close();
             return refuse(Refusal.TOO_MANY_BYTES, bytes + " more bytes");
         }
-        return register(asked.attach().baseAddress(), bytes, memory);
+        return register(attach.baseAddress(), bytes, ownedMemory);
     }
 
     private void hold(SharedRegion region) {

@@ -10,6 +10,9 @@ import java.lang.foreign.MemorySegment;
  */
 interface PeerMemory extends AutoCloseable {
 
+    /** Whether to touch it may take as long as the peer likes, or for ever. */
+    boolean mayBlock();
+
     /** Copies the slice's bytes to {@code offset}. */
     void put(long offset, PageSlice slice);
 

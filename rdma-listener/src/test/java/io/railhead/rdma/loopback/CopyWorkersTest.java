@@ -18,7 +18,7 @@ class CopyWorkersTest {
     @Test
     void aLongQueueDoesNotDelayAnotherPrincipal() {
         CountDownLatch go = new CountDownLatch(1);
-        try (CopyWorkers workers = new CopyWorkers(1, 1)) {
+        try (CopyWorkers workers = new CopyWorkers("test-", 1, 1)) {
             workers.execute(() -> await(go));
             for (int i = 0; i < 100; i++) {
                 assertThat(workers.trySubmit("ann", steps("ann", 10))).isTrue();
@@ -39,7 +39,7 @@ class CopyWorkersTest {
             await(go);
             return false;
         };
-        try (CopyWorkers workers = new CopyWorkers(3, 2)) {
+        try (CopyWorkers workers = new CopyWorkers("test-", 3, 2)) {
             for (int i = 0; i < 10; i++) {
                 workers.trySubmit("ann", blocked);
             }
@@ -55,7 +55,7 @@ class CopyWorkersTest {
     @Test
     void choresGoBeforeCopies() {
         CountDownLatch go = new CountDownLatch(1);
-        try (CopyWorkers workers = new CopyWorkers(1, 1)) {
+        try (CopyWorkers workers = new CopyWorkers("test-", 1, 1)) {
             workers.execute(() -> await(go));
             workers.trySubmit("ann", steps("ann", 1));
             workers.execute(() -> order.add("chore"));
@@ -66,7 +66,7 @@ class CopyWorkersTest {
 
     @Test
     void whatIsQueuedAtTheEndIsDoneAndNothingMoreIsTaken() {
-        CopyWorkers workers = new CopyWorkers(2, 2);
+        CopyWorkers workers = new CopyWorkers("test-", 2, 2);
         for (int i = 0; i < 50; i++) {
             workers.trySubmit("p" + i % 5, steps("x", 3));
         }
@@ -79,7 +79,7 @@ class CopyWorkersTest {
 
     @Test
     void aChoreThatFailsDoesNotEndItsWorker() {
-        try (CopyWorkers workers = new CopyWorkers(1, 1)) {
+        try (CopyWorkers workers = new CopyWorkers("test-", 1, 1)) {
             workers.execute(() -> {
                 throw new IllegalStateException("on purpose");
             });

@@ -1,20 +1,37 @@
 package io.railhead.rdma.loopback;
 
+import static io.railhead.rdma.Awaiting.result;
 import static io.railhead.rdma.loopback.LoopbackRig.AMPLE;
 import static io.railhead.rdma.loopback.LoopbackRig.PATIENCE;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.SessionFabricContract;
+import io.railhead.rdma.TestBuffer;
+import io.railhead.rdma.TestPages;
+import io.railhead.rdma.TestPeer;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.session.Message.Attach;
+import io.railhead.rdma.session.Message.Challenge;
+import io.railhead.rdma.session.Message.Ping;
+import io.railhead.rdma.session.Message.Pong;
+import io.railhead.rdma.session.Message.Proof;
+import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
+import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +91,71 @@ class CrossMemoryTest extends SessionFabricContract {
             peer.attach(arena.allocate(50), proof);
             assertRefused(peer, arena.allocate(1), proof, Refusal.TOO_MANY_BUFFERS);
         }
+    }
+
+    /** Nothing of it moves, as where none of its pages ever comes. */
+    @Test
+    void memoryThatDoesNotAnswerHoldsNobodyUp(@TempDir Path other) throws IOException {
+        TestHandler handler = new TestHandler();
+        try (LoopbackRig rig = new LoopbackRig(LoopbackRig.config(other).withCrossMemory(),
+                LoopbackRig.freshSessions(), handler);
+                TestPages pages = new TestPages(rig.fabric());
+                RawPeer peer = new RawPeer(rig.socket());
+                Arena arena = Arena.ofShared()) {
+            handler.object = () -> new PageSlice[]{pages.of(new byte[]{1, 2})};
+            MemorySegment memory = arena.allocate(100);
+            MemorySegment proof = arena.allocate(Octets.SIZE);
+            Session session = rig.open("alice");
+            peer.prove(session, LoopbackRig.KEY);
+            prove(peer, memory, proof);
+            int key = ((Registered) requireNonNull(peer.receive())).key();
+            CompletionStage<Void> written;
+            CompletableFuture<Void> answers = new CompletableFuture<>();
+            try {
+                for (int i = 0; i < 2; i++) {
+                    assertThat(rig.fabric().engine().attachedWorkers().trySubmit("alice", () -> {
+                        answers.join();
+                        return false;
+                    })).isTrue();
+                }
+                written = write(rig, pages, "alice", session.number(), memory.address() + 50, key);
+                peer.send(Request.get(1, "b", "hit/1", key, 0, 10));
+                prove(peer, memory, proof);
+                for (int i = 0; i < 3; i++) {
+                    peer.send(new Ping(i));
+                    assertThat(peer.receive()).isEqualTo(new Pong(i));
+                }
+                assertThat(written.toCompletableFuture()).isNotDone();
+                assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
+
+                TestPeer bob = rig.connect("bob");
+                TestBuffer others = bob.register(100);
+                result(write(rig, pages, "bob", bob.sessionNumber(), others.address(),
+                        others.key()));
+            } finally {
+                answers.complete(null);
+            }
+            assertThat(peer.receive()).isInstanceOf(Registered.class);
+            assertThat(peer.receiveAnswers(1)).extracting(Answer::status).containsExactly(200);
+            result(written);
+            assertThat(memory.asSlice(0, 2).toArray(JAVA_BYTE)).containsExactly(1, 2);
+            assertThat(memory.get(JAVA_BYTE, 50)).isEqualTo((byte) 3);
+        }
+    }
+
+    private static CompletionStage<Void> write(LoopbackRig rig, TestPages pages, String principal,
+            int session, long address, int key) {
+        return rig.fabric()
+                .begin(rig.sessions().resolve(principal, session, address, 10, key))
+                .write(pages.of(new byte[]{3}), 0);
+    }
+
+    private static void prove(RawPeer peer, MemorySegment memory, MemorySegment proof)
+            throws IOException {
+        peer.send(new Attach(memory.address(), memory.byteSize(), proof.address()));
+        Octets nonce = ((Challenge) requireNonNull(peer.receive())).nonce();
+        proof.copyFrom(MemorySegment.ofArray(nonce.bytes()));
+        peer.send(new Proof(nonce));
     }
 
     private static void assertRefused(LoopbackPeer peer, MemorySegment memory,
