@@ -29,11 +29,17 @@ record ModelBuffers(ReferenceStore store) {
         return status >= 500 || status == 404 || status == 416 || status == 412 || status == 403;
     }
 
-    /** That something had come before it was refused, where the buffer says so. */
-    static Observation refused(Observation seen, byte[] buffer) {
-        return seen instanceof Observation.Refused(String text, boolean _)
-                ? new Observation.Refused(text, !isMarked(buffer, 0))
-                : seen;
+    /** That something had come before there was no more, where the buffer says so. */
+    static Observation ended(Observation seen, byte[] buffer) {
+        boolean begun = !isMarked(buffer, 0);
+        return switch (seen) {
+            case Observation.Refused(String text, boolean _) ->
+                new Observation.Refused(text, begun);
+            case Observation.Declined(String why, boolean _) ->
+                new Observation.Declined(why, begun);
+            case Observation.Failed(String how, boolean _) -> new Observation.Failed(how, begun);
+            default -> seen;
+        };
     }
 
     /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */

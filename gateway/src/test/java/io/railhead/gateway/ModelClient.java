@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import io.railhead.gateway.trust.Content;
 import io.railhead.gateway.trust.Observation;
+import io.railhead.gateway.trust.Observation.Way;
 import io.railhead.gateway.trust.Operation;
 import io.railhead.gateway.trust.ReferenceStore;
 import io.railhead.rdma.channel.Answer;
@@ -141,11 +142,11 @@ final class ModelClient {
     }
 
     private static Observation read(Operation operation, HttpResponse<byte[]> answer) {
-        return read(operation, answer, answer.body(), false);
+        return read(operation, answer, answer.body(), Way.IN_A_BODY);
     }
 
     private static Observation read(Operation operation, HttpResponse<byte[]> answer, byte[] body,
-            boolean clipped) {
+            Way way) {
         Observation refusal = refusal(answer);
         if (refusal != null) {
             return refusal;
@@ -156,18 +157,18 @@ final class ModelClient {
             int last = Integer.parseInt(range.group(2));
             return last - first + 1 == body.length
                     ? new Observation.Read(header(answer, "etag"), markOf(answer),
-                            Long.parseLong(range.group(3)), first, body, clipped)
+                            Long.parseLong(range.group(3)), first, body, way)
                     : new Observation.Wrong("I2: " + body.length + " bytes as " + range.group());
         }
         if (operation.isRanged() && header(answer, "x-cache").equals("BYPASS")) {
             // The store's own answer, which a client takes for what it says that it is.
-            return read(operation.withoutRange(), answer, body, clipped);
+            return read(operation.withoutRange(), answer, body, Way.RELAYED);
         }
         if (answer.statusCode() == 206 || operation.isRanged()) {
             return new Observation.Wrong(answer.statusCode() + " to a range, " + answer.headers());
         }
         return new Observation.Read(header(answer, "etag"), markOf(answer), body.length, 0, body,
-                clipped);
+                way);
     }
 
     private Observation readByToken(Operation operation) {
@@ -193,12 +194,12 @@ final class ModelClient {
                     ModelBuffers.mayHaveBegun(answer.statusCode()));
             return unmoved != null
                     ? unmoved
-                    : ModelBuffers.refused(read(operation, answer), buffer);
+                    : ModelBuffers.ended(read(operation, answer), buffer);
         }
         Observation behind = buffers.behind(operation, buffer, moved);
         return behind != null
                 ? behind
-                : read(operation, answer, Arrays.copyOf(buffer, moved), false);
+                : read(operation, answer, Arrays.copyOf(buffer, moved), Way.INTO_A_BUFFER);
     }
 
     private Observation readByChannel(Operation operation, boolean cancelled) {
@@ -225,14 +226,15 @@ final class ModelClient {
             Observation unmoved = buffers.unmoved(operation, buffer,
                     answer.code().equals(Answer.CANCELLED)
                             || ModelBuffers.mayHaveBegun(answer.status()));
-            return unmoved != null ? unmoved : ModelBuffers.refused(refused(answer), buffer);
+            return unmoved != null ? unmoved : ModelBuffers.ended(refused(answer), buffer);
         }
         int moved = (int) answer.bytesMoved();
         Observation behind = buffers.behind(operation, buffer, moved);
         return behind != null
                 ? behind
                 : new Observation.Read(answer.etag(), -1, answer.objectSize(),
-                        (int) answer.firstByte(), Arrays.copyOf(buffer, moved), false);
+                        (int) answer.firstByte(), Arrays.copyOf(buffer, moved),
+                        Way.INTO_A_BUFFER);
     }
 
     private static @Nullable Answer await(CompletableFuture<Answer> sent) {
@@ -260,7 +262,7 @@ final class ModelClient {
         CompletableFuture<HttpResponse<byte[]>> sent = client(operation).sendAsync("GET",
                 operation.path(), new byte[0]);
         try {
-            return read(operation.withoutRange(),
+            return read(operation,
                     sent.get(operation.first() % 4000, TimeUnit.MICROSECONDS));
         } catch (TimeoutException e) {
             sent.cancel(true);

@@ -149,8 +149,11 @@ final class ModelWorld implements AutoCloseable {
 
     private void run(Step step) {
         jumpedNanos.addAndGet(step.later().toNanos());
-        if (step.permitted() != null) {
-            store.permit(ACCESS_KEYS.get(1), step.permitted());
+        if (step.permitted()) {
+            History.BUCKETS.forEach(bucket -> store.permit(ACCESS_KEYS.get(1), bucket, true));
+        }
+        if (step.denied() != null) {
+            store.permit(ACCESS_KEYS.get(1), step.denied(), false);
         }
         if (step.peersLeave()) {
             peers.close();

@@ -38,10 +38,12 @@ public final class History {
      *
      * @param fabric what adapters do to its transfers
      * @param later by how much the gateway's clock goes on before it
-     * @param permitted whether the second principal may do anything; null: as before
+     * @param permitted whether the second principal may do anything again
+     * @param denied a bucket where it may do nothing from then on; null: none
      */
     public record Step(int number, List<Operation> operations, FaultPlan plan,
-            FabricFault fabric, Duration later, @Nullable Boolean permitted, boolean peersLeave) {
+            FabricFault fabric, Duration later, boolean permitted, @Nullable String denied,
+            boolean peersLeave) {
 
         /** Whether what fails may have been made to. */
         public boolean isFaulty() {
@@ -90,14 +92,16 @@ public final class History {
         Duration later = random.nextInt(20) == 0
                 ? Duration.ofSeconds(random.nextInt(1, 100))
                 : Duration.ZERO;
-        Boolean permitted = random.nextInt(100) == 0
-                ? Boolean.FALSE
-                : random.nextInt(10) == 0 ? Boolean.TRUE : null;
+        boolean permitted = random.nextInt(10) == 0;
+        String denied = random.nextInt(25) == 0
+                ? BUCKETS.get(random.nextInt(BUCKETS.size()))
+                : null;
         boolean peersLeave = random.nextInt(200) == 0;
         FabricFault fabric = random.nextInt(100) < FABRIC_FAULTS_IN_100
                 ? FABRIC_FAULTS[1 + random.nextInt(FABRIC_FAULTS.length - 1)]
                 : FabricFault.NONE;
-        return new Step(number, operations, plan, fabric, later, permitted, peersLeave);
+        return new Step(number, operations, plan, fabric, later, permitted, denied,
+                peersLeave);
     }
 
     private Operation operation(int slot) {
@@ -111,7 +115,8 @@ public final class History {
         int largest = LARGEST[key];
         boolean ranged = random.nextInt(3) == 0;
         int first = ranged ? random.nextInt(largest + 1) : 0;
-        int length = ranged ? 1 + random.nextInt(largest + 1) : 0;
+        // Who leaves asks for all of it.
+        int length = ranged && kind != Kind.GET_AND_LEAVE ? 1 + random.nextInt(largest + 1) : 0;
         int size = largest == 0 ? 0 : random.nextInt(Content.BLOCK, largest + 1);
         int number = ++written;
         return new Operation(slot, kind, random.nextInt(2), "/" + bucket + "/" + key, first,

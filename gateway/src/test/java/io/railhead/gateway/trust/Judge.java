@@ -1,5 +1,7 @@
 package io.railhead.gateway.trust;
 
+import io.railhead.gateway.trust.Observation.Way;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -13,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * of them). Times are of the bench's clock.
  */
 public final class Judge {
+    /** How long at most it may be remembered that there was nothing. */
+    private static final Duration ABSENT = Duration.ofSeconds(5);
+
     private final ReferenceStore store;
     private final Map<String, Promise> promises;
     /** When the writes were answered, by their marks. */
@@ -30,33 +35,58 @@ public final class Judge {
 
     /** What is wrong with it; null where nothing is. */
     public @Nullable String judge(Sight sight) {
+        String wrong = wrong(sight);
+        return wrong != null || isPermitted(sight)
+                ? wrong
+                : "I1: the store denies it: " + sight.seen;
+    }
+
+    private @Nullable String wrong(Sight sight) {
         return switch (sight.seen) {
-            case Observation.Read read -> orNotPermitted(sight, read(sight, read));
-            case Observation.Described head -> orNotPermitted(sight, find(sight, head.toString(),
-                    version -> matches(version, head.etag(), head.mark(), head.sizeBytes())));
+            case Observation.Read read -> read(sight, read);
+            case Observation.Described head -> find(sight, head.toString(),
+                    version -> matches(version, head.etag(), head.mark(), head.sizeBytes()));
             case Observation.Absent absent -> find(sight, absent.toString(),
                     version -> version.content() == null);
             case Observation.Unsatisfiable none -> find(sight, none.toString(),
                     version -> version.content() != null
                             && version.content().sizeBytes() <= sight.operation.first());
             case Observation.Written _ -> sight.operation.kind().isBehind() ? null : written(sight);
-            case Observation.Listed(var etags) -> orNotPermitted(sight, listed(sight, etags));
-            case Observation.Refused(String text, boolean begun) -> {
-                String wrong = store.wasPermitted(sight.accessKey, false, sight.fromNanos,
-                        sight.toNanos) ? null : "refused what is permitted: " + text;
-                yield begun ? orNotPermitted(sight, wrong) : wrong;
-            }
+            case Observation.Listed(var etags) -> listed(sight, etags);
+            case Observation.Refused(String text, boolean _) ->
+                was(false, sight, Duration.ZERO) ? null : "refused what is permitted: " + text;
             case Observation.Declined _,Observation.Failed _ -> null;
             case Observation.Wrong(String how) -> how;
         };
     }
 
-    private @Nullable String orNotPermitted(Sight sight, @Nullable String wrong) {
-        long remembered = promise(sight).remembered().toNanos();
-        return wrong == null && !store.wasPermitted(sight.accessKey, true,
-                sight.fromNanos - remembered, sight.toNanos)
-                        ? "I1: bytes for whom the store denies it"
-                        : wrong;
+    /** A right to read may be remembered; what only the store can do or say asks it. */
+    private boolean isPermitted(Sight sight) {
+        Duration remembered = promise(sight).remembered();
+        return switch (sight.seen) {
+            case Observation.Read _,Observation.Described _,Observation.Unsatisfiable _ ->
+                was(true, sight, remembered);
+            case Observation.Absent _ -> was(true, sight, shorter(remembered, ABSENT));
+            case Observation.Listed _ -> was(true, sight, Duration.ZERO);
+            case Observation.Written _ ->
+                sight.operation.kind().isBehind() || was(true, sight, Duration.ZERO);
+            case Observation.Refused(String _, boolean begun) ->
+                !begun || was(true, sight, remembered);
+            case Observation.Declined(String _, boolean begun) ->
+                !begun || was(true, sight, remembered);
+            case Observation.Failed(String _, boolean begun) ->
+                !begun || was(true, sight, remembered);
+            case Observation.Wrong _ -> true;
+        };
+    }
+
+    private boolean was(boolean permitted, Sight sight, Duration remembered) {
+        return store.wasPermitted(sight.accessKey, sight.operation.path(), permitted,
+                sight.fromNanos - remembered.toNanos(), sight.toNanos);
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     private Promise promise(Sight sight) {
@@ -84,10 +114,9 @@ public final class Judge {
                     boolean asAsked = read.first() == (asked.isRanged() ? asked.first() : 0)
                             && read.bytes().length == to - read.first();
                     // A store may know no ranges, and is relayed.
-                    boolean all = read.first() == 0
+                    boolean all = read.way() == Way.RELAYED && read.first() == 0
                             && read.bytes().length == content.sizeBytes();
-                    boolean whole = asAsked || all;
-                    return (whole || read.clipped()) && content.matches(read.bytes(), read.first());
+                    return (asAsked || all) && content.matches(read.bytes(), read.first());
                 });
     }
 
@@ -119,9 +148,12 @@ public final class Judge {
 
     /** Why this version may not be seen any more; null where it may. */
     private @Nullable String tooLate(Sight sight, List<Version> history, int at) {
-        long staleness = sight.seen instanceof Observation.Listed
-                ? 0
-                : promise(sight).staleness().toNanos();
+        Duration promised = promise(sight).staleness();
+        long staleness = switch (sight.seen) {
+            case Observation.Listed _ -> 0;
+            case Observation.Absent _ -> shorter(promised, ABSENT).toNanos();
+            default -> promised.toNanos();
+        };
         if (at + 1 < history.size()
                 && history.get(at + 1).fromNanos() < sight.fromNanos - staleness) {
             return "it was replaced " + (sight.fromNanos - history.get(at + 1).fromNanos())
@@ -145,7 +177,8 @@ public final class Judge {
             boolean same = switch (operation.kind()) {
                 case DELETE -> version.content() == null
                         && version.mark() == operation.mark();
-                case COPY -> during && version.mark() == operation.mark();
+                case COPY -> during && version.mark() == operation.mark()
+                        && isOfSource(sight, version.content());
                 default -> version.mark() == operation.mark()
                         && Objects.equals(version.content(), operation.content());
             };
@@ -155,6 +188,21 @@ public final class Judge {
             }
         }
         return "I2: a write was answered that the store has not done";
+    }
+
+    /** Whether that was what is copied when it was: before it, where it is copied onto itself. */
+    private boolean isOfSource(Sight sight, @Nullable Content copied) {
+        List<Version> history = store.history(sight.operation.source());
+        for (int i = 0; i < history.size(); i++) {
+            Version version = history.get(i);
+            boolean meanwhile = version.fromNanos() <= sight.toNanos && (i + 1 == history.size()
+                    || history.get(i + 1).fromNanos() >= sight.fromNanos);
+            if (meanwhile && version.mark() != sight.operation.mark()
+                    && Objects.equals(version.content(), copied)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable String listed(Sight sight, Map<String, String> etags) {

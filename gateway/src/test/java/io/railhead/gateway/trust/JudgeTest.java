@@ -2,6 +2,7 @@ package io.railhead.gateway.trust;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.gateway.trust.Observation.Way;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +14,12 @@ import org.junit.jupiter.api.Test;
 class JudgeTest {
     private static final Content FIRST = Content.create(1, 100);
     private static final Content SECOND = Content.create(2, 200);
+    private static final String DENIED = "the store denies it";
 
     private final AtomicLong clock = new AtomicLong();
     private final ReferenceStore store = new ReferenceStore(clock::get);
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
-            Promise.bounded("bounded", Duration.ofSeconds(30), Duration.ZERO),
+            Promise.bounded("bounded", Duration.ofSeconds(30), Duration.ofSeconds(60)),
             Promise.exclusive("exclusive", Duration.ZERO)));
 
     private static Operation operation(Operation.Kind kind, String path,
@@ -75,20 +77,128 @@ class JudgeTest {
     @Test
     void whoIsRefusedHasNothingButWhatHeWasAllowedASpanAgo() {
         clock.set(10);
-        store.permit("AK", false);
+        store.permit("AK", "strong", false);
         assertThat(refused(false, 5)).isNull();
         assertThat(refused(true, 5)).isNull();
         assertThat(refused(false, 50)).isNull();
-        assertThat(refused(true, 50)).contains("bytes for whom the store denies it");
+        assertThat(refused(true, 50)).contains("the store denies it");
         clock.set(60);
-        store.permit("AK", true);
+        store.permit("AK", "strong", true);
         assertThat(refused(false, 70)).contains("refused what is permitted");
     }
 
     private @Nullable String refused(boolean begun, long fromNanos) {
+        return see(new Observation.Refused("AccessDenied", begun), fromNanos);
+    }
+
+    @Test
+    void bytesThatCameBeforeAFailureAreOnesThatHeMayRead() {
+        clock.set(10);
+        store.permit("AK", "strong", false);
+        assertThat(see(new Observation.Failed("503", false), 50)).isNull();
+        assertThat(see(new Observation.Failed("503", true), 5)).isNull();
+        assertThat(see(new Observation.Failed("503", true), 50)).contains(DENIED);
+        assertThat(see(new Observation.Declined("CANCELLED", false), 50)).isNull();
+        assertThat(see(new Observation.Declined("CANCELLED", true), 50)).contains(DENIED);
+    }
+
+    @Test
+    void whoIsDeniedIsNotToldWhatThereIsNot() {
+        clock.set(10);
+        store.permit("AK", "strong", false);
+        assertThat(see(new Observation.Absent(), 5)).isNull();
+        assertThat(see(new Observation.Absent(), 50)).contains(DENIED);
+        clock.set(20);
+        store.putBehind("/strong/key", FIRST, 1);
+        Operation beyond = new Operation(0, Operation.Kind.GET, 0, "/strong/key", 100, 9, null, 9,
+                "", 0);
+        assertThat(judge.judge(new Judge.Sight(beyond, "AK", new Observation.Unsatisfiable(), 50,
+                58))).contains(DENIED);
+    }
+
+    @Test
+    void anAbsenceIsRememberedForSecondsOnlyWhateverARuleSays() {
+        long seconds = 1_000_000_000;
+        clock.set(10 * seconds);
+        store.permit("AK", "bounded", false);
+        assertThat(absent("bounded", 14 * seconds)).isNull();
+        assertThat(absent("bounded", 16 * seconds)).contains(DENIED);
+        store.permit("AK", "bounded", true);
+        store.putBehind("/bounded/key", FIRST, 1);
+        assertThat(absent("bounded", 14 * seconds)).isNull();
+        assertThat(absent("bounded", 16 * seconds)).contains("it was replaced");
+    }
+
+    @Test
+    void aRightIsToOneBucket() {
+        clock.set(10);
+        store.permit("AK", "strong", false);
+        write("/bounded/key", FIRST, 1, 50, 60);
+        assertThat(head("bounded", FIRST, 1, 70)).isNull();
+        store.putBehind("/strong/key", FIRST, 2);
+        assertThat(head("strong", FIRST, 2, 70)).contains(DENIED);
+    }
+
+    @Test
+    void aWriteAndAListAskTheStore() {
+        store("/bounded/key", FIRST, 1, 20);
+        clock.set(30);
+        store.permit("AK", "bounded", false);
+        assertThat(head("bounded", FIRST, 1, 40)).isNull();
+        assertThat(list("bounded", FIRST, 40, 50)).contains(DENIED);
+        assertThat(judge.judge(new Judge.Sight(
+                operation(Operation.Kind.PUT, "/bounded/key", FIRST, 1), "AK",
+                new Observation.Written(), 40, 50))).contains(DENIED);
+    }
+
+    @Test
+    void aCopyIsOfWhatItsSourceThenWas() {
+        store("/strong/from", FIRST, 1, 10);
+        store("/strong/from", SECOND, 2, 20);
+        store("/strong/to", FIRST, 3, 40);
+        store("/strong/to", SECOND, 4, 41);
+        assertThat(copied("/strong/to", 3, 30)).contains("I2");
+        assertThat(copied("/strong/to", 3, 15)).contains("I2");
+        assertThat(copied("/strong/to", 4, 30)).isNull();
+        store("/strong/from", FIRST, 5, 42);
+        assertThat(copied("/strong/from", 5, 30)).contains("I2");
+    }
+
+    private @Nullable String copied(String path, long mark, long fromNanos) {
         return judge.judge(new Judge.Sight(
-                operation(Operation.Kind.GET_BY_TOKEN, "/strong/key", null, 9), "AK",
-                new Observation.Refused("AccessDenied", begun), fromNanos, fromNanos + 8));
+                new Operation(0, Operation.Kind.COPY, 0, path, 0, 0, null, mark, "/strong/from",
+                        0),
+                "AK", new Observation.Written(), fromNanos, fromNanos + 20));
+    }
+
+    @Test
+    void onlyAStoreAnswersARangeWithAllOfIt() {
+        store("/strong/key", FIRST, 1, 10);
+        assertThat(ranged(0, FIRST.bytes(), Way.RELAYED)).isNull();
+        assertThat(ranged(0, FIRST.bytes(), Way.IN_A_BODY)).contains("no version is that");
+        assertThat(ranged(0, FIRST.bytes(), Way.INTO_A_BUFFER)).contains("no version is that");
+        assertThat(ranged(16, FIRST.bytes(16, 48), Way.INTO_A_BUFFER)).isNull();
+        assertThat(ranged(16, FIRST.bytes(16, 40), Way.INTO_A_BUFFER)).contains("no version");
+    }
+
+    private @Nullable String ranged(int first, byte[] bytes, Way way) {
+        Operation asked = new Operation(0, Operation.Kind.GET, 0, "/strong/key", 16, 32, null, 9,
+                "", 0);
+        return judge.judge(new Judge.Sight(asked, "AK",
+                new Observation.Read(FIRST.etag(), 1, FIRST.sizeBytes(), first, bytes, way), 20,
+                30));
+    }
+
+    private @Nullable String see(Observation seen, long fromNanos) {
+        return judge.judge(new Judge.Sight(
+                operation(Operation.Kind.GET_BY_TOKEN, "/strong/key", null, 9), "AK", seen,
+                fromNanos, fromNanos + 8));
+    }
+
+    private @Nullable String absent(String bucket, long fromNanos) {
+        return judge.judge(new Judge.Sight(
+                operation(Operation.Kind.GET, "/" + bucket + "/key", null, 9), "AK",
+                new Observation.Absent(), fromNanos, fromNanos + 8));
     }
 
     /** An attempt that was given up may write when another of the same write has been answered. */

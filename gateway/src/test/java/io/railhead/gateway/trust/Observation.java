@@ -11,12 +11,20 @@ public sealed interface Observation {
      * @param etag as it was told
      * @param mark of the version; -1 where answers of this kind do not tell
      * @param first where in the object they begin
-     * @param clipped whether there was room for so many bytes only
+     * @param way how they came
      */
     @SuppressWarnings("ArrayRecordComponent") // Compared with nothing, handed to one judge.
-    record Read(String etag, long mark, long sizeBytes, int first, byte[] bytes, boolean clipped)
+    record Read(String etag, long mark, long sizeBytes, int first, byte[] bytes, Way way)
             implements
                 Observation {}
+
+    /** How bytes came. */
+    enum Way {
+        IN_A_BODY,
+        /** Also, but as the store said them: one that knows no ranges sends all. */
+        RELAYED,
+        INTO_A_BUFFER
+    }
 
     /** Success of a HEAD. */
     record Described(String etag, long mark, long sizeBytes) implements Observation {}
@@ -40,11 +48,27 @@ public sealed interface Observation {
      */
     record Refused(String text, boolean begun) implements Observation {}
 
-    /** Said to be served in another way only. */
-    record Declined(String reason) implements Observation {}
+    /**
+     * Said to be served in another way only, or given up by who asked.
+     *
+     * @param begun whether some of the object had come by then
+     */
+    record Declined(String reason, boolean begun) implements Observation {
+        public Declined(String reason) {
+            this(reason, false);
+        }
+    }
 
-    /** An error, or no whole answer: what may be wherever something has failed. */
-    record Failed(String how) implements Observation {}
+    /**
+     * An error, or no whole answer: what may be wherever something has failed.
+     *
+     * @param begun whether some of the object had come by then
+     */
+    record Failed(String how, boolean begun) implements Observation {
+        public Failed(String how) {
+            this(how, false);
+        }
+    }
 
     /** What must never be, whatever has failed. */
     record Wrong(String how) implements Observation {}

@@ -31,13 +31,20 @@ public final class ReferenceStore {
     private final LongSupplier nanoClock;
     private final Map<String, List<Version>> histories = new TreeMap<>();
     private final Map<String, Upload> uploads = new HashMap<>();
-    private final Map<String, List<Denial>> denials = new HashMap<>();
+    private final Map<Right, List<Denial>> denials = new HashMap<>();
     private final List<String> violations = new ArrayList<>();
     private int uploadIds;
 
     private record Upload(String path, long mark, TreeMap<Integer, byte[]> parts) {}
 
-    /** From when on somebody was denied everything, or no longer. */
+    /** To do anything with a bucket's objects. */
+    private record Right(String accessKey, String bucket) {
+        static Right of(String accessKey, String path) {
+            return new Right(accessKey, path.split("/", 3)[1]);
+        }
+    }
+
+    /** From when on somebody was denied it, or no longer. */
     private record Denial(boolean denied, long fromNanos) {}
 
     /** @param nanoClock what the gateway sees, too */
@@ -72,17 +79,18 @@ public final class ReferenceStore {
         }
     }
 
-    public synchronized void permit(String accessKey, boolean permitted) {
-        denials.computeIfAbsent(accessKey, ignored -> new ArrayList<>())
+    public synchronized void permit(String accessKey, String bucket, boolean permitted) {
+        denials.computeIfAbsent(new Right(accessKey, bucket), ignored -> new ArrayList<>())
                 .add(new Denial(!permitted, nanoClock.getAsLong()));
     }
 
-    /** Whether it was so at any moment between. */
-    public synchronized boolean wasPermitted(String accessKey, boolean permitted, long fromNanos,
-            long toNanos) {
+    /** Whether it was so of a path's bucket at any moment between. */
+    synchronized boolean wasPermitted(String accessKey, String path, boolean permitted,
+            long fromNanos, long toNanos) {
         boolean state = true;
         long since = Long.MIN_VALUE;
-        for (Denial denial : denials.getOrDefault(accessKey, List.of())) {
+        for (Denial denial : denials.getOrDefault(Right.of(accessKey, path),
+                List.of())) {
             if (state == permitted && since <= toNanos && denial.fromNanos >= fromNanos) {
                 return true;
             }
@@ -92,8 +100,8 @@ public final class ReferenceStore {
         return state == permitted && since <= toNanos;
     }
 
-    private boolean isDenied(String accessKey) {
-        List<Denial> all = denials.get(accessKey);
+    private boolean isDenied(Message request) {
+        List<Denial> all = denials.get(Right.of(request.accessKey(), request.path()));
         return all != null && all.getLast().denied;
     }
 
@@ -111,7 +119,7 @@ public final class ReferenceStore {
 
     /** One request, whole, before the next. */
     public synchronized Message handle(Message request) {
-        if (isDenied(request.accessKey())) {
+        if (isDenied(request)) {
             return Message.error(403, "AccessDenied");
         }
         return switch (request.method()) {
