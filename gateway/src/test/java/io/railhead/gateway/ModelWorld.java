@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.gateway.trust.Content;
 import io.railhead.gateway.trust.FabricFault;
 import io.railhead.gateway.trust.FabricFaults;
 import io.railhead.gateway.trust.FaultPlan;
@@ -12,7 +13,9 @@ import io.railhead.gateway.trust.History.Step;
 import io.railhead.gateway.trust.Judge;
 import io.railhead.gateway.trust.Judge.Sight;
 import io.railhead.gateway.trust.Observation;
+import io.railhead.gateway.trust.Observation.Way;
 import io.railhead.gateway.trust.Operation;
+import io.railhead.gateway.trust.Operation.Kind;
 import io.railhead.gateway.trust.Promise;
 import io.railhead.gateway.trust.ReferenceStore;
 import java.time.Duration;
@@ -41,6 +44,9 @@ final class ModelWorld implements AutoCloseable {
     private static final Duration REMEMBERED = Duration.ofSeconds(60);
     /** Invariant I3. */
     private static final Duration BACK_TO_NORMAL = Duration.ofSeconds(10);
+    private static final String MOVED = "Moved";
+    /** None of the history's. */
+    private static final String ALWAYS = "/strong/always";
     private static final List<String> SECRETS = List.of("SK", "other-secret");
     private static final List<String> ACCESS_KEYS = List.of("AK", "OTHER");
 
@@ -109,7 +115,8 @@ final class ModelWorld implements AutoCloseable {
                         fabric -> new FaultyFabric(fabric, fabrics)));
         this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
                 gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
-        this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP);
+        store.putBehind(ALWAYS, Content.create(0, History.MAX_BYTES), 0);
+        this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
         this.client = new ModelClient(clients, peers, store);
     }
 
@@ -157,7 +164,7 @@ final class ModelWorld implements AutoCloseable {
         }
         if (step.peersLeave()) {
             peers.close();
-            peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP);
+            peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
             client = new ModelClient(clients, peers, store);
         }
         proxy.plan(step.plan());
@@ -171,10 +178,22 @@ final class ModelWorld implements AutoCloseable {
         }
         proxy.plan(FaultPlan.NONE);
         fabrics.plan(0, FabricFault.NONE, 0);
-        quiet("leases", () -> gateway.memory().leases() == 0);
-        quiet("condemned pages", () -> gateway.memory().condemnedBytes() == 0);
+        quiet("I4: leases", () -> gateway.memory().leases() == 0);
+        quiet("I4: condemned pages", () -> gateway.memory().condemnedBytes() == 0);
+        if (step.fabric() != FabricFault.NONE) {
+            quiet("I3: refusals of one-sided reads", () -> isMoved(Kind.GET_BY_CHANNEL)
+                    && isMoved(Kind.GET_BY_TOKEN));
+        }
         assertThat(peers.findLateWrite()).isNull();
         assertThat(store.violations()).isEmpty();
+    }
+
+    /** Whether what is there comes into a client's memory, as it does where nothing fails. */
+    private boolean isMoved(Kind kind) {
+        Operation read = new Operation(OPERATIONS_PER_STEP, kind, 0, ALWAYS, 0, 0, null, 0, "",
+                History.MAX_BYTES);
+        return client.observe(read) instanceof Observation.Read(_, _, _, _, byte[] bytes, Way way)
+                && way == Way.INTO_A_BUFFER && bytes.length == History.MAX_BYTES;
     }
 
     private static @Nullable String await(Future<@Nullable String> running) {
@@ -213,7 +232,24 @@ final class ModelWorld implements AutoCloseable {
     }
 
     private void count(Operation operation, Observation seen) {
-        count(operation, seen.getClass().getSimpleName());
+        count(operation, seen instanceof Observation.Read read && read.way() == Way.INTO_A_BUFFER
+                ? MOVED
+                : seen.getClass().getSimpleName());
+    }
+
+    private long counted(Kind kind, String what) {
+        LongAdder counted = counts.get(kind + " " + what);
+        return counted == null ? 0 : counted.sum();
+    }
+
+    /** To be declined, or served by the way that is left, is the exception. */
+    private void assertMostAreOneSided() {
+        for (Kind kind : List.of(Kind.GET_BY_CHANNEL, Kind.GET_BY_TOKEN, Kind.PUT_BY_CHANNEL,
+                Kind.PUT_BY_TOKEN)) {
+            String done = kind.isWrite() ? "Written" : MOVED;
+            assertThat(counted(kind, done)).as("I3: %s, of %s", kind, counts)
+                    .isGreaterThan(counted(kind, "Declined") + counted(kind, "Read"));
+        }
     }
 
     private void count(Operation operation, String what) {
@@ -223,20 +259,21 @@ final class ModelWorld implements AutoCloseable {
 
     /** Invariant I4: once nothing is kept, nothing is used. */
     private void end() {
+        assertMostAreOneSided();
         TestClient operator = new TestClient(gateway.admin(), "ADMIN", "admin-secret");
         for (String bucket : History.BUCKETS) {
             assertThat(operator.send("POST", "/.railhead/admin/evict",
                     ("{\"bucket\":\"" + bucket + "\",\"prefix\":\"\"}").getBytes())
                     .statusCode()).isEqualTo(200);
         }
-        quiet("pages", () -> gateway.memory().usedBytes() == 0);
-        quiet("uploads", () -> gateway.metric("railhead_staged_bytes") == 0);
+        quiet("I4: pages", () -> gateway.memory().usedBytes() == 0);
+        quiet("I4: uploads", () -> gateway.metric("railhead_staged_bytes") == 0);
     }
 
     private void quiet(String what, BooleanSupplier isQuiet) {
         long deadline = System.nanoTime() + BACK_TO_NORMAL.toNanos();
         while (!isQuiet.getAsBoolean()) {
-            assertThat(System.nanoTime() < deadline).as("I4: %s stay: %s", what, gateway.memory())
+            assertThat(System.nanoTime() < deadline).as("%s stay: %s", what, gateway.memory())
                     .isTrue();
             Thread.onSpinWait();
         }
