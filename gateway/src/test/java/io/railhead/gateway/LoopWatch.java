@@ -1,8 +1,11 @@
 package io.railhead.gateway;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,11 +19,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches for what invariant I5 forbids, in two ways that do not take a busy machine for a loop's
+ * Watches for what invariant I5 forbids, in three ways that do not take a busy machine for a loop's
  * fault. One is waiting within our code, for a lock, a future or a pause, in one wait for too long:
  * a loop that waits for its sockets is in a system call, not waiting for the JVM, and one that the
- * machine keeps from running is not waiting either. The other is taking too much of the processor's
- * time before the loop comes to its next task, where its tasks can be watched.
+ * machine keeps from running is not waiting either. The others are seen where a loop's tasks can be
+ * watched: taking too much of the processor's time, or sleeping in a system call, before the loop
+ * comes to its next task.
  */
 final class LoopWatch implements AutoCloseable {
     static final Duration ALLOWED = Duration.ofMillis(100);
@@ -29,6 +33,12 @@ final class LoopWatch implements AutoCloseable {
     private static final Duration MOST_BETWEEN = BETWEEN.plusMillis(5);
     private static final Pattern LOOP = Pattern
             .compile("vert\\.x-eventloop-thread-\\d+|backend-.*-\\d+|fabric-loopback");
+
+    /**
+     * In {@code /proc/PID/task/TID/stat}, where R is for one that waits for a processor only, and D
+     * for a disk, which may be slow.
+     */
+    private static final Pattern ASLEEP = Pattern.compile("\\) S ");
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final List<String> blocked = new CopyOnWriteArrayList<>();
@@ -45,8 +55,11 @@ final class LoopWatch implements AutoCloseable {
     private final class Beat implements Runnable {
         private final Executor loop;
         private volatile @Nullable Thread thread;
+        private volatile @Nullable Path state;
         private volatile boolean isDue;
         private long dueAtNanos;
+        private long stillSinceNanos;
+        private long lastNanos;
 
         Beat(Executor loop) {
             this.loop = loop;
@@ -56,7 +69,10 @@ final class LoopWatch implements AutoCloseable {
 
         @Override
         public void run() {
-            thread = Thread.currentThread();
+            if (thread == null) {
+                state = stateOfThisThread();
+                thread = Thread.currentThread();
+            }
             isDue = false;
         }
 
@@ -72,10 +88,39 @@ final class LoopWatch implements AutoCloseable {
                         + " ms " + Arrays.toString(runs.getStackTrace()));
                 dueAtNanos = Long.MAX_VALUE / 2;
             }
+            lookForSystemCall(runs, now);
             if (!isDue) {
                 dueAtNanos = now;
                 isDue = true;
                 again();
+            }
+        }
+
+        /**
+         * A thread that is in no wait of the JVM's, sleeps all the same whenever it is looked at,
+         * and has not run since: in one system call, with the loop's next task due.
+         */
+        private void lookForSystemCall(Thread runs, long now) {
+            if (!isDue || now != lastNanos || !sleeps()) {
+                lastNanos = now;
+                stillSinceNanos = watchedNanos;
+            } else if (watchedNanos - stillSinceNanos > ALLOWED.toNanos()) {
+                StackTraceElement[] stack = runs.getStackTrace();
+                if (runs.getState() == Thread.State.RUNNABLE && isOurs(stack)
+                        && threads.getThreadCpuTime(runs.threadId()) == now) {
+                    blocked.add(runs.getName() + " in a system call " + Arrays.toString(stack));
+                }
+                stillSinceNanos = Long.MAX_VALUE / 2;
+            }
+        }
+
+        private boolean sleeps() {
+            Path at = state;
+            try {
+                return at != null && ASLEEP.matcher(Files.readString(at)).find();
+            } catch (IOException e) {
+                // It has ended.
+                return false;
             }
         }
 
@@ -144,10 +189,24 @@ final class LoopWatch implements AutoCloseable {
                 || info.getBlockedCount() + info.getWaitedCount() != count) {
             return;
         }
-        boolean ours = Arrays.stream(info.getStackTrace())
-                .anyMatch(frame -> frame.getClassName().startsWith("io.railhead."));
-        if (ours) {
+        if (isOurs(info.getStackTrace())) {
             blocked.add(info.getThreadName() + " " + Arrays.toString(info.getStackTrace()));
+        }
+    }
+
+    private static boolean isOurs(StackTraceElement[] stack) {
+        return Arrays.stream(stack)
+                .anyMatch(frame -> frame.getClassName().startsWith("io.railhead."));
+    }
+
+    /** Where the kernel says whether it runs. */
+    private static @Nullable Path stateOfThisThread() {
+        try {
+            return Path.of("/proc")
+                    .resolve(Files.readSymbolicLink(Path.of("/proc/thread-self")))
+                    .resolve("stat");
+        } catch (IOException e) {
+            return null;
         }
     }
 

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,34 @@ class LoopWatchTest {
         TestGateway.await(() -> !watch.blocked().isEmpty());
         seen.countDown();
         assertThat(watch.blocked()).allSatisfy(text -> assertThat(text).contains("await"));
+    }
+
+    @Test
+    void aLoopThatReadsWhatDoesNotComeIsSeen() throws IOException {
+        watch.watch(((VertxInternal) vertx).eventLoopGroup());
+        Pipe pipe = Pipe.open();
+        try (Pipe.SinkChannel silent = pipe.sink(); Pipe.SourceChannel source = pipe.source()) {
+            vertx.runOnContext(_ -> read(source));
+            TestGateway.await(() -> !watch.blocked().isEmpty());
+            silent.write(ByteBuffer.allocate(1));
+        }
+        assertThat(watch.blocked()).allSatisfy(seen -> assertThat(seen).contains("system call"));
+    }
+
+    private static void read(Pipe.SourceChannel source) {
+        try {
+            source.read(ByteBuffer.allocate(1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aLoopThatHasNothingToDoIsNot() {
+        watch.watch(((VertxInternal) vertx).eventLoopGroup());
+        long until = System.nanoTime() + 2 * TOO_LONG_NANOS;
+        TestGateway.await(() -> System.nanoTime() > until);
+        assertThat(watch.blocked()).isEmpty();
     }
 
     @Test
