@@ -108,14 +108,9 @@ final class GatewayProcess implements AutoCloseable {
         return ask("/readyz").statusCode() == 200;
     }
 
-    /** The value of one series, named as /metrics names it; 0 if there is none. */
+    /** As {@link TestGateway#metric(String)}. */
     double metric(String series) {
-        return ask("/metrics").body()
-                .lines()
-                .filter(line -> line.startsWith(series + " "))
-                .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
-                .findFirst()
-                .orElse(0);
+        return TestGateway.metric(ask("/metrics").body(), series);
     }
 
     private HttpResponse<String> ask(String path) {

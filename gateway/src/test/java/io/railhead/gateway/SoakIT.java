@@ -128,6 +128,7 @@ class SoakIT {
                 }
             }
             assertThat(proxy.injected()).isPositive();
+            TestGateway.await(() -> running.metric("railhead_leases") == 0);
         }
         assertFlat(samples);
     }

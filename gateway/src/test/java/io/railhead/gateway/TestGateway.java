@@ -145,9 +145,17 @@ final class TestGateway implements AutoCloseable {
                 .body();
     }
 
-    /** The value of one series, named as /metrics names it; 0 if there is none. */
+    /** The value of one series, named as /metrics names it; 0 until what it counts happens. */
     double metric(String series) {
-        return metrics().lines()
+        return metric(metrics(), series);
+    }
+
+    static double metric(String metrics, String series) {
+        String name = series.replaceFirst("(_(bucket|count|sum))?(\\{.*)?$", "");
+        if (!metrics.contains("# TYPE " + name + " ")) {
+            throw new AssertionError("nothing is called " + name);
+        }
+        return metrics.lines()
                 .filter(line -> line.startsWith(series + " "))
                 .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
                 .findFirst()
