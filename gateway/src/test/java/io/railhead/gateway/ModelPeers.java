@@ -2,9 +2,11 @@ package io.railhead.gateway;
 
 import io.railhead.gateway.trust.History;
 import io.railhead.gateway.trust.Operation;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +26,7 @@ final class ModelPeers implements AutoCloseable {
         this.peers = java.util.stream.IntStream.range(0, clients.size())
                 .mapToObj(i -> new TestPeer(clients.get(i), secrets.get(i),
                         (long) slots * History.PART_BYTES))
-                .toList();
+                .collect(Collectors.toCollection(ArrayList::new));
     }
 
     TestPeer of(Operation operation) {
@@ -68,5 +70,6 @@ final class ModelPeers implements AutoCloseable {
     @Override
     public void close() {
         peers.forEach(TestPeer::close);
+        peers.clear();
     }
 }

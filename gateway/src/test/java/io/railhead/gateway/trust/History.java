@@ -45,9 +45,9 @@ public final class History {
             FabricFault fabric, Duration later, boolean permitted, @Nullable String denied,
             boolean peersLeave) {
 
-        /** Whether what fails may have been made to. */
-        public boolean isFaulty() {
-            return plan.isFaulty() || fabric != FabricFault.NONE;
+        /** Whether an operation that fails may have been made to. */
+        public boolean excuses(Kind kind) {
+            return plan.excuses(kind) || (fabric != FabricFault.NONE && kind.isOneSided());
         }
     }
 

@@ -44,6 +44,11 @@ public record Operation(int slot, Kind kind, int principal, String path, int fir
             return WRITES.contains(this);
         }
 
+        /** By the client's registered buffer. */
+        boolean isOneSided() {
+            return ONE_SIDED.contains(this);
+        }
+
         /** Past the gateway, by the store's own door. */
         boolean isBehind() {
             return this == PUT_BEHIND || this == DELETE_BEHIND || this == MARK_BEHIND;
@@ -51,6 +56,9 @@ public record Operation(int slot, Kind kind, int principal, String path, int fir
     }
 
     private static final Set<Kind> WRITES = EnumSet.range(Kind.PUT, Kind.MARK_BEHIND);
+
+    private static final Set<Kind> ONE_SIDED = EnumSet.of(Kind.GET_BY_TOKEN, Kind.GET_BY_CHANNEL,
+            Kind.GET_AND_CANCEL, Kind.PUT_BY_TOKEN, Kind.PUT_BY_CHANNEL);
 
     public String bucket() {
         return path.substring(1, path.indexOf('/', 1));
