@@ -9,6 +9,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,9 @@ class KilledPeerIT {
                     keys: [{access_key: AK, secret_key: SK}]
                 """)) {
             store.put("/held/object", object);
+            store.put("/held/never", new byte[]{1});
+            CountDownLatch never = new CountDownLatch(1);
+            store.fault((_, bytes) -> bytes.length == 1 && isAwaited(never));
             TestClient client = gateway.client("AK", "SK");
             try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
                 client.get("/held/object", other.headers(0, BUFFER));
@@ -62,10 +66,23 @@ class KilledPeerIT {
                             .firstValue("x-amz-rdma-reply")).contains("200");
                     assertThat(other.bytes(0, object.length)).isEqualTo(object);
                 }
+                // What is held is moved at once, and counts as delivered whoever has gone.
+                TestGateway.await(() -> way.equals("http") || gateway.metric(
+                        "railhead_channel_requests_total{operation=\"get\",outcome=\"lost\",}") > 0);
+                never.countDown();
                 gateway.assertNoLease();
                 TestGateway.await(() -> memoryFiles() <= before);
             }
         }
+    }
+
+    private static boolean isAwaited(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return true;
     }
 
     /** Its session is at work when it ends. */

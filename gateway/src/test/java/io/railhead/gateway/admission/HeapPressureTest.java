@@ -1,11 +1,18 @@
 package io.railhead.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.HeapPressure.Stage;
+import io.railhead.gateway.auth.AccessKey;
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.auth.Secret;
+import io.railhead.gateway.s3.S3Exception;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class HeapPressureTest {
@@ -50,6 +57,22 @@ class HeapPressureTest {
         assertThat(at(0.69)).isEqualTo(Stage.NONE);
         assertThat(at(0.79)).isEqualTo(Stage.NONE);
         assertThat(done).endsWith("resume").startsWith("stop");
+    }
+
+    @Test
+    void admissionRefusesAtTheSecondStageAlone() {
+        Admission admission = new Admission(new Limits(9, 9, 9), pressure::refusesRequests,
+                new Metrics().refused);
+        Share share = admission.share(
+                new Principal("a", "a",
+                        List.of(new AccessKey("a", new Secret("secret"), null)), null, Set.of(),
+                        true, true, false));
+        at(0.91);
+        admission.pass(share);
+        at(0.92);
+        assertThatThrownBy(() -> admission.pass(share)).isInstanceOf(S3Exception.class);
+        at(0.84);
+        admission.pass(share);
     }
 
     @Test
