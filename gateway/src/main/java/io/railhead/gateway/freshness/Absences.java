@@ -51,13 +51,13 @@ public final class Absences {
     public boolean isAbsent(Grant grant, Rule rule, Said needed) {
         Absence absence = absences.getIfPresent(grant);
         return absence != null && absence.said.compareTo(needed) >= 0
-                && nanoClock.getAsLong() - absence.atNanos < bound(rule.freshness()).toNanos()
+                && nanoClock.getAsLong() - absence.atNanos < bound(rule).toNanos()
                 && cache.isUntouchedSince(grant.object(), absence.atNanos, absence.generation);
     }
 
     /** Whether anything is to be remembered under this rule. */
     public static boolean isRemembered(Rule rule) {
-        return !bound(rule.freshness()).isZero();
+        return !bound(rule).isZero();
     }
 
     /**
@@ -70,11 +70,17 @@ public final class Absences {
         absences.put(grant, new Absence(said, askedAtNanos, generation));
     }
 
-    private static Duration bound(Freshness freshness) {
-        return switch (freshness) {
+    /** Who may ask no longer is to hear that, and not of what there is not. */
+    private static Duration bound(Rule rule) {
+        Duration fresh = switch (rule.freshness()) {
             case Freshness.Strong _ -> Duration.ZERO;
-            case Freshness.Bounded(var bound) -> bound.compareTo(LONGEST) < 0 ? bound : LONGEST;
+            case Freshness.Bounded(var bound) -> shorter(bound, LONGEST);
             case Freshness.Exclusive _,Freshness.Immutable _ -> LONGEST;
         };
+        return rule.policyDecides() ? fresh : shorter(fresh, rule.rememberAuthorization());
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 }

@@ -37,8 +37,12 @@ final class AbsencesTest {
     }
 
     private static Rule rule(Freshness freshness) {
-        return new Rule("store", freshness, Duration.ZERO, CacheMode.READS, true,
-                ByteCount.UNLIMITED, false, false, false, false);
+        return rule(freshness, Duration.ofMinutes(1), false);
+    }
+
+    private static Rule rule(Freshness freshness, Duration remembered, boolean policyDecides) {
+        return new Rule("store", freshness, remembered, CacheMode.READS, true,
+                ByteCount.UNLIMITED, false, false, false, policyDecides);
     }
 
     private void learn(Said said) {
@@ -60,6 +64,20 @@ final class AbsencesTest {
         assertThat(isAbsent(new Freshness.Strong())).isFalse();
         nanos.addAndGet(Duration.ofMillis(1).toNanos());
         assertThat(isAbsent(new Freshness.Immutable())).isFalse();
+    }
+
+    @Test
+    void norForLongerThanTheRightToAsk() {
+        learn(Said.BY_CODE);
+        Freshness freshness = new Freshness.Immutable();
+        Rule never = rule(freshness, Duration.ZERO, false);
+        assertThat(absences.isAbsent(GRANT, never, Said.BY_CODE)).isFalse();
+        assertThat(Absences.isRemembered(never)).isFalse();
+        Rule byPolicy = rule(freshness, Duration.ZERO, true);
+        assertThat(absences.isAbsent(GRANT, byPolicy, Said.BY_CODE)).isTrue();
+        nanos.addAndGet(Duration.ofSeconds(2).toNanos());
+        assertThat(absences.isAbsent(GRANT, rule(freshness, Duration.ofSeconds(2), false),
+                Said.BY_CODE)).isFalse();
     }
 
     @Test
