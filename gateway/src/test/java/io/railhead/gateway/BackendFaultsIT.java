@@ -149,6 +149,7 @@ class BackendFaultsIT {
 
         HttpResponse<byte[]> strong = client.get("/b/key");
         HttpResponse<byte[]> stale = client.get("/stale/key");
+        assertThat(client.head("/stale/key").headers().firstValue("x-cache")).contains("STALE");
 
         assertThat(strong.statusCode()).isEqualTo(503);
         assertThat(stale.statusCode()).isEqualTo(200);

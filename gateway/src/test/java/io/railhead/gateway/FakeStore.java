@@ -317,6 +317,15 @@ final class FakeStore implements AutoCloseable {
                 && new BigInteger(first.group(1)).compareTo(BigInteger.valueOf(size)) >= 0);
     }
 
+    /** Without a body; for faults. */
+    static void answerQuietly(HttpExchange exchange, int status) {
+        try {
+            exchange.sendResponseHeaders(status, -1);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.getResponseHeaders().set("Content-Length", Integer.toString(body.length));

@@ -68,7 +68,8 @@ class FidelityIT {
         client.get("/b/key");
         for (HttpResponse<byte[]> answer : List.of(
                 client.get("/b/key", "x-amz-server-side-encryption", "aws:kms"),
-                client.get("/b/key", "x-amz-server-side-encryption-aws-kms-key-id", "k"))) {
+                client.get("/b/key", "x-amz-server-side-encryption-aws-kms-key-id", "k"),
+                client.get("/b/key", "x-amz-server-side-encryption-customer-key", "k"))) {
             assertThat(answer.headers().firstValue("x-cache")).contains("BYPASS");
         }
     }

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients whose signatures only the store verifies. */
@@ -141,6 +142,27 @@ class PassThroughIT {
         assertThat(cached(alice().get("/b/key"))).isEqualTo("MISS");
         assertThat(alice().delete("/b/key").statusCode()).isEqualTo(204);
         assertThat(alice().get("/b/key").statusCode()).isEqualTo(404);
+    }
+
+    /** The same bytes under another version, or with other metadata. */
+    @ParameterizedTest
+    @CsvSource({"Last-Modified,'Sat, 21 Nov 2026 00:00:00 GMT'", "x-amz-version-id,v2"})
+    void whatChangedBesidesTheBytesIsSeenAtOnceToo(String name, String value) {
+        store.put("/b/key", OBJECT);
+        store.header("x-amz-version-id", "v1");
+        alice().get("/b/key");
+        assertThat(cached(alice().get("/b/key"))).isEqualTo("REVALIDATED");
+        store.fault((exchange, object) -> {
+            boolean asks = exchange.getRequestHeaders().containsKey("If-None-Match");
+            if (asks) {
+                exchange.getResponseHeaders().set(name, value);
+                FakeStore.answerQuietly(exchange, 304);
+            }
+            return asks;
+        });
+        store.header("Content-Type", "text/new");
+        assertThat(alice().get("/b/key").headers().firstValue("content-type"))
+                .contains("text/new");
     }
 
     @Test

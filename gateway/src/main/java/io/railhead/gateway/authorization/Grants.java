@@ -7,6 +7,8 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.Rule;
 import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.LongSupplier;
 
 /**
@@ -20,6 +22,7 @@ public final class Grants {
     private final Cache<Grant, Granted> grants = Caffeine.newBuilder()
             .maximumSize(MAX_REMEMBERED)
             .build();
+    private final ConcurrentMap<String, Long> revokedAtNanos = new ConcurrentHashMap<>();
     private final LongSupplier nanoClock;
     private final ObjectCache cache;
     private final Counter.Child remembered;
@@ -69,6 +72,10 @@ public final class Grants {
     public void grant(Grant grant, long askedAtNanos, long generation) {
         allowed.inc();
         grants.put(grant, new Granted(askedAtNanos, generation));
+        Long revoked = revokedAtNanos.get(grant.principal());
+        if (revoked != null && askedAtNanos - revoked <= 0) {
+            grants.invalidate(grant);
+        }
     }
 
     /** Forgets it: the backend refused. */
@@ -77,8 +84,13 @@ public final class Grants {
         grants.invalidate(grant);
     }
 
-    /** Forgets everything a principal was allowed, as when its credential changes. */
+    /**
+     * Forgets everything a principal was allowed, as when its credential changes, and what it is
+     * being asked for now.
+     */
     public void revokeAll(String principal) {
+        // Before: what is on its way looks after it has put its own.
+        revokedAtNanos.put(principal, nanoClock.getAsLong());
         grants.asMap().keySet().removeIf(grant -> grant.principal().equals(principal));
     }
 }

@@ -18,19 +18,22 @@ public final class ObjectHeaders {
             "date", "server",
             "connection", "keep-alive", "transfer-encoding", "accept-ranges", "x-amz-request-id",
             "x-amz-id-2",
-            "x-amz-mp-parts-count", "via", "age", "strict-transport-security", "trailer");
+            "x-amz-mp-parts-count", "via", "age", "strict-transport-security", "trailer",
+            "set-cookie", "alt-svc", "www-authenticate", "proxy-authenticate");
+    private static final Set<String> ARCHIVED = Set.of("GLACIER", "DEEP_ARCHIVE");
 
     private ObjectHeaders() {}
 
     /**
-     * What a HEAD or GET answer says about an object of this size; null where it has no ETag, or
-     * may not be kept for others: then it is nothing a cache can hold.
+     * What a HEAD or GET answer says about an object of this size; null where it has no ETag that
+     * names its bytes (a weak one does not), or may not be kept for others: then it is nothing a
+     * cache can hold.
      */
     public static @Nullable ObjectMetadata metadata(ObjectId id, Headers answer, long sizeBytes,
             Moment sent,
             Source source) {
         String etag = answer.get("etag");
-        if (etag == null || !mayBeKept(answer)) {
+        if (etag == null || etag.startsWith("W/") || !mayBeKept(answer)) {
             return null;
         }
         String versionId = answer.get("x-amz-version-id");
@@ -77,6 +80,18 @@ public final class ObjectHeaders {
             case "x-amz-server-side-encryption-customer-algorithm", "x-amz-request-charged" -> true;
             default -> false;
         };
+    }
+
+    /**
+     * Whether who may HEAD it need not be allowed, or able, to GET it: S3 decrypts with a key that
+     * has a policy of its own, and does not hand out what lies in an archive.
+     */
+    public static boolean isGuarded(ObjectMetadata metadata) {
+        Map<String, String> headers = metadata.headers();
+        return metadata.version().sizeBytes() > 0
+                && (headers.getOrDefault("x-amz-server-side-encryption", "").startsWith("aws:kms")
+                        || ARCHIVED.contains(headers.getOrDefault("x-amz-storage-class", ""))
+                        || headers.containsKey("x-amz-archive-status"));
     }
 
     /** Whether checksums would be there if the object had any. */

@@ -26,9 +26,16 @@ public final class Revalidations {
         }
     }
 
+    /**
+     * What one probe answers.
+     *
+     * @param reads whether the object's bytes are wanted, too, which may take a right more
+     */
+    public record Question(Grant grant, boolean reads) {}
+
     /** What is under way for keys of one hash, guarded by its own monitor. */
     private static final class Stripe {
-        private final Map<Grant, Flight> flights = new HashMap<>();
+        private final Map<Question, Flight> flights = new HashMap<>();
     }
 
     /** One sent probe, and the next one that waits for it. */
@@ -42,7 +49,7 @@ public final class Revalidations {
      *
      * @param sender sends the probe; called at most once, now or when the one under way has ended
      */
-    public CompletionStage<Probe> join(Grant key, Supplier<CompletionStage<Probe>> sender) {
+    public CompletionStage<Probe> join(Question key, Supplier<CompletionStage<Probe>> sender) {
         Stripe stripe = stripes[Math.floorMod(key.hashCode(), STRIPES)];
         CompletableFuture<Probe> result;
         synchronized (stripe) {
@@ -61,7 +68,7 @@ public final class Revalidations {
         return result;
     }
 
-    private static void send(Stripe stripe, Grant key, Supplier<CompletionStage<Probe>> sender,
+    private static void send(Stripe stripe, Question key, Supplier<CompletionStage<Probe>> sender,
             CompletableFuture<Probe> result) {
         CompletionStage<Probe> sent;
         try {
@@ -79,7 +86,7 @@ public final class Revalidations {
         });
     }
 
-    private static void land(Stripe stripe, Grant key) {
+    private static void land(Stripe stripe, Question key) {
         CompletableFuture<Probe> next;
         Supplier<CompletionStage<Probe>> sender;
         synchronized (stripe) {

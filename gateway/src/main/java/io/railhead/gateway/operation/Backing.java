@@ -11,11 +11,14 @@ import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.freshness.Revalidations;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
  * Asks the backend about one object in the principal's own name. One HEAD answers both whether what
- * is held is fresh and whether this principal may read it. Any thread.
+ * is held is fresh and whether this principal may read it, but of objects that more than that right
+ * guards: of those a byte is read, too. Any thread.
  */
 final class Backing {
     private final ReadServices services;
@@ -24,18 +27,54 @@ final class Backing {
         this.services = services;
     }
 
-    /** A HEAD sent after this call, shared with others of the same principal. */
+    /** Sent after this call, shared with others of the same principal that want the same. */
     CompletionStage<Probe> probe(S3Request request, ObjectId id, Grant grant) {
-        return services.revalidations().join(grant, () -> send(request, id, grant));
+        boolean reads = !request.method().equals("HEAD");
+        return services.revalidations()
+                .join(new Revalidations.Question(grant, reads),
+                        () -> send(request, id, grant, reads));
     }
 
-    private CompletionStage<Probe> send(S3Request request, ObjectId id, Grant grant) {
+    private CompletionStage<Probe> send(S3Request request, ObjectId id, Grant grant,
+            boolean reads) {
         ObjectHeaders.Moment sent = now(id);
         Backend backend = request.route().backend();
         return backend.send(Requests.head(request.objectTarget(), request.caller()))
                 .handle((answer, failure) -> failure != null
                         ? new Probe.Unanswered(String.valueOf(failure.getMessage()))
-                        : read(answer, id, grant, sent));
+                        : read(answer, id, grant, sent))
+                .thenCompose(probe -> reads && probe instanceof Probe.Found found
+                        && ObjectHeaders.isGuarded(found.metadata())
+                                ? readByte(request, grant, sent, found)
+                                : CompletableFuture.completedStage(probe));
+    }
+
+    private CompletionStage<Probe> readByte(S3Request request, Grant grant,
+            ObjectHeaders.Moment sent, Probe.Found found) {
+        return request.route()
+                .backend()
+                .send(Requests.rangedGet(request.objectTarget(), request.caller(), 0, 1,
+                        found.metadata().version().etag()))
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        return new Probe.Unanswered(String.valueOf(failure.getMessage()));
+                    }
+                    BodyDrain.discard(answer.body());
+                    return proved(answer, grant, sent, found);
+                });
+    }
+
+    private Probe proved(BackendResponse answer, Grant grant, ObjectHeaders.Moment sent,
+            Probe.Found found) {
+        if (answer.status() >= 500) {
+            return new Probe.Unanswered("the backend answered " + answer.status());
+        }
+        if (answer.status() == 206) {
+            services.grants().grant(grant, sent.nanos(), sent.generation());
+            return found;
+        }
+        services.grants().revoke(grant);
+        return new Probe.Refused(answer.status(), answer.headers());
     }
 
     ObjectHeaders.Moment now(ObjectId id) {
@@ -61,8 +100,10 @@ final class Backing {
             }
             return new Probe.Refused(answer.status(), answer.headers());
         }
-        services.grants().grant(grant, sent.nanos(), sent.generation());
         ObjectMetadata metadata = metadata(answer, id, sent);
+        if (metadata == null || !ObjectHeaders.isGuarded(metadata)) {
+            services.grants().grant(grant, sent.nanos(), sent.generation());
+        }
         if (metadata == null) {
             services.cache().evict(id);
             return new Probe.Uncacheable(answer.headers());

@@ -128,6 +128,13 @@ final class ObjectDiscovery implements DiscoverySource {
     }
 
     private void refused(BackendResponse answer) {
+        boolean denied = answer.status() == 401 || answer.status() == 403;
+        if (denied && scope.request().header("referer") != null) {
+            // A bucket's policy may ask where its reader comes from, which ours did not say.
+            BodyDrain.discard(answer.body());
+            read.uncacheable();
+            return;
+        }
         switch (answer.status()) {
             case 200, 206 -> {
                 // Ranges are not served by this store, or not as they are asked for. It is our
@@ -140,7 +147,7 @@ final class ObjectDiscovery implements DiscoverySource {
                 read.ask(null);
             }
             default -> {
-                if (answer.status() == 401 || answer.status() == 403) {
+                if (denied) {
                     scope.services().grants().revoke(scope.grant());
                 }
                 scope.services().metrics().cacheResults.labels("refused").inc();

@@ -14,6 +14,7 @@ import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of one object: from memory where that is allowed and fresh, else by the very HEAD
@@ -61,7 +62,7 @@ public final class ObjectHead {
                 .whenComplete((probe, failure) -> requester.executor()
                         .execute(() -> answer(failure == null
                                 ? probe
-                                : new Probe.Unanswered(String.valueOf(failure)))));
+                                : new Probe.Unanswered(String.valueOf(failure)), held, grant)));
     }
 
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
@@ -71,7 +72,7 @@ public final class ObjectHead {
                         services.cache().isSettled(held));
     }
 
-    private void answer(Probe probe) {
+    private void answer(Probe probe, @Nullable ObjectMetadata held, Grant grant) {
         if (requester.isOver()) {
             return;
         }
@@ -79,9 +80,15 @@ public final class ObjectHead {
             case Probe.Found(ObjectMetadata metadata) -> found(metadata, CacheResult.REVALIDATED);
             case Probe.Uncacheable(Headers headers) -> client.passed(200, headers);
             case Probe.Refused(int status, Headers headers) -> client.passed(status, headers);
-            case Probe.Unanswered(String reason) ->
-                requester.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                        "The store behind the gateway did not answer: " + reason));
+            case Probe.Unanswered(String reason) -> {
+                if (held != null
+                        && services.mayServeStale(held, request.route().rule(), grant)) {
+                    found(held, CacheResult.STALE);
+                } else {
+                    requester.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                            "The store behind the gateway did not answer: " + reason));
+                }
+            }
         }
     }
 

@@ -177,10 +177,7 @@ public final class ObjectRead {
     }
 
     private void unanswered(String reason, @Nullable ObjectMetadata held) {
-        // Not what a write of which its client was told has replaced.
-        if (held != null && scope.rule().staleIfError() && services.cache().isSettled(held)
-                && isGranted()) {
-            services.metrics().staleServed.labels(scope.rule().backend()).inc();
+        if (held != null && services.mayServeStale(held, scope.rule(), scope.grant())) {
             cacheResult = CacheResult.STALE;
             serve(held);
         } else {

@@ -24,7 +24,11 @@ public final class ObjectReads {
     private static final List<String> ONLY_BACKEND = List.of("origin", "if-none-match",
             "if-modified-since",
             "if-unmodified-since", "if-range", "x-amz-server-side-encryption-customer-algorithm",
+            "x-amz-server-side-encryption-customer-key",
+            "x-amz-server-side-encryption-customer-key-md5",
             "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
+            "x-amz-server-side-encryption-context",
+            "x-amz-server-side-encryption-bucket-key-enabled",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");
 
     private ObjectReads() {}
@@ -54,7 +58,7 @@ public final class ObjectReads {
     }
 
     /** S3 allows overrides in signed requests only: its own error says so best. */
-    private static boolean hasOverride(S3Request request) {
+    static boolean hasOverride(S3Request request) {
         return !request.query().allNames(name -> !AnswerHead.isOverride(name));
     }
 

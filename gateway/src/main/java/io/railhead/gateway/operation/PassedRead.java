@@ -25,6 +25,7 @@ import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +124,12 @@ final class PassedRead {
         }
         if (answer.status() == 304 && held != null) {
             BodyDrain.discard(answer.body());
-            serve(held);
+            if (isAsHeld(answer.headers(), held.metadata())) {
+                serve(held);
+            } else {
+                services.cache().evict(id);
+                ask(null);
+            }
         } else if (answer.status() == 200 || answer.status() == 206) {
             keep(answer, sent);
         } else {
@@ -133,6 +139,14 @@ final class PassedRead {
             services.metrics().cacheResults.labels("refused").inc();
             Relay.pass(exchange, request.method(), answer);
         }
+    }
+
+    /** Bytes may be the same, and what the store says beside them another. */
+    private static boolean isAsHeld(Headers answer, ObjectMetadata held) {
+        return Stream.of("last-modified", "x-amz-version-id").allMatch(name -> {
+            String now = answer.get(name);
+            return now == null || now.equals(held.headers().get(name));
+        });
     }
 
     private static String outcome(int status) {

@@ -1,0 +1,52 @@
+package io.railhead.gateway.authorization;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cache.CacheConfig;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.config.ByteCount;
+import io.railhead.gateway.config.CacheMode;
+import io.railhead.gateway.config.Freshness;
+import io.railhead.gateway.config.Rule;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class GrantsTest {
+    private static final Rule RULE = new Rule("store", new Freshness.Immutable(),
+            Duration.ofMinutes(1), CacheMode.READS, true, ByteCount.UNLIMITED, false, false, false,
+            false);
+    private static final ObjectId ID = new ObjectId("store", "account", "bucket", "key", null);
+    private static final Grant GRANT = new Grant("p", "AK", "", Grant.Action.READ, ID);
+
+    private final AtomicLong nanos = new AtomicLong(-100);
+    private final PageMemory memory = PageMemory
+            .open(new MemoryConfig(1 << 20, 64 << 10, 0, false), slab -> {});
+    private final ObjectCache cache = new ObjectCache(memory, CacheConfig.DEFAULT, nanos::get);
+    private final Grants grants = new Grants(nanos::get, cache, new Metrics());
+
+    @AfterEach
+    void close() {
+        cache.close();
+        memory.close();
+    }
+
+    /** Its credential may have changed since. */
+    @Test
+    void whatWasAskedBeforeAPrincipalLostItsRightsIsNotRemembered() {
+        long asked = nanos.incrementAndGet();
+        grants.grant(GRANT, asked, cache.generation(ID));
+        assertThat(grants.isGranted(GRANT, RULE)).isTrue();
+        grants.revokeAll("p");
+        assertThat(grants.isGranted(GRANT, RULE)).isFalse();
+        grants.grant(GRANT, asked, cache.generation(ID));
+        assertThat(grants.isGranted(GRANT, RULE)).isFalse();
+        grants.grant(GRANT, nanos.incrementAndGet(), cache.generation(ID));
+        assertThat(grants.isGranted(GRANT, RULE)).isTrue();
+    }
+}
