@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # What the scripts of this folder share.
 
+# Where modprobe and depmod are, which a login that is not root's does not look through.
+PATH=$PATH:/usr/sbin:/sbin
+
 readonly CANNOT_RUN=69   # EX_UNAVAILABLE
 readonly NOT_RUN_TO_ITS_END=125
 

@@ -18,7 +18,7 @@ spec:
   serviceAccountName: {{ include "railhead.fullname" . }}
   automountServiceAccountToken: false
   enableServiceLinks: false
-  terminationGracePeriodSeconds: {{ add .Values.preStopSeconds .Values.drainSeconds 30 }}
+  terminationGracePeriodSeconds: {{ add .Values.preStopSeconds .Values.drainSeconds .Values.drainSeconds 30 }}
   {{- if .Values.network.hostNetwork }}
   hostNetwork: true
   dnsPolicy: ClusterFirstWithHostNet

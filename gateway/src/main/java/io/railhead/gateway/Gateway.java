@@ -181,13 +181,14 @@ public final class Gateway implements AutoCloseable {
                             callers, access, admission),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn);
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
+            admin = config.admin().enabled()
+                    ? openAdmin(status(fabrics), adminCalls(credentials, reads, routes, access))
+                    : null;
+            // Last of what can fail, and first of what ends: nobody is taken on in between.
             bound("gateway.listen", config.gateway().listen(),
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
                             config.gateway().eventLoops()));
-            admin = config.admin().enabled()
-                    ? openAdmin(status(fabrics), adminCalls(credentials, reads, routes, access))
-                    : null;
             started.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
             started.push(() -> requests.drain(config.gateway().drain()));

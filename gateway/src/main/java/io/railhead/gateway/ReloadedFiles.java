@@ -17,6 +17,11 @@ final class ReloadedFiles {
 
     ReloadedFiles(Metrics metrics) {
         this.metrics = metrics;
+        // An alert needs a 0 before the first 1.
+        for (String setting : List.of("credentials", "policy", "tls", "events")) {
+            metrics.fileReloads.labels(setting, "refused");
+            metrics.fileRefused.labels(setting);
+        }
     }
 
     /** Throws what a start would say of them. Blocks. */
@@ -58,5 +63,6 @@ final class ReloadedFiles {
 
     void count(String setting, boolean usable) {
         metrics.fileReloads.labels(setting, usable ? "used" : "refused").inc();
+        metrics.fileRefused.labels(setting).set(usable ? 0 : 1);
     }
 }

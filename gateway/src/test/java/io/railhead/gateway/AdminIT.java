@@ -9,6 +9,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,27 @@ class AdminIT extends GatewayWithAdministrator {
         assertThat(call("drain", JsonObject.of("wait_seconds", 20)).getString("state"))
                 .isEqualTo("done");
         assertThat(reading.join().body()).isEqualTo(random(9, 100));
+    }
+
+    @Test
+    void whoWaitsForADrainThatAnotherUndoesIsNotToldThatItIsDone() throws Exception {
+        putFive();
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch asked = new CountDownLatch(1);
+        store.fault((exchange, object) -> {
+            asked.countDown();
+            awaitQuietly(goOn);
+            return false;
+        });
+        var reading = trainer.sendAsync("GET", "/b/other", new byte[0]);
+        assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+        var draining = CompletableFuture.supplyAsync(
+                () -> call("drain", JsonObject.of("wait_seconds", 60)).getString("state"));
+        TestGateway.await(() -> ready().statusCode() == 503);
+        call("drain", JsonObject.of("undo", true));
+        assertThat(draining.get(30, TimeUnit.SECONDS)).isEqualTo("undone");
+        goOn.countDown();
+        reading.join();
     }
 
     private HttpResponse<String> ready() {

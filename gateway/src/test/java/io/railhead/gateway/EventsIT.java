@@ -164,10 +164,12 @@ class EventsIT {
         Files.writeString(folder.resolve("token"), "short");
         TestGateway.await(() -> gateway.metric(
                 "railhead_file_reloads_total{setting=\"events\",outcome=\"refused\",}") == 1);
+        assertThat(gateway.metric("railhead_file_refused{setting=\"events\",}")).isOne();
         assertThat(send("POST", TOKEN, event("key")).statusCode()).isEqualTo(200);
         Files.writeString(folder.resolve("token"), "another-token-of-the-store");
         TestGateway.await(() -> gateway.metric(
                 "railhead_file_reloads_total{setting=\"events\",outcome=\"used\",}") == 1);
+        assertThat(gateway.metric("railhead_file_refused{setting=\"events\",}")).isZero();
         assertThat(send("POST", TOKEN, event("key")).statusCode()).isEqualTo(401);
         assertThat(send("POST", "another-token-of-the-store", event("key")).statusCode())
                 .isEqualTo(200);

@@ -125,7 +125,7 @@ class ChartTest {
                         Chart.YAML.readTree(values.toFile()).at("/memoryMiB/cache").asLong(4096));
         assertThat(parsed.at("/gateway/drain").asText()).isEqualTo("30s");
         long graceSeconds = chart.pod().path("terminationGracePeriodSeconds").asLong();
-        assertThat(graceSeconds).isGreaterThan(config.gateway().drain().toSeconds() + 5);
+        assertThat(graceSeconds).isGreaterThan(2 * config.gateway().drain().toSeconds() + 5);
     }
 
     /**
@@ -321,7 +321,7 @@ class ChartTest {
     void anotherNameIsTheOneThatAlertsLookFor() throws IOException {
         Chart chart = with("rack-roce", "nameOverride: s3cache\n");
         String job = chart.document("PrometheusRule").at("/spec/groups/0/rules/0/expr").asText();
-        assertThat(job).isEqualTo("up{job=\"s3cache\"} == 0");
+        assertThat(job).isEqualTo("up{job=\"s3cache\"} == 0 or absent(up{job=\"s3cache\"})");
         assertThat(chart.document("ServiceMonitor").at("/spec/jobLabel").asText())
                 .isEqualTo("app.kubernetes.io/name");
         assertThat(chart.document("Service")

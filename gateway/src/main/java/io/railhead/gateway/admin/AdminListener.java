@@ -4,9 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
-import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.tracing.TracingPolicy;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.List;
@@ -23,9 +21,7 @@ public final class AdminListener {
     }
 
     public Future<HttpServer> listen(String host, int port) {
-        // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
-        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false)
-                .setTracingPolicy(TracingPolicy.IGNORE))
+        return vertx.createHttpServer(HealthListener.options())
                 .requestHandler(this::handle)
                 .listen(port, host);
     }

@@ -14,6 +14,9 @@ import java.io.UncheckedIOException;
 
 /** {@code /livez}, {@code /readyz} and {@code /metrics}, on the health port. */
 public final class HealthListener {
+    /** Longer than any scrape's interval. */
+    private static final int IDLE_SECONDS = 300;
+
     private final Vertx vertx;
     private final Metrics metrics;
     private final Readiness readiness;
@@ -25,11 +28,18 @@ public final class HealthListener {
     }
 
     public Future<HttpServer> listen(String host, int port) {
-        // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
-        return vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false)
-                .setTracingPolicy(TracingPolicy.IGNORE))
+        return vertx.createHttpServer(options())
                 .requestHandler(this::handle)
                 .listen(port, host);
+    }
+
+    /** What both ports beside the front door have: a connection that says nothing is closed. */
+    public static HttpServerOptions options() {
+        // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
+        return new HttpServerOptions().setHttp2ClearTextEnabled(false)
+                .setTracingPolicy(TracingPolicy.IGNORE)
+                .setIdleTimeout(IDLE_SECONDS)
+                .setTcpKeepAlive(true);
     }
 
     private void handle(HttpServerRequest request) {

@@ -42,6 +42,11 @@ public final class Metrics {
             "Events that stores sent, or that came without being one.", "outcome");
     public final Counter fileReloads = counter("railhead_file_reloads_total",
             "Changed files of the configuration, by setting.", "setting", "outcome");
+    public final Gauge fileRefused = Gauge
+            .build("railhead_file_refused", "1 while a file of the configuration cannot be used,"
+                    + " and what it held before is in force.")
+            .labelNames("setting")
+            .register(registry);
     public final Counter deliveredBytes = counter("railhead_delivered_bytes_total",
             "Object bytes delivered.",
             "transport");

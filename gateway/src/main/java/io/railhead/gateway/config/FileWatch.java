@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * A few small files that belong together, read again when the content of one has changed. Content
  * that cannot be used leaves what was read before in force.
  *
- * <p> The content itself is compared, once a second: neither times nor inodes tell all the ways
+ * <p> The content itself is compared, once a second, and used when it was the same twice: neither times nor inodes tell all the ways
  * files are replaced (a projected Kubernetes secret swaps a link two levels up).
  */
 public final class FileWatch implements AutoCloseable {
@@ -30,6 +31,8 @@ public final class FileWatch implements AutoCloseable {
     private volatile Outcome outcome = usable -> {};
     /** What was seen last, usable or not. Guarded by this. */
     private List<byte[]> lastSeen = List.of();
+    /** What was there a second ago; nothing where it could not be read. Guarded by this. */
+    private List<byte[]> glimpsed = List.of();
 
     /** Takes the files' content, in order; throws in one line what is wrong with it. */
     @FunctionalInterface
@@ -106,10 +109,25 @@ public final class FileWatch implements AutoCloseable {
     private void watchUntilClosed() {
         try {
             while (!closed.await(1, TimeUnit.SECONDS)) {
-                look();
+                glance();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Looks if they are as they were the last time: what is being written will be another. */
+    synchronized void glance() {
+        List<byte[]> now;
+        try {
+            now = read();
+        } catch (IOException e) {
+            now = List.of();
+        }
+        boolean stays = isSame(now, glimpsed);
+        glimpsed = now;
+        if (stays) {
+            look();
         }
     }
 
@@ -117,7 +135,7 @@ public final class FileWatch implements AutoCloseable {
     public synchronized void look() {
         try {
             List<byte[]> contents = read();
-            if (!isSeen(contents)) {
+            if (!isSame(contents, lastSeen)) {
                 lastSeen = contents;
                 user.use(contents);
                 LOG.info("{}: reloaded", key);
@@ -128,13 +146,9 @@ public final class FileWatch implements AutoCloseable {
         }
     }
 
-    private boolean isSeen(List<byte[]> contents) {
-        for (int i = 0; i < contents.size(); i++) {
-            if (lastSeen.isEmpty() || !Arrays.equals(contents.get(i), lastSeen.get(i))) {
-                return false;
-            }
-        }
-        return true;
+    private static boolean isSame(List<byte[]> some, List<byte[]> others) {
+        return some.size() == others.size() && IntStream.range(0, some.size())
+                .allMatch(i -> Arrays.equals(some.get(i), others.get(i)));
     }
 
     /** A file that is away, as while it is replaced, is said once. */

@@ -42,6 +42,9 @@ public final class Drain {
                 asked.reply().line(state("waiting"));
             }
         }
+        if (!undo && !draining) {
+            return state("undone");
+        }
         return state(waitSeconds > 0 && draining && inFlight.get() > 0 ? "busy" : "done");
     }
 

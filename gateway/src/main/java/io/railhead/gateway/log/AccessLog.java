@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Any thread.
  */
 public final class AccessLog implements AutoCloseable {
+    /** For what is queued when it is closed: a slow disk takes longer than the usual second. */
+    private static final int FLUSH_MILLIS = 20_000;
     private static final int QUEUED_LINES = 8192;
 
     private final @Nullable Logger logger;
@@ -69,6 +71,7 @@ public final class AccessLog implements AutoCloseable {
         queue.setQueueSize(QUEUED_LINES);
         queue.setDiscardingThreshold(0);
         queue.setNeverBlock(true);
+        queue.setMaxFlushTime(FLUSH_MILLIS);
         queue.addAppender(to);
         queue.start();
         Logger logger = context.getLogger("access");

@@ -1,0 +1,43 @@
+package io.railhead.gateway.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class FileWatchTest {
+    @TempDir
+    private Path folder;
+
+    /** Half a file may well be a good one, with fewer principals. */
+    @Test
+    void whatIsStillBeingWrittenIsNotUsed() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "all");
+        List<String> used = new ArrayList<>();
+        List<Boolean> told = new ArrayList<>();
+        FileWatch watch = new FileWatch("key", List.of(file),
+                contents -> used.add(new String(contents.getFirst())));
+        watch.load();
+        watch.tell(told::add);
+        for (String part : List.of("", "th", "the n")) {
+            Files.writeString(file, part);
+            watch.glance();
+        }
+        Files.writeString(file, "the next");
+        watch.glance();
+        assertThat(used).containsExactly("all");
+        watch.glance();
+        watch.glance();
+        assertThat(used).containsExactly("all", "the next");
+        Files.delete(file);
+        watch.glance();
+        Files.writeString(file, "the next");
+        watch.glance();
+        watch.glance();
+        assertThat(told).as("it was away for a moment").containsExactly(true);
+    }
+}
