@@ -254,6 +254,15 @@ uint64_t rh_memory_registered(struct rh_memory *memory, const void *address) {
     return bytes;
 }
 
+/* Of ranges over the same memory each has a shadow of its own. */
+static void bring_from_others(struct rh_memory *memory, const struct range *range, const uint8_t *address, uint64_t bytes) {
+    for (struct range *other = memory->ranges; other; other = other->next) {
+        if (other != range && other->shadow && other->origin < address + bytes && address < other->origin + other->length) {
+            rh_shadow_bring(other->shadow, address, bytes);
+        }
+    }
+}
+
 char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, uint64_t bytes,
                      enum rh_direction direction, struct rh_error *error) {
     char text[RH_TOKEN_CHARACTERS + 1];
@@ -272,6 +281,7 @@ char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, u
                && rh_token_format(text, (uintptr_t)range->origin + from, bytes, range->key,
                                   rh_session_number(memory->session), error) == 0) {
         granted = true;
+        bring_from_others(memory, range, range->origin + from, bytes);
         shadow = range->shadow ? rh_shadow_hold(range->shadow) : NULL;
     }
     leave(memory);

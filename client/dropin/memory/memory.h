@@ -4,8 +4,12 @@
  *
  * A transfer is a token: while it lives the gateway reads and writes the shadow, not the program's memory. Minting
  * copies the window into the shadow, so that a PUT finds it there and a GET that fills less than the window leaves the
- * rest as it was. Releasing copies it back, if a transfer changed the shadow and only then: what the program itself
- * wrote meanwhile (the body of a declined GET, or its next PUT) is never overwritten with what stood there before.
+ * rest as it was. Releasing copies back each block of RH_BLOCK_BYTES, from the window's start on, that a transfer changed in
+ * the shadow, and no other: what the program itself wrote meanwhile (the body of a declined GET, or its next PUT) is not
+ * overwritten with what stood there before.
+ *
+ * Tokens may overlap. What a transfer brought is also copied back when another token is minted over it. Only bytes that a
+ * transfer is just then writing must not be minted over: they may be lost.
  *
  * With RAILHEAD_DROPIN_MEMORY=attach there is no shadow: the gateway reads and writes the program's own memory through the
  * kernel, where its rdma.loopback.cross_memory allows that, and a transfer is there when the program is told of it.
@@ -24,6 +28,8 @@ extern "C" {
 
 /* 4 GiB - 64 KiB, cuObject's limit. */
 #define RH_MAX_REGISTRATION_BYTES (((uint64_t)4 << 30) - (64 << 10))
+
+enum { RH_BLOCK_BYTES = 64 << 10 };
 
 struct rh_memory;
 

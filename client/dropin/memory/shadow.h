@@ -13,9 +13,15 @@ struct rh_shadow;
 struct rh_shadow *rh_shadow_new(void *origin, uint64_t bytes, struct rh_error *error);
 int rh_shadow_descriptor(const struct rh_shadow *shadow);
 
-/* Copies the window in and answers the token's text, not yet filled. Without a shadow (NULL) it is only the text. */
+/*
+ * Copies the window in, after what transfers of other tokens brought into it was copied back, and answers the token's text,
+ * not yet filled. Without a shadow (NULL) it is only the text.
+ */
 char *rh_shadow_begin(struct rh_shadow *shadow, uint64_t offset, uint64_t bytes, enum rh_direction direction,
                       struct rh_error *error);
+
+/* Copies back what transfers brought into those of the program's bytes. */
+void rh_shadow_bring(struct rh_shadow *shadow, const uint8_t *address, uint64_t bytes);
 
 /* Ends what rh_shadow_begin began, given the text that it answered. In a child of fork it only frees that. */
 void rh_shadow_end(char *text);

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "fake_gateway.h"
 
-enum { BYTES = 10000, FROM = 1000, WINDOW = 5000 };
+enum { BYTES = 10000, FROM = 1000, WINDOW = 5000, BLOCK = RH_BLOCK_BYTES };
 static struct rh_error error;
 static struct fake_gateway gateway;
 
@@ -98,6 +98,90 @@ static void a_body_that_the_program_wrote_itself_stays(void) {
     memset(buffer + FROM, 0x11, WINDOW); /* as after a declined GET */
     rh_memory_release(token);
     CHECK(buffer[FROM] == 0x11 && buffer[FROM + WINDOW - 1] == 0x11, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void a_second_token_leaves_what_the_first_one_brought(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *get = mint(memory, buffer, RH_GET);
+    memset(gateway.mapped + FROM, 0xee, WINDOW);
+    char *put = mint(memory, buffer, RH_PUT);
+    CHECK(gateway.mapped[FROM] == 0xee && buffer[FROM] == 0xee, "%x, %x", gateway.mapped[FROM], buffer[FROM]);
+    rh_memory_release(get);
+    rh_memory_release(put);
+    CHECK(buffer[FROM] == 0xee && buffer[FROM + WINDOW - 1] == 0xee, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void a_second_token_takes_what_the_program_wrote(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *one = mint(memory, buffer, RH_GET), *other = mint(memory, buffer, RH_EITHER);
+    buffer[FROM] = 0x11;
+    char *put = mint(memory, buffer, RH_PUT);
+    CHECK(gateway.mapped[FROM] == 0x11, "%x", gateway.mapped[FROM]);
+    buffer[FROM] = 0x12;
+    rh_memory_release(one);
+    CHECK(buffer[FROM] == 0x12, "what stood there at another mint came back: %x", buffer[FROM]);
+    gateway.mapped[FROM] = 0x13;
+    rh_memory_release(other);
+    CHECK(buffer[FROM] == 0x13, "%x", buffer[FROM]);
+    rh_memory_release(put);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+static void what_one_release_brought_no_other_brings_again(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory);
+    char *one = mint(memory, buffer, RH_GET), *other = mint(memory, buffer, RH_GET);
+    gateway.mapped[FROM] = 0x21;
+    rh_memory_release(one);
+    buffer[FROM] = 0x22;
+    rh_memory_release(other);
+    CHECK(buffer[FROM] == 0x22, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    free(buffer);
+}
+
+/* Of the buffer registered last, and stays when the gateway lets that go. */
+static uint8_t *view(uint64_t bytes) {
+    void *at = mremap(gateway.mapped, 0, bytes, MREMAP_MAYMOVE);
+    CHECK(at != MAP_FAILED, "no second mapping");
+    return at;
+}
+
+static void a_token_of_an_overlapping_range_leaves_what_was_brought(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = new_buffer(memory), *first = view(BYTES);
+    char *get = mint(memory, buffer, RH_GET);
+    CHECK(rh_memory_register(memory, buffer + 2 * FROM, 100, &error) == 0, "%s", error.text);
+    memset(first + FROM, 0xee, WINDOW);
+    char *put = rh_memory_mint(memory, buffer + 2 * FROM, 0, 100, RH_PUT, &error);
+    CHECK(put && gateway.mapped[0] == 0xee && gateway.mapped[99] == 0xee, "%x", gateway.mapped[0]);
+    rh_memory_release(put);
+    rh_memory_release(get);
+    CHECK(buffer[FROM] == 0xee && buffer[FROM + WINDOW - 1] == 0xee, "%x", buffer[FROM]);
+    rh_memory_close(memory);
+    munmap(first, BYTES);
+    free(buffer);
+}
+
+static void blocks_that_no_transfer_changed_stay_as_the_program_left_them(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = calloc(3, BLOCK);
+    CHECK(rh_memory_register(memory, buffer, 3 * BLOCK, &error) == 0, "%s", error.text);
+    char *token = rh_memory_mint(memory, buffer, 1, 3 * BLOCK - 1, RH_GET, &error);
+    CHECK(token, "%s", error.text);
+    gateway.mapped[1 + BLOCK] = 0x61;
+    buffer[BLOCK] = 0x62;
+    buffer[3 * BLOCK - 1] = 0x63;
+    rh_memory_release(token);
+    CHECK(buffer[1 + BLOCK] == 0x61 && buffer[BLOCK] == 0x62 && buffer[3 * BLOCK - 1] == 0x63, "%x, %x, %x",
+          buffer[1 + BLOCK], buffer[BLOCK], buffer[3 * BLOCK - 1]);
     rh_memory_close(memory);
     free(buffer);
 }
@@ -235,6 +319,11 @@ int main(void) {
     }
     memory_that_cannot_be_written_can_be_sent();
     a_body_that_the_program_wrote_itself_stays();
+    a_second_token_leaves_what_the_first_one_brought();
+    a_second_token_takes_what_the_program_wrote();
+    what_one_release_brought_no_other_brings_again();
+    a_token_of_an_overlapping_range_leaves_what_was_brought();
+    blocks_that_no_transfer_changed_stay_as_the_program_left_them();
     deregistration_brings_what_is_outstanding();
     registrations_are_counted_and_grow();
     a_gateway_that_comes_back_is_found();
