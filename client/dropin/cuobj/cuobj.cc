@@ -1,4 +1,5 @@
 /* cuObjClient over a loopback session: see ../README.md. */
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
@@ -6,6 +7,7 @@
 #include <ostream>
 
 #include <cuobjclient.h>
+#include <pthread.h>
 
 #include "memory.h"
 
@@ -18,8 +20,7 @@ struct Call {
 
 struct State {
     CUObjOps_t operations;
-    std::mutex lock; /* guards `memory` until it is there; then it stays */
-    rh_memory *memory = nullptr;
+    std::atomic<rh_memory *> memory{nullptr}; /* once it is there it stays */
 
     explicit State(const CUObjOps_t &ops) : operations(ops) {}
     ~State() {
@@ -54,6 +55,9 @@ class Log {
         }
     }
 
+    /* In a child of fork, where whoever held it is not. */
+    void renew_lock() { new (&lock_) std::mutex(); }
+
   private:
     std::mutex lock_;
     std::ostream *stream_ = nullptr;
@@ -66,26 +70,35 @@ Log &log_of_process() {
     return *log;
 }
 
+[[gnu::constructor]] void watch_forks() {
+    log_of_process();
+    pthread_atfork(nullptr, nullptr, [] { log_of_process().renew_lock(); });
+}
+
 int refuse(const rh_error &error) {
     log_of_process().say(error);
     return -1;
 }
 
-/* Opens it where the constructor could not. */
+/* Opens it where the constructor could not: without a lock, which a child of fork would find held. The first is kept. */
 rh_memory *memory_of(void *state) {
     auto *mine = static_cast<State *>(state);
     if (!mine) {
         return nullptr;
     }
-    std::lock_guard<std::mutex> guard(mine->lock);
-    if (!mine->memory) {
-        rh_error error;
-        mine->memory = rh_memory_open(&error);
-        if (!mine->memory) {
-            refuse(error);
-        }
+    rh_memory *memory = mine->memory;
+    if (memory) {
+        return memory;
     }
-    return mine->memory;
+    rh_error error;
+    rh_memory *made = rh_memory_open(&error);
+    if (!made) {
+        refuse(error);
+    } else if (!mine->memory.compare_exchange_strong(memory, made)) {
+        rh_memory_close(made);
+        return memory;
+    }
+    return made;
 }
 
 bool is_operation(cuObjOpType_t operation) { return operation == CUOBJ_GET || operation == CUOBJ_PUT; }

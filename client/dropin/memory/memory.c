@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shadow.h"
 
@@ -23,40 +22,96 @@ struct range {
 
 /* `lock` guards everything, and is held while the gateway is asked; never over a copy into a shadow. */
 struct rh_memory {
-    pid_t owner;
+    struct rh_memory *next;
     bool attaches;
     pthread_mutex_t lock;
+    bool orphaned; /* by a fork: what is here is still the parent's */
     struct rh_session *session;
     uint64_t sessions; /* opened so far: the number of this one */
     struct range *ranges;
 };
 
-static void lose_session(struct rh_memory *memory) {
-    if (memory->session) {
-        rh_session_close(memory->session);
-        memory->session = NULL;
+/*
+ * All that are open. A child of fork has none of its parent's other threads, so each memory's lock is made anew there, and is
+ * not waited for before: who holds it may be asking the gateway. Hence nothing that is freed is ever left where a child
+ * finds it.
+ */
+static struct {
+    pthread_mutex_t lock;
+    struct rh_memory *first;
+} opened = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void before_fork(void) {
+    pthread_mutex_lock(&opened.lock);
+}
+
+static void after_fork(void) {
+    pthread_mutex_unlock(&opened.lock);
+}
+
+static void in_child_of_fork(void) {
+    for (struct rh_memory *memory = opened.first; memory; memory = memory->next) {
+        pthread_mutex_init(&memory->lock, NULL);
+        memory->orphaned = true;
     }
+    after_fork();
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(before_fork, after_fork, in_child_of_fork);
+}
+
+static void add_opened(struct rh_memory *memory) {
+    pthread_mutex_lock(&opened.lock);
+    memory->next = opened.first;
+    opened.first = memory;
+    pthread_mutex_unlock(&opened.lock);
+}
+
+static void remove_opened(struct rh_memory *memory) {
+    pthread_mutex_lock(&opened.lock);
+    struct rh_memory **at = &opened.first;
+    while (*at && *at != memory) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = memory->next;
+    }
+    pthread_mutex_unlock(&opened.lock);
+}
+
+static void lose_session(struct rh_memory *memory) {
+    struct rh_session *session = memory->session;
+    memory->session = NULL;
+    if (session) {
+        rh_session_close(session);
+    }
+}
+
+static struct rh_shadow *take_shadow(struct range *range) {
+    struct rh_shadow *shadow = range->shadow;
+    range->shadow = NULL;
+    return shadow;
 }
 
 /* Gives a child of fork everything but its parent's session. */
 static void adopt(struct rh_memory *memory) {
-    pthread_mutex_init(&memory->lock, NULL);
-    memory->owner = getpid();
+    memory->orphaned = false;
     lose_session(memory);
     for (struct range *range = memory->ranges; range; range = range->next) {
+        struct rh_shadow *shadow = take_shadow(range);
         range->registered = false;
-        if (range->shadow) {
-            rh_shadow_drop(range->shadow);
-            range->shadow = NULL;
+        if (shadow) {
+            rh_shadow_drop(shadow);
         }
     }
 }
 
 static void enter(struct rh_memory *memory) {
-    if (memory->owner != getpid()) {
+    pthread_mutex_lock(&memory->lock);
+    if (memory->orphaned) {
         adopt(memory);
     }
-    pthread_mutex_lock(&memory->lock);
 }
 
 static void leave(struct rh_memory *memory) {
@@ -93,10 +148,10 @@ static void unregister(struct rh_memory *memory, struct range *range) {
         (void)rh_session_deregister(memory->session, range->key, &ignored);
     }
     range->registered = false;
-    if (range->shadow) {
-        rh_shadow_settle(range->shadow);
-        rh_shadow_drop(range->shadow);
-        range->shadow = NULL;
+    struct rh_shadow *shadow = take_shadow(range);
+    if (shadow) {
+        rh_shadow_settle(shadow);
+        rh_shadow_drop(shadow);
     }
 }
 
@@ -152,7 +207,6 @@ struct rh_memory *rh_memory_open(struct rh_error *error) {
         return NULL;
     }
     const char *how = getenv("RAILHEAD_DROPIN_MEMORY");
-    memory->owner = getpid();
     memory->attaches = how && strcmp(how, "attach") == 0;
     pthread_mutex_init(&memory->lock, NULL);
     if (how && !memory->attaches && strcmp(how, "bounce") != 0) {
@@ -164,10 +218,12 @@ struct rh_memory *rh_memory_open(struct rh_error *error) {
         rh_memory_close(memory);
         return NULL;
     }
+    add_opened(memory);
     return memory;
 }
 
 void rh_memory_close(struct rh_memory *memory) {
+    remove_opened(memory);
     enter(memory);
     lose_session(memory);
     while (memory->ranges) {

@@ -26,6 +26,19 @@ static struct {
     uintptr_t last_id;
 } handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static void hold_handles(void) {
+    pthread_mutex_lock(&handles.lock);
+}
+
+static void let_handles_go(void) {
+    pthread_mutex_unlock(&handles.lock);
+}
+
+/* So that in a child of fork no thread that it lacks holds the lock. */
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(hold_handles, let_handles_go, let_handles_go);
+}
+
 static _Thread_local struct rh_error last_error;
 
 static size_t copy_text(char *out, size_t room, const char *text) {

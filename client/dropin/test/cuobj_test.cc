@@ -1,9 +1,16 @@
+#include <arpa/inet.h>
 #include <cuobjclient.h>
 #include <dlfcn.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "check.h"
 #include "one_gateway.h"
@@ -118,6 +125,70 @@ void errors_are_told_to_the_programs_stream() {
     cuObjClient::shutdownTelemetry();
 }
 
+/* A gateway that takes connections and says nothing. */
+int listen_in_silence() {
+    sockaddr_in address = {};
+    socklen_t length = sizeof address;
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(listener, reinterpret_cast<sockaddr *>(&address), length) == 0 && listen(listener, 4) == 0, "listening");
+    CHECK(getsockname(listener, reinterpret_cast<sockaddr *>(&address), &length) == 0, "its port");
+    setenv("RAILHEAD_ENDPOINT", ("http://127.0.0.1:" + std::to_string(ntohs(address.sin_port))).c_str(), 1);
+    return listener;
+}
+
+/* A stream whose reader does not read. */
+struct Stuck : std::stringbuf {
+    std::atomic<bool> waits{false}, ends{false};
+
+    int sync() override {
+        waits = true;
+        while (!ends) {
+            std::this_thread::yield();
+        }
+        return 0;
+    }
+};
+
+/* Runs while another thread waits, for a gateway or for the log. */
+int status_of_a_child_that_asks(cuObjClient &client) {
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        cuObjClient::shutdownTelemetry();
+        setenv("RAILHEAD_ENDPOINT", "http://127.0.0.1:1", 1);
+        _exit(client.isConnected());
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+void a_child_of_fork_waits_for_no_thread_of_its_parents() {
+    Stuck buffer;
+    std::ostream log(&buffer);
+    setenv("RAILHEAD_ENDPOINT", "http://127.0.0.1:1", 1);
+    CUObjOps_t operations = {get, put};
+    cuObjClient client(operations);
+    cuObjClient::setupTelemetry(false, &log);
+    int listener = listen_in_silence();
+    std::thread other([&] { CHECK(!client.isConnected(), "silence"); });
+    pollfd connection = {listener, POLLIN, 0};
+    CHECK(poll(&connection, 1, -1) == 1, "the other thread's connection");
+    int status = status_of_a_child_that_asks(client);
+    CHECK(status == 0, "%x of a child, over the gateway", static_cast<unsigned>(status));
+    close(listener);
+    while (!buffer.waits) {
+        std::this_thread::yield();
+    }
+    status = status_of_a_child_that_asks(client);
+    CHECK(status == 0, "%x of a child, over the log", static_cast<unsigned>(status));
+    buffer.ends = true;
+    other.join();
+    cuObjClient::shutdownTelemetry();
+}
+
 /* The names by which public programs find the API where they open the library at run time. */
 void symbols_are_those_that_programs_look_for() {
     for (const char *name :
@@ -143,6 +214,7 @@ int main() {
     callbacks_move_bytes();
     tokens_move_bytes();
     errors_are_told_to_the_programs_stream();
+    a_child_of_fork_waits_for_no_thread_of_its_parents();
     CHECK(cuObjClient::getMemoryType(nullptr) == CUOBJ_MEMORY_INVALID, "no memory");
     one_gateway_stop();
     return 0;

@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -264,6 +265,79 @@ static void a_child_of_fork_has_a_session_of_its_own(void) {
     free(buffer);
 }
 
+/* In a child of fork, which first uses what its parent opened from many threads at once. */
+static struct {
+    atomic_int waiting;
+    struct rh_memory *memory;
+    uint8_t *buffer;
+    atomic_bool runs;
+    atomic_bool enough;
+} crowd;
+
+static void *use_all_the_time(void *unused) {
+    crowd.runs = true;
+    while (!crowd.enough) {
+        rh_memory_registered(crowd.memory, crowd.buffer);
+    }
+    return unused;
+}
+
+static void *use_at_once(void *unused) {
+    struct rh_error why;
+    crowd.waiting--;
+    while (crowd.waiting > 0) {
+        sched_yield(); /* and not a barrier: all are to come within a microsecond or so */
+    }
+    CHECK(rh_memory_ready(crowd.memory, &why), "%s", why.text);
+    char *token = rh_memory_mint(crowd.memory, crowd.buffer, FROM, WINDOW, RH_EITHER, &why);
+    CHECK(token, "%s", why.text);
+    rh_memory_release(token);
+    return unused;
+}
+
+static void be_a_crowd(void) {
+    static struct fake_gateway own = {.keep_alive_millis = 60000};
+    pthread_t threads[8];
+    alarm(30);
+    fake_gateway_start(&own, "memory_test_child.sock");
+    fake_gateway_start_http(&own);
+    setenv("RAILHEAD_ENDPOINT", own.endpoint, 1);
+    crowd.waiting = 8;
+    for (int i = 0; i < 8; i++) {
+        CHECK(pthread_create(&threads[i], NULL, use_at_once, NULL) == 0, "no thread");
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    CHECK(own.grants == 1, "%d sessions", own.grants);
+    rh_memory_close(crowd.memory);
+    fake_gateway_stop(&own);
+}
+
+static void threads_of_a_child_of_fork_share_its_session(void) {
+    crowd.memory = open_memory();
+    crowd.buffer = new_buffer(crowd.memory);
+    pthread_t other;
+    CHECK(pthread_create(&other, NULL, use_all_the_time, NULL) == 0, "no thread");
+    while (!crowd.runs) {
+        sched_yield(); /* the sanitizer's own locks, which it holds to start a thread, are no matter here */
+    }
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            be_a_crowd();
+            _exit(0);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        CHECK(status == 0, "%x of child %d", (unsigned)status, i);
+    }
+    crowd.enough = true;
+    pthread_join(other, NULL);
+    rh_memory_close(crowd.memory);
+    free(crowd.buffer);
+}
+
 static void attached_memory_is_the_programs_own(void) {
     setenv("RAILHEAD_DROPIN_MEMORY", "attach", 1);
     struct rh_memory *memory = open_memory();
@@ -328,6 +402,7 @@ int main(void) {
     registrations_are_counted_and_grow();
     a_gateway_that_comes_back_is_found();
     a_child_of_fork_has_a_session_of_its_own();
+    threads_of_a_child_of_fork_share_its_session();
     attached_memory_is_the_programs_own();
     what_is_missing_is_said();
     fake_gateway_stop(&gateway);

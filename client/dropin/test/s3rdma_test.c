@@ -1,5 +1,9 @@
 #include <s3rdma.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "one_gateway.h"
@@ -42,6 +46,34 @@ static void unknown_handles_are_refused(void) {
     s3rdma_client_free_token(NULL);
 }
 
+static atomic_int enough;
+
+static void *use_all_the_time(void *rdma) {
+    while (!enough) {
+        s3rdma_client_nic_count(rdma);
+    }
+    return NULL;
+}
+
+static void a_child_of_fork_finds_no_lock_held(void) {
+    pthread_t other;
+    S3RdmaClientHandle rdma = s3rdma_client_init(NULL, NULL, 0);
+    CHECK(pthread_create(&other, NULL, use_all_the_time, rdma) == 0, "no thread");
+    for (int i = 0; i < 100; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            _exit(s3rdma_client_nic_count(rdma) != 1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        CHECK(status == 0, "%x of child %d", (unsigned)status, i);
+    }
+    enough = 1;
+    pthread_join(other, NULL);
+    s3rdma_client_free(rdma);
+}
+
 static void what_is_missing_is_said(void) {
     char why[128] = "";
     CHECK(s3rdma_check_rdma(why, sizeof why) == 1 && *why, "%s", why);
@@ -54,6 +86,7 @@ int main(void) {
     one_gateway_start("s3rdma_test.sock");
     tokens_move_bytes();
     unknown_handles_are_refused();
+    a_child_of_fork_finds_no_lock_held();
     what_is_missing_is_said();
     one_gateway_stop();
     return 0;
