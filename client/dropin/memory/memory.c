@@ -8,14 +8,17 @@
 
 #include "shadow.h"
 
-/* What the program registered at one address: with the session of that number, by its shadow or itself, if at all. */
+/*
+ * What the program registered at one address: with the session of that number, by its shadow or itself, if at all. The count
+ * is 0 after a longer one took its place, as long as it has tokens.
+ */
 struct range {
     struct range *next;
     uint8_t *origin;
     uint64_t length;
     int count;
     bool registered;
-    struct rh_shadow *shadow; /* NULL where it is registered itself */
+    struct rh_shadow *shadow; /* NULL where it is not registered */
     uint64_t session;
     uint32_t key;
 };
@@ -156,12 +159,16 @@ static void unregister(struct rh_memory *memory, struct range *range) {
 }
 
 static int register_shadow(struct rh_memory *memory, struct range *range, struct rh_error *error) {
-    struct rh_shadow *shadow = rh_shadow_new(range->origin, range->length, error);
+    struct rh_shadow *shadow =
+        memory->attaches ? rh_shadow_none(error) : rh_shadow_new(range->origin, range->length, error);
     if (!shadow) {
         return -1;
     }
-    if (rh_session_register(memory->session, rh_shadow_descriptor(shadow), (uintptr_t)range->origin, range->length,
-                            &range->key, error) != 0) {
+    int result = memory->attaches
+                     ? rh_session_attach(memory->session, range->origin, range->length, &range->key, error)
+                     : rh_session_register(memory->session, rh_shadow_descriptor(shadow), (uintptr_t)range->origin,
+                                           range->length, &range->key, error);
+    if (result != 0) {
         rh_shadow_drop(shadow);
         return -1;
     }
@@ -178,9 +185,7 @@ static int require_registered(struct rh_memory *memory, struct range *range, str
         return 0;
     }
     unregister(memory, range);
-    int result = memory->attaches
-                     ? rh_session_attach(memory->session, range->origin, range->length, &range->key, error)
-                     : register_shadow(memory, range, error);
+    int result = register_shadow(memory, range, error);
     range->registered = result == 0;
     range->session = memory->sessions;
     return result;
@@ -190,6 +195,9 @@ static int require_registered(struct rh_memory *memory, struct range *range, str
 static struct range *find(struct rh_memory *memory, const uint8_t *address) {
     struct range *around = NULL;
     for (struct range *range = memory->ranges; range; range = range->next) {
+        if (range->count == 0) {
+            continue;
+        }
         if (range->origin == address) {
             return range;
         }
@@ -259,14 +267,44 @@ static int add_range(struct rh_memory *memory, uint8_t *address, uint64_t bytes,
     return 0;
 }
 
-static int add_registration(struct rh_memory *memory, struct range *range, uint64_t bytes, struct rh_error *error) {
-    uint64_t before = range->length;
-    if (bytes > before) {
+/* Whether the gateway may be asked for it by a token. */
+static bool is_in_use(const struct rh_memory *memory, const struct range *range) {
+    return range->shadow && range->session == memory->sessions && rh_shadow_is_shared(range->shadow);
+}
+
+/* Lets go of what a longer registration took the place of: where no token is left, and all of it at `freed`. */
+static void sweep(struct rh_memory *memory, const uint8_t *freed) {
+    struct range **at = &memory->ranges;
+    while (*at) {
+        struct range *range = *at;
+        if (range->count > 0 || (range->origin != freed && is_in_use(memory, range))) {
+            at = &range->next;
+            continue;
+        }
+        *at = range->next;
         unregister(memory, range);
-        range->length = bytes;
+        free(range);
+    }
+}
+
+static int lengthen(struct rh_memory *memory, struct range *range, uint64_t bytes, struct rh_error *error) {
+    if (!is_in_use(memory, range)) {
+        unregister(memory, range); /* the gateway need not have room for both */
+    }
+    if (add_range(memory, range->origin, bytes, error) != 0) {
+        return -1;
+    }
+    memory->ranges->count += range->count;
+    range->count = 0;
+    sweep(memory, NULL);
+    return 0;
+}
+
+static int add_registration(struct rh_memory *memory, struct range *range, uint64_t bytes, struct rh_error *error) {
+    if (bytes > range->length) {
+        return lengthen(memory, range, bytes, error);
     }
     if (require_registered(memory, range, error) != 0) {
-        range->length = before;
         return -1;
     }
     range->count++;
@@ -288,18 +326,12 @@ int rh_memory_register(struct rh_memory *memory, void *address, uint64_t bytes, 
 
 int rh_memory_deregister(struct rh_memory *memory, void *address) {
     enter(memory);
-    struct range **at = &memory->ranges;
-    while (*at && (*at)->origin != address) {
-        at = &(*at)->next;
-    }
-    struct range *range = *at;
-    if (range && --range->count == 0) {
-        *at = range->next;
-        unregister(memory, range);
-        free(range);
-    }
+    struct range *range = find(memory, address);
+    bool found = range && range->origin == address;
+    bool last = found && --range->count == 0;
+    sweep(memory, last ? address : NULL);
     leave(memory);
-    return range ? 0 : -1;
+    return found ? 0 : -1;
 }
 
 uint64_t rh_memory_registered(struct rh_memory *memory, const void *address) {
@@ -324,8 +356,8 @@ char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, u
     char text[RH_TOKEN_CHARACTERS + 1];
     struct rh_shadow *shadow = NULL;
     uint64_t from = 0;
-    bool granted = false;
     enter(memory);
+    sweep(memory, NULL);
     struct range *range = find(memory, address);
     if (range) {
         from = (uint64_t)((uint8_t *)address - range->origin) + offset;
@@ -336,21 +368,18 @@ char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, u
     } else if (require_registered(memory, range, error) == 0
                && rh_token_format(text, (uintptr_t)range->origin + from, bytes, range->key,
                                   rh_session_number(memory->session), error) == 0) {
-        granted = true;
         bring_from_others(memory, range, range->origin + from, bytes);
-        shadow = range->shadow ? rh_shadow_hold(range->shadow) : NULL;
+        shadow = rh_shadow_hold(range->shadow);
     }
     leave(memory);
-    if (!granted) {
+    if (!shadow) {
         return NULL;
     }
     char *token = rh_shadow_begin(shadow, from, bytes, direction, error);
     if (token) {
         memcpy(token, text, sizeof text);
     }
-    if (shadow) {
-        rh_shadow_drop(shadow);
-    }
+    rh_shadow_drop(shadow);
     return token;
 }
 

@@ -44,7 +44,10 @@ void rh_memory_close(struct rh_memory *memory);
 /* Whether there is a session, now or again. */
 bool rh_memory_ready(struct rh_memory *memory, struct rh_error *error);
 
-/* Registrations of one address are counted; the longest counts. The memory must stay until the last deregistration. */
+/*
+ * Registrations of one address are counted; the longest counts, and a shorter one's tokens stay good. The memory must stay
+ * until the last deregistration.
+ */
 int rh_memory_register(struct rh_memory *memory, void *address, uint64_t bytes, struct rh_error *error);
 
 /* Returns when the gateway touches the shadow no more; -1 where nothing is registered at the address. */

@@ -108,15 +108,27 @@ static bool prepare_tags(struct rh_shadow *shadow) {
     return shadow->mac && tag_of(shadow, shadow->key, KEY_BYTES, tag);
 }
 
-struct rh_shadow *rh_shadow_new(void *origin, uint64_t bytes, struct rh_error *error) {
+struct rh_shadow *rh_shadow_none(struct rh_error *error) {
     struct rh_shadow *shadow = calloc(1, sizeof *shadow);
     if (!shadow) {
         fail(error, "no memory");
         return NULL;
     }
-    *shadow = (struct rh_shadow){.owner = getpid(), .attached = true, .origin = origin, .length = bytes, .descriptor = -1};
+    shadow->owner = getpid();
+    shadow->descriptor = -1;
     atomic_init(&shadow->holds, 1);
     pthread_mutex_init(&shadow->lock, NULL);
+    return shadow;
+}
+
+struct rh_shadow *rh_shadow_new(void *origin, uint64_t bytes, struct rh_error *error) {
+    struct rh_shadow *shadow = rh_shadow_none(error);
+    if (!shadow) {
+        return NULL;
+    }
+    shadow->attached = true;
+    shadow->origin = origin;
+    shadow->length = bytes;
     if (getrandom(shadow->key, KEY_BYTES, 0) != KEY_BYTES) {
         fail(error, "no random numbers");
     } else if (!prepare_tags(shadow)) {
@@ -130,6 +142,10 @@ struct rh_shadow *rh_shadow_new(void *origin, uint64_t bytes, struct rh_error *e
 
 int rh_shadow_descriptor(const struct rh_shadow *shadow) {
     return shadow->descriptor;
+}
+
+bool rh_shadow_is_shared(struct rh_shadow *shadow) {
+    return atomic_load(&shadow->holds) > 1;
 }
 
 struct rh_shadow *rh_shadow_hold(struct rh_shadow *shadow) {
@@ -203,16 +219,13 @@ static void copy_in(struct rh_shadow *shadow, struct token *token) {
 
 char *rh_shadow_begin(struct rh_shadow *shadow, uint64_t offset, uint64_t bytes, enum rh_direction direction,
                       struct rh_error *error) {
-    bool watched = shadow && direction != RH_PUT;
+    bool watched = shadow->bytes && direction != RH_PUT;
     struct token *token = calloc(1, sizeof *token + (watched ? (bytes / RH_BLOCK_BYTES + 1) * TAG_BYTES : 0));
     if (!token) {
         fail(error, "no memory");
         return NULL;
     }
     *token = (struct token){.shadow = shadow, .window = {offset, offset + bytes}, .watched = watched};
-    if (!shadow) {
-        return token->text;
-    }
     rh_shadow_hold(shadow);
     pthread_mutex_lock(&shadow->lock);
     if (shadow->attached) {
@@ -246,10 +259,6 @@ static void unlink_token(struct rh_shadow *shadow, struct token *token) {
 void rh_shadow_end(char *text) {
     struct token *token = (struct token *)(void *)(text - offsetof(struct token, text));
     struct rh_shadow *shadow = token->shadow;
-    if (!shadow) {
-        free(token);
-        return;
-    }
     if (shadow->owner == getpid()) {
         pthread_mutex_lock(&shadow->lock);
         each_block(shadow, token->window, copy_back);

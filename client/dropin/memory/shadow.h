@@ -11,11 +11,13 @@
 struct rh_shadow;
 
 struct rh_shadow *rh_shadow_new(void *origin, uint64_t bytes, struct rh_error *error);
+/* Of memory that is reached itself: it has tokens, and copies nothing. */
+struct rh_shadow *rh_shadow_none(struct rh_error *error);
 int rh_shadow_descriptor(const struct rh_shadow *shadow);
 
 /*
  * Copies the window in, after what transfers of other tokens brought into it was copied back, and answers the token's text,
- * not yet filled. Without a shadow (NULL) it is only the text.
+ * not yet filled.
  */
 char *rh_shadow_begin(struct rh_shadow *shadow, uint64_t offset, uint64_t bytes, enum rh_direction direction,
                       struct rh_error *error);
@@ -30,6 +32,8 @@ void rh_shadow_end(char *text);
 void rh_shadow_settle(struct rh_shadow *shadow);
 
 struct rh_shadow *rh_shadow_hold(struct rh_shadow *shadow);
+/* Whether another than the range holds it, or is about to. */
+bool rh_shadow_is_shared(struct rh_shadow *shadow);
 void rh_shadow_drop(struct rh_shadow *shadow);
 
 #endif

@@ -219,6 +219,46 @@ static void registrations_are_counted_and_grow(void) {
     free(buffer);
 }
 
+static void a_longer_registration_keeps_what_is_under_way(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = calloc(1, BYTES);
+    CHECK(rh_memory_register(memory, buffer, FROM + WINDOW, &error) == 0, "%s", error.text);
+    uint8_t *first = view(FROM + WINDOW);
+    char *one = mint(memory, buffer, RH_GET), *other = mint(memory, buffer, RH_GET);
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
+    CHECK(gateway.registered == 2 && rh_memory_registered(memory, buffer) == BYTES, "%d", gateway.registered);
+    first[FROM] = 0x31;
+    rh_memory_release(one);
+    CHECK(buffer[FROM] == 0x31, "%x", buffer[FROM]);
+    first[FROM] = 0x32;
+    char *put = mint(memory, buffer, RH_PUT);
+    CHECK(gateway.registered == 2 && gateway.mapped[FROM] == 0x32, "%x", gateway.mapped[FROM]);
+    rh_memory_release(other);
+    rh_memory_release(put);
+    rh_memory_release(mint(memory, buffer, RH_GET));
+    CHECK(gateway.registered == 1, "the shorter one stays: %d", gateway.registered);
+    rh_memory_close(memory);
+    munmap(first, FROM + WINDOW);
+    free(buffer);
+}
+
+static void the_last_deregistration_ends_a_shorter_one_too(void) {
+    struct rh_memory *memory = open_memory();
+    uint8_t *buffer = calloc(1, BYTES);
+    CHECK(rh_memory_register(memory, buffer, FROM + WINDOW, &error) == 0, "%s", error.text);
+    uint8_t *first = view(FROM + WINDOW);
+    char *token = mint(memory, buffer, RH_GET);
+    CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
+    first[FROM] = 0x41;
+    CHECK(rh_memory_deregister(memory, buffer) == 0 && gateway.registered == 2, "%d", gateway.registered);
+    CHECK(rh_memory_deregister(memory, buffer) == 0 && gateway.registered == 0, "%d", gateway.registered);
+    CHECK(buffer[FROM] == 0x41, "%x", buffer[FROM]);
+    free(buffer);
+    rh_memory_release(token);
+    rh_memory_close(memory);
+    munmap(first, FROM + WINDOW);
+}
+
 static void a_gateway_that_comes_back_is_found(void) {
     struct rh_memory *memory = open_memory();
     uint8_t *buffer = new_buffer(memory);
@@ -341,15 +381,17 @@ static void threads_of_a_child_of_fork_share_its_session(void) {
 static void attached_memory_is_the_programs_own(void) {
     setenv("RAILHEAD_DROPIN_MEMORY", "attach", 1);
     struct rh_memory *memory = open_memory();
-    uint8_t *buffer = calloc(1, BYTES);
+    uint8_t *buffer = calloc(1, BYTES + 1);
     CHECK(rh_memory_register(memory, buffer, BYTES, &error) == 0, "%s", error.text);
     CHECK(gateway.attached == buffer && gateway.registered == 1, "%p", (void *)gateway.attached);
     char *token = mint(memory, buffer, RH_EITHER), expected[RH_TOKEN_CHARACTERS + 1];
     CHECK(rh_token_format(expected, (uintptr_t)buffer + FROM, WINDOW, 0x51525354, 0x0a0b0c, &error) == 0
               && strcmp(token, expected) == 0, "%s", token);
     buffer[FROM] = 0x44; /* as the gateway does, through the kernel */
+    CHECK(rh_memory_register(memory, buffer, BYTES + 1, &error) == 0 && gateway.registered == 2, "%s", error.text);
     rh_memory_release(token);
     CHECK(buffer[FROM] == 0x44, "%x", buffer[FROM]);
+    CHECK(rh_memory_deregister(memory, buffer) == 0 && gateway.registered == 1, "%d", gateway.registered);
     CHECK(rh_memory_deregister(memory, buffer) == 0 && gateway.registered == 0, "%d", gateway.registered);
     gateway.fault = REFUSE_REGISTRATION;
     CHECK(rh_memory_register(memory, buffer, BYTES, &error) != 0 && strstr(error.text, "cross_memory"), "%s",
@@ -400,6 +442,8 @@ int main(void) {
     blocks_that_no_transfer_changed_stay_as_the_program_left_them();
     deregistration_brings_what_is_outstanding();
     registrations_are_counted_and_grow();
+    a_longer_registration_keeps_what_is_under_way();
+    the_last_deregistration_ends_a_shorter_one_too();
     a_gateway_that_comes_back_is_found();
     a_child_of_fork_has_a_session_of_its_own();
     threads_of_a_child_of_fork_share_its_session();
