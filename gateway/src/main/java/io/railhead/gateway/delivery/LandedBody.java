@@ -37,6 +37,7 @@ public final class LandedBody implements RangeReader {
     private int filled;
     private long handedOver;
     private int underWay;
+    private boolean allCame;
     private boolean over;
 
     /**
@@ -183,11 +184,17 @@ public final class LandedBody implements RangeReader {
         if (next != null) {
             waiting = null;
             take(next);
+            endIfComplete();
         }
     }
 
     private void complete() {
-        if (over) {
+        allCame = true;
+        endIfComplete();
+    }
+
+    private void endIfComplete() {
+        if (over || !allCame || waiting != null) {
             return;
         }
         if (handedOver < length) {

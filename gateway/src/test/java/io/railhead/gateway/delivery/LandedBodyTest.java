@@ -55,12 +55,42 @@ class LandedBodyTest {
 
     @Test
     void theNextPageWaitsUntilOneHasMoved() {
+        LandedBody body = landing(5, pages(5, 6));
+        body.start();
+        for (int moved = 0; moved < 5; moved++) {
+            assertThat(handedOver).isEqualTo(Math.min(5, moved + 2));
+            move();
+        }
+        assertThat(ended).isTrue();
+    }
+
+    /** Stores say so without being asked, while the last page may still wait for room. */
+    @Test
+    void aBodyThatIsCompleteEndsOnceItsLastPageHasBeenHandedOver() {
+        LandedBody body = landing(3, pages(3, 3));
+        body.start();
+        assertThat(handedOver).isEqualTo(2);
+        assertThat(ended).isFalse();
+        move();
+        assertThat(handedOver).isEqualTo(3);
+        assertThat(ended).isTrue();
+        move();
+        move();
+    }
+
+    private void move() {
+        stalled.remove().close();
+        writes.remove().complete(null);
+    }
+
+    /** With a window of two pages. */
+    private LandedBody landing(int pages, Flow.Publisher<ByteBuffer> store) {
         PageMemory memory = leaks
                 .watch(PageMemory.open(new MemoryConfig(64L << 20, PAGE, 0.1, false), _ -> {}));
         ObjectCache cache = leaks
                 .closing(new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime));
-        LandedBody body = new LandedBody(cache, FlowAdapters.toPublisher(pages(5)), 5L * PAGE,
-                2L * PAGE, Runnable::run);
+        LandedBody body = new LandedBody(cache, FlowAdapters.toPublisher(store),
+                (long) pages * PAGE, 2L * PAGE, Runnable::run);
         Transfer watched = body.watching(peer);
         body.into(new RangeReader.Sink() {
             @Override
@@ -79,33 +109,28 @@ class LandedBodyTest {
                 throw new AssertionError(cause);
             }
         });
-        body.start();
-        for (int moved = 0; moved < 5; moved++) {
-            assertThat(handedOver).isEqualTo(Math.min(5, moved + 2));
-            stalled.remove().close();
-            writes.remove().complete(null);
-        }
-        assertThat(ended).isTrue();
+        return body;
     }
 
-    /** One page for each that is asked for. */
-    private static Flow.Publisher<ByteBuffer> pages(int count) {
+    /** One page for each request, and the end with one of them. */
+    private static Flow.Publisher<ByteBuffer> pages(int count, int lastRequest) {
         return subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
-            private int sent;
+            private int requests;
 
             @Override
             public void request(long n) {
-                if (sent == count) {
-                    subscriber.onComplete();
-                } else {
-                    sent++;
+                int request = ++requests;
+                if (request <= count) {
                     subscriber.onNext(ByteBuffer.allocate(PAGE));
+                }
+                if (request == lastRequest) {
+                    subscriber.onComplete();
                 }
             }
 
             @Override
             public void cancel() {
-                sent = count;
+                requests = lastRequest;
             }
         });
     }
