@@ -191,25 +191,33 @@ final class PairedQueues implements Pairing {
         }
         if (stagingLeft.addAndGet(-bytes) < 0) {
             stagingLeft.addAndGet(bytes);
-            throw new PairingException(NO_ROOM,
-                    "there is no memory left to stage " + bytes + " bytes in");
+            throw noRoom(bytes);
         }
         try {
             return new Staging(adapter, bytes);
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (OutOfMemoryError e) {
+            stagingLeft.addAndGet(bytes);
+            throw noRoom(bytes);
+        } catch (IOException | RuntimeException e) {
             stagingLeft.addAndGet(bytes);
             throw e;
         }
+    }
+
+    private static PairingException noRoom(long bytes) {
+        return new PairingException(NO_ROOM,
+                "there is no memory left to stage " + bytes + " bytes in");
     }
 
     /** After its queue pair is gone. */
     void free(Staging staging) {
         try {
             staging.close();
-        } catch (IOException e) {
-            log.warn("staging memory", e);
+            stagingLeft.addAndGet(staging.bytes());
+        } catch (IOException | RuntimeException e) {
+            log.error("{} bytes of staging memory are kept until this process ends",
+                    staging.bytes(), e);
         }
-        stagingLeft.addAndGet(staging.bytes());
     }
 
     /** From INIT to RTS, as the peer's end says. */
@@ -250,7 +258,7 @@ final class PairedQueues implements Pairing {
             try {
                 staged.memory().revoke();
                 staged.filled().complete(null);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
                 log.warn("staging memory cannot be taken back", e);
                 queue.end(EndReason.UNAVAILABLE);
             }

@@ -73,8 +73,8 @@ final class Staging {
     void revoke() throws IOException {
         IbvMr mine = registration;
         if (mine != null) {
-            registration = null;
             adapter.verbs().deregister(mine);
+            registration = null;
         }
     }
 
@@ -91,17 +91,20 @@ final class Staging {
         return true;
     }
 
-    /** After its queue pair is gone; waits while bytes are being read. Control thread. */
+    /**
+     * After its queue pair is gone; waits while bytes are being read. Control thread. Where it
+     * throws nothing is freed: the adapter may still write there.
+     */
     void close() throws IOException {
         revoke();
         IOException failure = new IOException("staging memory could not be given back");
         Adapter.tryFree(domain, failure);
+        if (failure.getSuppressed().length > 0) {
+            throw failure;
+        }
         synchronized (this) {
             closed = true;
             arena.close();
-        }
-        if (failure.getSuppressed().length > 0) {
-            throw failure;
         }
     }
 }

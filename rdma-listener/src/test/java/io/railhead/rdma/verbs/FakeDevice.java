@@ -26,6 +26,8 @@ final class FakeDevice implements AutoCloseable {
     final List<String> calls = new ArrayList<>();
     /** Names of extensions and of destructions that fail from now on. */
     final List<String> failing = new ArrayList<>();
+    /** Those that find no memory from now on. */
+    final List<String> exhausted = new ArrayList<>();
     final VerbsExtensions verbs;
     private final EventDescriptor descriptor = new EventDescriptor();
 
@@ -62,6 +64,9 @@ final class FakeDevice implements AutoCloseable {
         calls.add(name);
         if (failing.contains(name)) {
             throw new IOException(name + " is refused");
+        }
+        if (exhausted.contains(name)) {
+            throw new OutOfMemoryError(name);
         }
     }
 

@@ -1,0 +1,137 @@
+package io.railhead.rdma.verbs;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.devices.Gid;
+import io.railhead.os.devices.GidRequest;
+import io.railhead.os.devices.GidType;
+import io.railhead.os.devices.RdmaDevice;
+import io.railhead.os.devices.RdmaPort;
+import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.PortBudgets;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.PairingException;
+import io.railhead.rdma.pairing.PairingException.Reason;
+import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
+import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a failing adapter leaves of pairs. The test is the control thread, and the poller. */
+@SuppressWarnings("NullAway")
+final class PairedFailuresTest {
+    private static final InetAddress OWN = InetAddress.ofLiteral("10.99.0.1");
+    private static final QueuePairEnd PEER = new QueuePairEnd(8,
+            InetAddress.ofLiteral("10.99.0.2"), 0, 1);
+    private static final Duration IDLE = Duration.ofMinutes(1);
+    private static final long STAGING_BYTES = 8192;
+
+    private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 10, 10);
+    private final VerbsFabricConfig config = VerbsFabricConfig.at(new InetSocketAddress(OWN, 0))
+            .with(new VerbsFabricConfig.Pairs(IDLE, STAGING_BYTES));
+    private final VerbsPeers peers = new VerbsPeers(config, sessions, RequestHandler.NONE);
+    private FakeDevice device;
+    private Adapter adapter;
+    private Rail rail;
+    private Port port;
+    private PairedQueues pairs;
+
+    @BeforeEach
+    void open() throws IOException {
+        try {
+            device = new FakeDevice();
+        } catch (VerbsUnavailableException e) {
+            abort(e.getMessage());
+        }
+        adapter = Adapter.open(device.verbs, "fake0");
+        rail = new Rail(0, adapter, QueuePairConfig.DEFAULT, new Polling(1, Duration.ZERO, 1024),
+                new OutstandingBytes(1, 1, 1), _ -> {});
+        port = new Port(new InetSocketAddress(OWN, 0), new NoId(), adapter, List.of(rail),
+                new PortBudgets(1, 1, _ -> {}));
+        Gid gid = new Gid(0, OWN, GidType.ROCE_V2, Optional.empty());
+        pairs = new PairedQueues(device.verbs, peers, config, List.of(port),
+                new PortGids(GidRequest.of(GidType.ROCE_V2),
+                        () -> List.of(new RdmaDevice("fake0", "CA", 0, List.of(
+                                new RdmaPort(1, "ACTIVE", "Ethernet", "", List.of(gid)))))));
+        pairs.runsOn(Runnable::run);
+    }
+
+    @AfterEach
+    void close() {
+        rail.close();
+        adapter.close();
+        device.close();
+    }
+
+    private Reason refusalToStage() throws Exception {
+        CompletableFuture<?> asked = pairs
+                .pair(new PairRequest("ann", PEER, null,
+                        new PairRequest.Staging(STAGING_BYTES, 1)))
+                .toCompletableFuture();
+        try {
+            throw new AssertionError(asked.get(1, TimeUnit.MINUTES));
+        } catch (ExecutionException e) {
+            return ((PairingException) requireNonNull(e.getCause())).reason();
+        }
+    }
+
+    @Test
+    void whatFindsNoMemoryIsRefusedAndLeavesNoSession() throws Exception {
+        device.exhausted.add("register");
+        assertThat(refusalToStage()).isEqualTo(Reason.NO_ROOM);
+        assertThat(sessions.open()).isZero();
+        device.exhausted.clear();
+        device.failing.add("modify");
+        assertThat(refusalToStage()).as("there is room again").isEqualTo(Reason.UNAVAILABLE);
+    }
+
+    @Test
+    void memoryThatAnAdapterMayStillWriteIsKeptAndCounted() throws Exception {
+        device.failing.addAll(List.of("modify", "deregister"));
+        assertThat(refusalToStage()).isEqualTo(Reason.UNAVAILABLE);
+        assertThat(device.count("deallocPd")).isZero();
+        device.failing.remove("deregister");
+        assertThat(refusalToStage()).isEqualTo(Reason.NO_ROOM);
+        assertThat(sessions.open()).isZero();
+    }
+
+    @Test
+    void aRightThatCouldNotBeTakenBackIsTakenBackLater() throws IOException {
+        Staging staging = new Staging(adapter, STAGING_BYTES);
+        device.failing.add("deregister");
+        assertThatThrownBy(staging::revoke).hasMessageContaining("deregister");
+        assertThatThrownBy(staging::close).hasMessageContaining("deregister");
+        device.failing.clear();
+        staging.close();
+        assertThat(device.calls).endsWith("deregister", "deallocPd");
+    }
+
+    private static final class NoId extends RdmaCmId {
+        NoId() throws IOException {
+            super(null, null);
+        }
+
+        @Override
+        public byte getPort_num() {
+            return 1;
+        }
+    }
+}
