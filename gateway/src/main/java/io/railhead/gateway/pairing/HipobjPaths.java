@@ -83,9 +83,7 @@ public final class HipobjPaths {
         }
         // A client that is ready waits for its bytes alone: what is not there is said before.
         HipobjRead destination = new HipobjRead(admission, exchange, request,
-                (_, _, _) -> pair(exchange, pairing, asked, target), () -> {
-                    // There is no session yet.
-                });
+                (_, _, _) -> pair(exchange, pairing, asked, target));
         if (ObjectReads.isCacheable(request)) {
             new ObjectRead(site.reads(), request, destination).start();
         } else {
@@ -170,7 +168,7 @@ public final class HipobjPaths {
             throw admission.malformed("another cookie than was prepared.");
         }
         S3Request request = allowed(exchange, session.target(), caller);
-        if (!session.tryReady()) {
+        if (!session.tryReady(exchange)) {
             throw admission.refuse("conflict", new S3Exception(S3Error.INVALID_REQUEST,
                     "This session's transfer has begun.").withStatus(CONFLICT));
         }
@@ -187,7 +185,6 @@ public final class HipobjPaths {
         try {
             return HipobjReady.window(session, ready);
         } catch (TransferException e) {
-            session.end();
             throw admission.error(DIALECT, e);
         }
     }

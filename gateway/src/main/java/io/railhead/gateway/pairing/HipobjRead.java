@@ -18,11 +18,9 @@ import io.railhead.gateway.request.S3Request;
  * An object that hipobj's client asks for: looked for when it prepares, and delivered when it is
  * ready. The dialect has no bodies: what would go into one is declined, and a store's refusal
  * passed on.
- *
- * @param unserved hears that it will not be delivered, before the client does
  */
 record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request request,
-        Delivery delivery, Runnable unserved) implements Destination {
+        Delivery delivery) implements Destination {
 
     /** What is done once it is known that the object is there and may be read. */
     interface Delivery {
@@ -40,7 +38,6 @@ record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request reque
     }
 
     void decline(String reason) {
-        unserved.run();
         exchange.fail(admission.decline(PairingDialect.HIPOBJ, reason));
     }
 
@@ -83,7 +80,6 @@ record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request reque
                 decline("changed");
             }
         } else {
-            unserved.run();
             Relay.pass(exchange, "GET", answer);
         }
     }

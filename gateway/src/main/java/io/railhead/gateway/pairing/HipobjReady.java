@@ -61,10 +61,8 @@ final class HipobjReady {
         HipobjRead[] self = new HipobjRead[1];
         HipobjRead destination = new HipobjRead(admission, exchange, request,
                 (read, plan, expected) -> new MemoryRead(read, plan.clippedTo(window.length()),
-                        expected, window, new Told(window, self)).start(),
-                session::end);
+                        expected, window, new Told(window, self)).start());
         self[0] = destination;
-        exchange.onClosed(session::end);
         new ObjectRead(site.reads().withFabric(fabric), request, destination).start();
     }
 
@@ -93,7 +91,6 @@ final class HipobjReady {
         }
 
         private void told(ReadPlan plan, CacheResult result) {
-            session.end();
             if (exchange.isOver()) {
                 return;
             }
@@ -125,7 +122,6 @@ final class HipobjReady {
 
     void put(StagingArea staging) {
         long timer = fenceTimer();
-        exchange.onClosed(session::end);
         staging.filled()
                 .whenComplete((_, failure) -> exchange.executor().execute(() -> {
                     site.reads().vertx().cancelTimer(timer);
@@ -167,6 +163,7 @@ final class HipobjReady {
         }
 
         private void linger() {
+            session.outlive(exchange);
             site.reads().vertx().setTimer(LINGER_MILLIS, _ -> session.end());
         }
     }
@@ -183,7 +180,6 @@ final class HipobjReady {
     }
 
     private void broken(S3Exception error) {
-        session.end();
         admission.count(PairingDialect.HIPOBJ, "broken");
         exchange.fail(error);
     }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.pairing;
 
+import io.railhead.gateway.http.Exchange;
 import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.session.EndReason;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,9 +24,23 @@ final class HipobjSession {
         return target;
     }
 
-    /** Once: a session is for one transfer. */
-    boolean tryReady() {
-        return ready.compareAndSet(false, true);
+    /**
+     * Once: a session is for one transfer. Whatever this exchange is answered, the session ends
+     * before its client hears of it; and where nobody hears.
+     */
+    boolean tryReady(Exchange exchange) {
+        if (!ready.compareAndSet(false, true)) {
+            return false;
+        }
+        pair.hold();
+        exchange.onClosed(this::end);
+        exchange.request().response().headersEndHandler(_ -> end());
+        return true;
+    }
+
+    /** The answer leaves it open: the caller ends it later. */
+    void outlive(Exchange exchange) {
+        exchange.request().response().headersEndHandler(null);
     }
 
     void end() {

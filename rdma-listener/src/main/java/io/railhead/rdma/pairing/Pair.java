@@ -34,6 +34,11 @@ public interface Pair {
      */
     CompletionStage<Void> announce(RemoteBuffer window, int cookie);
 
+    /**
+     * From now on its silence does not end it: whoever holds it does, however its transfer ends.
+     */
+    void hold();
+
     /** Where the peer writes, if it asked for that. */
     Optional<StagingArea> staging();
 

@@ -48,6 +48,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     private final @Nullable Staged staged;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private volatile long usedNanos = System.nanoTime();
+    private volatile boolean held;
     private boolean over;
 
     /** What the peer writes, the value that says it has, and whether it did. */
@@ -78,16 +79,21 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     private void awaitIdleness(long nanos) {
         rail.poller().schedule(nanos, () -> {
-            if (over) {
-                return;
-            }
-            long left = owner.idle().toNanos() - (System.nanoTime() - usedNanos);
-            if (left <= 0 && link.isQuiet()) {
+            long now = System.nanoTime();
+            if (isSilent(now)) {
                 session.end(EndReason.SILENT);
-            } else {
-                awaitIdleness(Math.max(left, TimeUnit.MILLISECONDS.toNanos(1)));
+            } else if (!over && !held) {
+                awaitIdleness(Math.max(silenceLeft(now), TimeUnit.MILLISECONDS.toNanos(1)));
             }
         });
+    }
+
+    boolean isSilent(long nowNanos) {
+        return !over && !held && silenceLeft(nowNanos) <= 0 && link.isQuiet();
+    }
+
+    private long silenceLeft(long nowNanos) {
+        return owner.idle().toNanos() - (nowNanos - usedNanos);
     }
 
     private void sessionEnded() {
@@ -147,6 +153,11 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
         Announcement announcement = new Announcement(window.address(), window.key(), cookie);
         rail.poller().execute(() -> link.transfer(announcement));
         return announcement.outcome();
+    }
+
+    @Override
+    public void hold() {
+        held = true;
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidRequest;
@@ -13,12 +14,14 @@ import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaPort;
 import io.railhead.os.verbs.VerbsUnavailableException;
 import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.MessageMemory;
 import io.railhead.rdma.adapter.PortBudgets;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.pairing.PairRequest;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.pairing.PairingException.Reason;
 import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Sessions;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
@@ -91,6 +94,20 @@ final class PairedFailuresTest {
         } catch (ExecutionException e) {
             return ((PairingException) requireNonNull(e.getCause())).reason();
         }
+    }
+
+    @Test
+    void whoseTransferIsUnderWayIsNotSilent() throws IOException {
+        PeerSession session = requireNonNull(sessions.openPaired("ann", VerbsFabric.NAME));
+        Link link = new Link(rail, rail.tryReserve(PairedQueue.RECEIVES), null, new IbvQP(7), 0,
+                PairedQueue.RECEIVES, MessageMemory.bodiless(PairedQueue.RECEIVES + 1));
+        PairedQueue queue = new PairedQueue(peers, session, port, rail, link,
+                new PairedRoute(1, 0, 1, PEER, PEER), null, pairs);
+        long later = System.nanoTime() + IDLE.toNanos();
+        assertThat(queue.isSilent(System.nanoTime())).isFalse();
+        assertThat(queue.isSilent(later)).isTrue();
+        queue.hold();
+        assertThat(queue.isSilent(later)).isFalse();
     }
 
     @Test
