@@ -5,10 +5,12 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A fixed number of threads for the parts of large objects; with one, the caller's own. */
@@ -40,13 +42,20 @@ final class Streams implements AutoCloseable {
         }
         AtomicBoolean failed = new AtomicBoolean();
         List<Future<T>> futures = new ArrayList<>();
-        for (Callable<T> task : tasks) {
-            futures.add(threads.submit(() -> unlessFailed(task, failed)));
-        }
         Throwable first = null;
+        try {
+            for (Callable<T> task : tasks) {
+                futures.add(threads.submit(() -> unlessFailed(task, failed)));
+            }
+        } catch (RejectedExecutionException e) {
+            failed.set(true);
+            first = closed(e);
+        }
         for (Future<T> future : futures) {
             try {
                 results.add(await(future, failed));
+            } catch (CancellationException e) {
+                first = first == null ? closed(e) : first;
             } catch (ExecutionException e) {
                 Throwable cause = e.getCause() == null ? e : e.getCause();
                 if (first == null || first instanceof Skipped) {
@@ -97,6 +106,10 @@ final class Streams implements AutoCloseable {
         }
     }
 
+    private static IOException closed(RuntimeException cause) {
+        return new IOException("the client is closed", cause);
+    }
+
     private static <T> T call(Callable<T> task) throws IOException {
         try {
             return task.call();
@@ -115,9 +128,12 @@ final class Streams implements AutoCloseable {
         };
     }
 
+    /** Who waits for tasks hears of it once those that run are over. */
     @Override
     public void close() {
-        threads.shutdownNow();
+        for (Runnable never : threads.shutdownNow()) {
+            ((Future<?>) never).cancel(false);
+        }
     }
 
     private static final class Skipped extends Exception {
