@@ -6,23 +6,32 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lines beside a file about a transfer of it, which outlive the process: one call at a time has
  * them. Where there are none, nothing stays. Not thread-safe.
  */
 final class Journal implements Closeable {
+    /**
+     * What this process has. Another descriptor of a locked file must not be opened: when it is
+     * closed, the lock goes.
+     */
+    private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
+
     private final Path path;
     private final FileChannel channel;
 
-    private Journal(Path path, FileChannel channel) {
-        this.path = path;
+    private Journal(Path ourPath, FileChannel channel) {
+        this.path = ourPath;
         this.channel = channel;
     }
 
@@ -37,29 +46,53 @@ final class Journal implements Closeable {
      * @param taken what is said where somebody has
      */
     static Journal open(Path path, String taken) throws IOException {
-        FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE,
-                StandardOpenOption.READ, StandardOpenOption.WRITE);
-        boolean alone = false;
-        try {
-            // The lock goes with the channel; who has finished has removed the file under it.
-            alone = tryLock(channel) && Files.exists(path);
-        } finally {
-            if (!alone) {
-                channel.close();
+        Path real = path.resolveSibling("").toRealPath().resolve(path.getFileName());
+        FileChannel channel = null;
+        if (OURS.add(real)) {
+            try {
+                channel = tryOpen(real);
+            } finally {
+                if (channel == null) {
+                    OURS.remove(real);
+                }
             }
         }
-        if (!alone) {
+        if (channel == null) {
             throw new IOException(taken);
         }
-        return new Journal(path, channel);
+        return new Journal(real, channel);
     }
 
-    private static boolean tryLock(FileChannel channel) throws IOException {
+    /** Locked until it is closed; null where another process has it. */
+    private static @Nullable FileChannel tryOpen(Path path) throws IOException {
+        while (true) {
+            Object before = key(path);
+            FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE,
+                    StandardOpenOption.READ, StandardOpenOption.WRITE);
+            boolean alone = false;
+            try {
+                if (channel.tryLock() == null) {
+                    return null;
+                }
+                // Who has finished has removed the file, and perhaps somebody made another.
+                alone = before != null && before.equals(key(path));
+                if (alone) {
+                    return channel;
+                }
+            } finally {
+                if (!alone) {
+                    channel.close();
+                }
+            }
+        }
+    }
+
+    /** Which file the path names now; null if none. */
+    private static @Nullable Object key(Path path) throws IOException {
         try {
-            FileLock lock = channel.tryLock();
-            return lock != null;
-        } catch (OverlappingFileLockException e) {
-            return false;
+            return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+        } catch (NoSuchFileException _) {
+            return null;
         }
     }
 
@@ -98,6 +131,8 @@ final class Journal implements Closeable {
             if (isEmpty()) {
                 Files.deleteIfExists(path);
             }
+        } finally {
+            OURS.remove(path);
         }
     }
 }
