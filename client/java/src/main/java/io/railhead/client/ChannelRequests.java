@@ -30,8 +30,8 @@ final class ChannelRequests {
 
     /**
      * @param blocking runs what opens sessions
-     * @param timeout for one answer; then the session is given up, since only its end tells that
-     *            the window is free
+     * @param timeout without an answer; then the session is given up, since only its end tells that
+     *            the windows are free
      */
     ChannelRequests(Sessions sessions, Executor blocking, Duration timeout) {
         this.sessions = sessions;
@@ -49,7 +49,7 @@ final class ChannelRequests {
             return Failures.join(one.outcome);
         }
         CompletableFuture<Answer> underWay = new CompletableFuture<>();
-        watch(session, underWay);
+        watch(session, underWay, timeout.toNanos());
         try {
             settle(session, one, session.peer().call(requests.getFirst()), null);
         } catch (IOException | RuntimeException e) {
@@ -137,21 +137,29 @@ final class ChannelRequests {
         for (int i = 0; i < answers.size(); i++) {
             Pending one = pending.get(i);
             CompletionStage<Answer> answer = answers.get(i);
-            watch(session, answer.toCompletableFuture());
+            watch(session, answer.toCompletableFuture(), timeout.toNanos());
             var _ = answer.whenComplete((value, failure) -> settle(session, one, value, failure));
         }
     }
 
-    /** Gives the session up if the request is still on its way after the timeout. */
-    private void watch(Session session, CompletableFuture<?> underWay) {
+    /**
+     * Gives the session up if the request is still on its way then, unless others were answered
+     * since: it may have waited for its turn.
+     */
+    private void watch(Session session, CompletableFuture<?> underWay, long nanos) {
         if (underWay.isDone()) {
             return;
         }
         var _ = underWay.copy()
-                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .orTimeout(nanos, TimeUnit.NANOSECONDS)
                 .whenComplete((_, failure) -> {
                     if (failure instanceof TimeoutException) {
-                        blocking.execute(session::end);
+                        long left = timeout.toNanos() - session.silentNanos();
+                        if (left > 0) {
+                            watch(session, underWay, left);
+                        } else {
+                            blocking.execute(session::end);
+                        }
                     }
                 });
     }
@@ -160,6 +168,7 @@ final class ChannelRequests {
             @Nullable Throwable failure) {
         boolean mayRepeat = one.attempts < MOST_ATTEMPTS;
         if (answer != null) {
+            session.heard();
             boolean ended = answer.status() == 0 && !session.isUsable();
             boolean busy = isTransient(answer) && one.draft.isRepeatable();
             if (mayRepeat && (ended || busy)) {

@@ -9,8 +9,10 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
  *
  * @param endpoint of the gateway or the store; addressed path-style
  * @param fallback where {@code via} cannot be had
- * @param streams parts of one object in flight at a time
- * @param timeout without a byte from the other side
+ * @param streams parts of one object in flight at a time; over HTTP and by token, also of the reads
+ *            of {@code getAll}
+ * @param timeout without a byte from the other side, in each try; of a session's channel, without
+ *            an answer
  */
 public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider credentials, Via via,
         Fallback fallback, int streams, Duration timeout) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /** Parts in HTTP bodies: each is read whole into a buffer of the heap before anyone sees it. */
@@ -16,16 +17,20 @@ final class HttpParts implements PartTransport {
     private final S3Http http;
     private final int partBytes;
     private final Executor blocking;
+    private final Semaphore turns;
+    private volatile boolean closed;
     private final ObjectHeads heads;
     private final ConcurrentLinkedQueue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
 
     /**
      * @param blocking runs what is not to block its caller
+     * @param streams how much of that at a time
      */
-    HttpParts(S3Http http, int partBytes, Executor blocking) {
+    HttpParts(S3Http http, int partBytes, Executor blocking, int streams) {
         this.http = http;
         this.partBytes = partBytes;
         this.blocking = blocking;
+        this.turns = new Semaphore(streams, true);
         this.heads = new ObjectHeads(http);
     }
 
@@ -93,7 +98,7 @@ final class HttpParts implements PartTransport {
         Part read(PartRequest request, Window window) throws IOException;
     }
 
-    /** Each on a thread of its own. */
+    /** Each on a thread of its own, as many at a time as there are streams. */
     List<CompletableFuture<Part>> inBackground(List<Read> reads, Reading reading) {
         List<CompletableFuture<Part>> parts = new ArrayList<>(reads.size());
         for (Read read : reads) {
@@ -107,7 +112,7 @@ final class HttpParts implements PartTransport {
         window.buffer().hold();
         blocking.execute(() -> {
             try {
-                Part read = reading.read(request, window);
+                Part read = inTurn(request, window, reading);
                 window.buffer().release();
                 part.complete(read);
             } catch (IOException | RuntimeException e) {
@@ -116,6 +121,18 @@ final class HttpParts implements PartTransport {
             }
         });
         return part;
+    }
+
+    private Part inTurn(PartRequest request, Window window, Reading reading) throws IOException {
+        turns.acquireUninterruptibly();
+        try {
+            if (closed) {
+                throw new IOException("the client is closed");
+            }
+            return reading.read(request, window);
+        } finally {
+            turns.release();
+        }
     }
 
     @Override
@@ -149,6 +166,7 @@ final class HttpParts implements PartTransport {
 
     @Override
     public void close() {
+        closed = true;
         idle.clear();
     }
 

@@ -42,7 +42,8 @@ public final class RailheadClient implements AutoCloseable {
     }
 
     private PartTransport transport(ClientConfig config, Peers peers) {
-        HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, blocking);
+        HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, blocking,
+                config.streams());
         if (config.via() == Via.HTTP) {
             return overHttp;
         }

@@ -12,6 +12,7 @@ final class Session {
     private final Peers.Peer peer;
     private final long maxWindowBytes;
     private final Map<RegisteredBuffer, Integer> keys = new ConcurrentHashMap<>();
+    private volatile long heardAtNanos = System.nanoTime();
 
     /** On a proven connection, which it owns from here on. */
     Session(Peers.Peer ownedPeer, long maxWindowBytes) {
@@ -38,7 +39,21 @@ final class Session {
         return keys.get(buffer);
     }
 
-    /** Registers the buffer unless it is registered already. Blocks. */
+    /** Something was answered. */
+    void heard() {
+        heardAtNanos = System.nanoTime();
+    }
+
+    /** For how long nothing was answered. */
+    long silentNanos() {
+        return System.nanoTime() - heardAtNanos;
+    }
+
+    /**
+     * Registers the buffer unless it is registered already. Blocks. Throws
+     * {@link NotAvailableException} where it is refused, {@link ChannelEndedException} where the
+     * session has ended.
+     */
     synchronized int register(RegisteredBuffer buffer) throws IOException {
         Integer known = keys.get(buffer);
         if (known != null) {

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -248,6 +249,23 @@ class ChannelTransferTest {
                     .isEqualTo(Arrays.copyOf(object, 3000));
         }
         assertThat(gateway.sessionsOpened).hasValue(via == Via.HTTP ? 0 : 3);
+    }
+
+    @Test
+    void aBatchMayTakeLongerThanTheTimeoutWhileAnswersCome() {
+        gateway.mood = Mood.SLOWLY;
+        gateway.timeout = Duration.ofMillis(500);
+        try (RailheadClient client = gateway.client(Via.LOOPBACK, 1, Fallback.NONE);
+                RegisteredBuffer buffer = client.register(200)) {
+            List<Read> reads = IntStream.range(0, 200)
+                    .mapToObj(i -> Read.of(NAME, i, 1, buffer, i))
+                    .toList();
+            assertThat(client.getAll(reads))
+                    .allSatisfy(part -> assertThat(part.toCompletableFuture().join().bytes())
+                            .isEqualTo(1));
+            assertThat(buffer.memory().toArray(ValueLayout.JAVA_BYTE))
+                    .isEqualTo(Arrays.copyOf(object, 200));
+        }
     }
 
     @Test

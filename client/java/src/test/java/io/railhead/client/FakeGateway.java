@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -57,7 +58,11 @@ final class FakeGateway implements AutoCloseable, Peers {
         STALL,
         STALL_ONCE,
         /** Overloaded, twice. */
-        BUSY_TWICE
+        BUSY_TWICE,
+        /** Each answer 20 ms after the one before. */
+        SLOWLY,
+        /** No answer to whom asks for a session. */
+        STALL_SESSION
     }
 
     final Map<String, byte[]> objects = new ConcurrentHashMap<>();
@@ -67,6 +72,8 @@ final class FakeGateway implements AutoCloseable, Peers {
     volatile Duration timeout = Duration.ofSeconds(20);
     volatile Mood mood = Mood.DELIVER;
     volatile String maxWindow = "4294967295";
+    /** Memory of this size is not registered. */
+    volatile long refusedBytes;
     volatile byte @Nullable [] provenKey;
 
     private final HttpServer server;
@@ -76,6 +83,9 @@ final class FakeGateway implements AutoCloseable, Peers {
     final List<Integer> batches = new CopyOnWriteArrayList<>();
     final List<Request> writes = new CopyOnWriteArrayList<>();
     final AtomicInteger channelRequests = new AtomicInteger();
+    final AtomicInteger puts = new AtomicInteger();
+    final AtomicInteger mostUnderWay = new AtomicInteger();
+    private final AtomicInteger underWay = new AtomicInteger();
 
     FakeGateway() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -117,6 +127,10 @@ final class FakeGateway implements AutoCloseable, Peers {
             return;
         }
         sessionsOpened.incrementAndGet();
+        if (mood == Mood.STALL_SESSION) {
+            stall();
+            return;
+        }
         String authorization = exchange.getRequestHeaders().getFirst("Authorization");
         provenKey = SigningKey.of(SECRET, authorization).sessionKey(SESSION);
         send(exchange, 200, """
@@ -125,6 +139,33 @@ final class FakeGateway implements AutoCloseable, Peers {
     }
 
     private void get(HttpExchange exchange, String path) throws IOException {
+        if (mood == Mood.STALL_ONCE) {
+            mood = Mood.DELIVER;
+            overHttp.incrementAndGet();
+            stall();
+            return;
+        }
+        mostUnderWay.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+        try {
+            if (mood == Mood.SLOWLY) {
+                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+            }
+            serve(exchange, path);
+        } finally {
+            underWay.decrementAndGet();
+        }
+    }
+
+    /** Until this gateway is closed. */
+    private static void stall() {
+        try {
+            Thread.sleep(Duration.ofDays(1));
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serve(HttpExchange exchange, String path) throws IOException {
         byte[] object = objects.get(path);
         if (object == null) {
             send(exchange, 404, "<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"
@@ -183,6 +224,7 @@ final class FakeGateway implements AutoCloseable, Peers {
     }
 
     private void put(HttpExchange exchange, String path, byte[] body) throws IOException {
+        puts.incrementAndGet();
         String token = exchange.getRequestHeaders().getFirst("x-amz-rdma-token");
         exchange.getResponseHeaders().set("ETag", "\"stored\"");
         if (token != null && mood == Mood.DECLINE) {
@@ -198,7 +240,9 @@ final class FakeGateway implements AutoCloseable, Peers {
             exchange.getResponseHeaders().set("x-amz-rdma-reply", "200");
             objects.put(path, window(token).toArray(ValueLayout.JAVA_BYTE));
         }
-        send(exchange, 200, new byte[0]);
+        if (mood != Mood.HANG_UP) {
+            send(exchange, 200, new byte[0]);
+        }
     }
 
     private MemorySegment window(String token) {

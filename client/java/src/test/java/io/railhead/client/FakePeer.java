@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A session with a {@link FakeGateway}: its channel answers as the mood says. */
@@ -48,7 +49,10 @@ final class FakePeer implements Peers.Peer {
     }
 
     @Override
-    public int register(Peers.Memory memory) {
+    public int register(Peers.Memory memory) throws IOException {
+        if (memory.segment().byteSize() == gateway.refusedBytes) {
+            throw new IOException("too many bytes registered");
+        }
         int key = nextKey.getAndIncrement();
         memories.put(key, memory);
         return key;
@@ -92,6 +96,12 @@ final class FakePeer implements Peers.Peer {
             case STALL_ONCE -> {
                 gateway.mood = Mood.DELIVER;
                 return stall();
+            }
+            case SLOWLY -> {
+                CompletableFuture<Answer> late = stall();
+                CompletableFuture.delayedExecutor(20L * stalled.size(), TimeUnit.MILLISECONDS)
+                        .execute(() -> answerLate(request, late));
+                return late;
             }
             case BUSY_TWICE -> {
                 if (number <= 2) {
@@ -161,6 +171,13 @@ final class FakePeer implements Peers.Peer {
 
     private MemorySegment window(Request request) {
         return memory(request.bufferKey()).asSlice(request.offset(), request.window());
+    }
+
+    private void answerLate(Request request, CompletableFuture<Answer> late) {
+        if (open) {
+            late.complete(answer(request));
+            stalled.removeIf(CompletableFuture::isDone);
+        }
     }
 
     private CompletableFuture<Answer> stall() {
