@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Tries again what may be sent twice: after a lost connection or a store that is overloaded. */
+/**
+ * Tries again what may be sent twice: after a lost connection, a timeout or a store that is
+ * overloaded.
+ */
 final class Attempts {
     private static final int MOST = 3;
     private static final long FIRST_PAUSE_MILLIS = 100;
@@ -19,19 +22,22 @@ final class Attempts {
         for (int n = 1;; n++) {
             try {
                 return attempt.run();
-            } catch (S3Exception e) {
-                if (!e.isTransient() || n == MOST) {
-                    throw e;
-                }
-            } catch (PermanentException | InterruptedIOException e) {
-                throw e;
             } catch (IOException e) {
-                if (n == MOST) {
+                if (n == MOST || !mayPass(e)) {
                     throw e;
                 }
             }
             pause(n);
         }
+    }
+
+    private static boolean mayPass(IOException failure) {
+        return switch (failure) {
+            case S3Exception e -> e.isTransient();
+            case PermanentException _ -> false;
+            case NotAvailableException _ -> false;
+            default -> !Failures.isInterruption(failure);
+        };
     }
 
     private static void pause(int attempt) throws IOException {

@@ -1,6 +1,8 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -21,6 +23,12 @@ final class Failures {
         } catch (CompletionException e) {
             throw asIo(unwrap(e));
         }
+    }
+
+    /** A timeout is none. */
+    static boolean isInterruption(IOException failure) {
+        return failure instanceof InterruptedIOException
+                && !(failure instanceof SocketTimeoutException);
     }
 
     static IOException asIo(Throwable failure) {

@@ -3,7 +3,6 @@ package io.railhead.client;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -76,9 +75,10 @@ final class Sessions implements AutoCloseable {
     private Session open() throws IOException {
         try {
             return connectInTime();
-        } catch (InterruptedIOException e) {
-            throw e;
         } catch (IOException | LinkageError | IllegalStateException e) {
+            if (e instanceof IOException io && Failures.isInterruption(io)) {
+                throw io;
+            }
             NotAvailableException failure = new NotAvailableException(
                     String.valueOf(e.getMessage()), e);
             lastFailure = failure;

@@ -1,15 +1,19 @@
 package io.railhead.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.client.FakeGateway.Mood;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +40,41 @@ class FailingHttpTest {
     @AfterEach
     void stop() {
         gateway.close();
+    }
+
+    private long read(RailheadClient client) throws IOException {
+        return client.get(NAME, (offset, bytes) -> {}, Progress.NONE).bytes();
+    }
+
+    @Test
+    void aReadThatComesTooLateIsAskedForAgain() throws IOException {
+        gateway.timeout = Duration.ofSeconds(2);
+        gateway.mood = Mood.STALL_ONCE;
+        try (RailheadClient client = gateway.client(Via.HTTP, 1)) {
+            assertThat(read(client)).isEqualTo(BYTES);
+        }
+        assertThat(gateway.overHttp.get()).isGreaterThan(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TOKEN", "LOOPBACK"})
+    void aSessionThatIsNotGrantedInTimeIsPassedByOverHttp(Via via) throws IOException {
+        gateway.timeout = Duration.ofSeconds(2);
+        gateway.mood = Mood.STALL_SESSION;
+        try (RailheadClient client = gateway.client(via, 1)) {
+            assertThat(read(client)).isEqualTo(BYTES);
+            assertThat(client.declines()).hasSize(1);
+        }
+    }
+
+    @Test
+    void whatCannotBeHadIsNotTriedAgain() {
+        AtomicInteger tries = new AtomicInteger();
+        assertThatThrownBy(() -> Attempts.idempotent(() -> {
+            tries.incrementAndGet();
+            throw new NotAvailableException("no such device");
+        })).isInstanceOf(NotAvailableException.class);
+        assertThat(tries).hasValue(1);
     }
 
     @ParameterizedTest
