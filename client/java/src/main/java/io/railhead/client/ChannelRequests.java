@@ -111,19 +111,13 @@ final class ChannelRequests {
                             : session.register(window.buffer())));
                     ready.add(one);
                 } catch (IOException e) {
-                    settle(session, one, null, notRegistered(session, e));
+                    settle(session, one, null, e);
                 }
             }
             post(session, ready, requests);
         } catch (IOException | RuntimeException e) {
             pending.forEach(one -> one.fail(e));
         }
-    }
-
-    private static IOException notRegistered(Session session, IOException cause) {
-        return session.isUsable()
-                ? new NotAvailableException("the buffer is refused: " + cause.getMessage(), cause)
-                : new ChannelEndedException(null, false);
     }
 
     private void post(Session session, List<Pending> pending, List<Request> requests) {

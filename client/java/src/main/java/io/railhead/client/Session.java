@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.rdma.channel.ChannelEndedException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -59,9 +60,15 @@ final class Session {
         if (known != null) {
             return known;
         }
-        int key = peer.register(buffer.source());
-        keys.put(buffer, key);
-        return key;
+        try {
+            int key = peer.register(buffer.source());
+            keys.put(buffer, key);
+            return key;
+        } catch (IOException e) {
+            throw isUsable()
+                    ? new NotAvailableException("the buffer is refused: " + e.getMessage(), e)
+                    : new ChannelEndedException(null, false);
+        }
     }
 
     /** Returns when the gateway no longer touches the buffer. */

@@ -132,7 +132,11 @@ final class Sessions implements AutoCloseable {
         boolean done = false;
         try {
             for (RegisteredBuffer buffer : buffers) {
-                session.register(buffer);
+                try {
+                    session.register(buffer);
+                } catch (NotAvailableException _) {
+                    // Only what goes into that buffer goes over HTTP.
+                }
             }
             done = true;
             return session;

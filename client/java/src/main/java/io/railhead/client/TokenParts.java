@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.rdma.channel.ChannelEndedException;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import java.io.IOException;
@@ -53,7 +54,7 @@ final class TokenParts implements PartTransport {
     private Part fetchInto(PartRequest request, Window window) throws IOException {
         try {
             return Attempts.idempotent(() -> attempt(request, window));
-        } catch (NotAvailableException e) {
+        } catch (NotAvailableException | ChannelEndedException e) {
             deliveries.overHttp(String.valueOf(e.getMessage()));
             return fallback.fetchInto(request, window);
         }
@@ -118,7 +119,8 @@ final class TokenParts implements PartTransport {
             ByteBuffer bytes = window.bytes((int) request.bytes());
             request.readInto(bytes);
             etag = store(request, window, Checksum.crc32(bytes.flip()));
-        } catch (NotAvailableException e) {
+        } catch (NotAvailableException | ChannelEndedException e) {
+            // Nothing was sent.
             deliveries.overHttp(String.valueOf(e.getMessage()));
             etag = "";
         } finally {

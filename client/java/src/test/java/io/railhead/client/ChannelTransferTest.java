@@ -268,6 +268,29 @@ class ChannelTransferTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"LOOPBACK", "TOKEN"})
+    void onlyReadsIntoARefusedBufferGoOverHttp(Via via) {
+        try (RailheadClient client = gateway.client(via, 1);
+                RegisteredBuffer taken = client.register(1000);
+                RegisteredBuffer refused = client.register(2000)) {
+            List<Read> reads = List.of(Read.of(NAME, 0, 1000, refused, 0),
+                    Read.of(NAME, 0, 1000, taken, 0));
+            client.getAll(reads).forEach(part -> part.toCompletableFuture().join());
+            assertThat(client.declines()).isEmpty();
+
+            gateway.refusedBytes = 2000;
+            gateway.peers.forEach(FakePeer::drop);
+            client.getAll(reads).forEach(part -> part.toCompletableFuture().join());
+            assertThat(client.declines()).containsExactly(Map.entry(
+                    "not available: the buffer is refused: too many bytes registered", 1L));
+            assertThat(client.parts()).isEqualTo(4);
+            assertThat(refused.memory().asSlice(0, 1000).toArray(ValueLayout.JAVA_BYTE))
+                    .isEqualTo(Arrays.copyOf(object, 1000));
+        }
+        assertThat(gateway.sessionsOpened).hasValue(2);
+    }
+
     @Test
     void aReadOfAnotherVersionFailsItsStage() {
         try (RailheadClient client = gateway.client(Via.LOOPBACK, 1);
