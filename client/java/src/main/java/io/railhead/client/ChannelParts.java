@@ -185,8 +185,7 @@ final class ChannelParts implements PartTransport {
             reason = reason(e);
         } catch (ChannelEndedException e) {
             if (!draft.isRepeatable() && e.isOutcomeUnknown()) {
-                throw new PermanentException("the session ended before " + request.name()
-                        + " was acknowledged: whether it was stored is unknown");
+                throw new OutcomeUnknownException(request.name(), e);
             }
             reason = reason(e);
         }

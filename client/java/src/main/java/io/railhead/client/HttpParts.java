@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
-import software.amazon.awssdk.http.SdkHttpMethod;
 
 /** Parts in HTTP bodies: each is read whole into a buffer of the heap before anyone sees it. */
 final class HttpParts implements PartTransport {
@@ -142,14 +141,13 @@ final class HttpParts implements PartTransport {
         Call call = request.call().body(body);
         // A part may be sent again under its number; an object's PUT is left to the user.
         if (request.upload() == null) {
-            return put(call);
+            return etag(http.requireOnce(call, request.name()));
         }
-        return Attempts.idempotent(() -> put(call));
+        return Attempts.idempotent(() -> etag(http.require(call)));
     }
 
-    private String put(Call call) throws IOException {
-        assert call.method() == SdkHttpMethod.PUT;
-        try (HttpAnswer answer = http.require(call)) {
+    private static String etag(HttpAnswer answer) throws IOException {
+        try (answer) {
             return answer.requireHeader("ETag");
         }
     }

@@ -106,6 +106,9 @@ final class ObjectWriter {
         MultipartUpload upload = begin(sending);
         try {
             return uploads.complete(upload, streams.all(parts(sending, upload, Map.of())));
+        } catch (OutcomeUnknownException e) {
+            // It may be the object by now, or become it.
+            throw e;
         } catch (IOException | RuntimeException | Error e) {
             abort(upload, e);
             throw e;

@@ -112,6 +112,11 @@ public final class RailheadClient implements AutoCloseable {
         return transport.head(name).info();
     }
 
+    /**
+     * Stores a file.
+     *
+     * @throws OutcomeUnknownException where no answer came: the object may be stored
+     */
     public ObjectInfo put(Path file, ObjectName name, Progress progress) throws IOException {
         return writer.put(file, name, progress);
     }

@@ -1,7 +1,9 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.HttpExecuteRequest;
@@ -90,9 +92,29 @@ final class S3Http implements AutoCloseable {
         return new HttpAnswer(http.prepareRequest(execute.build()).call());
     }
 
+    /** Sends a write of an object that is not to be repeated. */
+    HttpAnswer sendOnce(Signed signed, ObjectName name) throws IOException {
+        try {
+            return send(signed);
+        } catch (ConnectException | UnknownHostException e) {
+            // It reached nobody.
+            throw e;
+        } catch (IOException e) {
+            throw new OutcomeUnknownException(name, e);
+        }
+    }
+
     /** Sends and throws what the store refused with; the caller closes the answer. */
     HttpAnswer require(Call call) throws IOException {
-        HttpAnswer answer = send(sign(call));
+        return accepted(send(sign(call)));
+    }
+
+    /** As {@link #require}, of a write of an object that is not to be repeated. */
+    HttpAnswer requireOnce(Call call, ObjectName name) throws IOException {
+        return accepted(sendOnce(sign(call), name));
+    }
+
+    private static HttpAnswer accepted(HttpAnswer answer) throws IOException {
         if (answer.status() / 100 == 2) {
             return answer;
         }

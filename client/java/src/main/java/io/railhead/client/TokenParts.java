@@ -136,7 +136,10 @@ final class TokenParts implements PartTransport {
                 .header(crc.kind().header(), crc.value())
                 .body(Call.Body.EMPTY);
         boolean answered = false;
-        try (HttpAnswer answer = http.send(http.sign(call))) {
+        S3Http.Signed signed = http.sign(call);
+        try (HttpAnswer answer = request.upload() == null
+                ? http.sendOnce(signed, request.name())
+                : http.send(signed)) {
             answered = true;
             return stored(answer);
         } finally {

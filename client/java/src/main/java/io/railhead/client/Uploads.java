@@ -67,7 +67,7 @@ final class Uploads {
         return next;
     }
 
-    /** Answers the object's ETag. */
+    /** Answers the object's ETag; {@link OutcomeUnknownException} where no answer came. */
     String complete(MultipartUpload upload, List<String> etags) throws IOException {
         StringBuilder xml = new StringBuilder("<CompleteMultipartUpload>");
         for (int i = 0; i < etags.size(); i++) {
@@ -81,8 +81,8 @@ final class Uploads {
         Call call = of(SdkHttpMethod.POST, upload)
                 .header("Content-Type", "application/xml")
                 .body(Call.Body.of(xml.toString().getBytes(StandardCharsets.UTF_8)));
-        try (HttpAnswer answer = http.require(call)) {
-            var document = S3Documents.parse(answer.readDocument(DOCUMENT_LIMIT), "");
+        try (HttpAnswer answer = http.requireOnce(call, upload.name())) {
+            var document = outcome(upload, answer);
             // The status was sent before the outcome was known: 200 may carry an error.
             if (document.root().equals("Error")) {
                 Map<String, String> fields = document.fields();
@@ -90,6 +90,15 @@ final class Uploads {
                         fields.getOrDefault("Message", ""));
             }
             return document.require("ETag");
+        }
+    }
+
+    private static S3Documents.Document outcome(MultipartUpload upload, HttpAnswer answer)
+            throws IOException {
+        try {
+            return S3Documents.parse(answer.readDocument(DOCUMENT_LIMIT), "");
+        } catch (IOException e) {
+            throw new OutcomeUnknownException(upload.name(), e);
         }
     }
 

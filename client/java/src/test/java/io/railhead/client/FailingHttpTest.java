@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.client.FakeGateway.Mood;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -91,5 +93,29 @@ class FailingHttpTest {
             }
         }
         assertThat(gateway.mostUnderWay.get()).isBetween(1, 3);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP", "TOKEN"})
+    void aPutWithoutAnswerIsUnknownAndNeverRepeated(Via via) throws IOException {
+        gateway.mood = Mood.HANG_UP;
+        Path file = Files.write(folder.resolve("sent"), new byte[1000]);
+        try (RailheadClient client = gateway.client(via, 1)) {
+            assertThatThrownBy(
+                    () -> client.put(file, new ObjectName("bucket", "sent"), Progress.NONE))
+                    .hasMessageContaining("whether it was stored is unknown");
+        }
+        assertThat(gateway.objects).containsKey("/bucket/sent");
+        assertThat(gateway.puts).hasValue(1);
+    }
+
+    @Test
+    void aPutThatReachedNobodyIsNotUnknown() throws IOException {
+        gateway.close();
+        Path file = Files.write(folder.resolve("sent"), new byte[1000]);
+        try (RailheadClient client = gateway.client(Via.HTTP, 1)) {
+            assertThatThrownBy(() -> client.put(file, NAME, Progress.NONE))
+                    .isInstanceOf(ConnectException.class);
+        }
     }
 }

@@ -50,10 +50,13 @@ final class FakeUploads implements AutoCloseable {
     /** Answers each request of this method with a refusal, if not empty. */
     String refuses = "";
     boolean completes = true;
+    /** Drops the connection once an upload is complete. */
+    boolean hangsUp;
     boolean advances = true;
     private long partBytes;
     private int parts;
     private int begun;
+    int aborts;
 
     private final HttpServer server;
 
@@ -85,6 +88,7 @@ final class FakeUploads implements AutoCloseable {
             byte[] body = exchange.getRequestBody().readAllBytes();
             String id = query.getOrDefault("uploadId", "");
             NavigableMap<Integer, byte[]> there = uploads.get(id);
+            aborts += method.equals("DELETE") ? 1 : 0;
             if (method.equals(refuses)) {
                 refuse(exchange, 403, "AccessDenied");
             } else if (query.containsKey("uploads")) {
@@ -174,6 +178,9 @@ final class FakeUploads implements AutoCloseable {
         }
         uploads.remove(id);
         objects.put(exchange.getRequestURI().getPath(), object.toByteArray());
+        if (hangsUp) {
+            return;
+        }
         send(exchange, "<R><ETag>&quot;whole-" + named.size() + "&quot;</ETag></R>");
     }
 

@@ -141,6 +141,21 @@ class ResumePutTest {
     }
 
     @Test
+    void anEndWithoutAnswerIsUnknownAndNothingIsAborted() {
+        store.hangsUp = true;
+        for (Storing storing : List.<Storing>of(client::put, client::resumePut)) {
+            assertThatThrownBy(() -> storing.store(file, NAME, Progress.NONE))
+                    .hasStackTraceContaining("whether it was stored is unknown");
+        }
+        assertThat(store.objects).hasSize(1);
+        assertThat(store.aborts).isZero();
+    }
+
+    private interface Storing {
+        ObjectInfo store(Path file, ObjectName name, Progress progress) throws IOException;
+    }
+
+    @Test
     void aFileThatWasChangedIsStoredAnewAndItsUploadAborted() throws IOException {
         breakOffAfter(3);
         touch();
