@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cached_property
@@ -22,6 +23,8 @@ from railhead._settings import Settings
 
 _CONNECT_SECONDS = 10
 _MOST_TRIES = 3
+_PAUSE_SECONDS = 0.5
+_SLOW_DOWN = 503  # nothing was done
 _NOT_SENT = (exceptions.ConnectTimeoutError, exceptions.EndpointConnectionError, exceptions.ProxyConnectionError)
 _LOST = (exceptions.HTTPClientError, exceptions.ConnectionError, exceptions.IncompleteReadError, ResponseParserError,
          urllib3.exceptions.HTTPError, OSError)
@@ -102,11 +105,24 @@ class PlainS3:
             aws_session_token=keys.session_token if named else None)
 
     def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """One operation; RailheadError. What a repeat could take for another's doing is sent once."""
-        is_once = operation == "complete_multipart_upload"
-        with _Translated(url, unknown=is_once):
-            answer: dict[str, Any] = getattr(self._once if is_once else self._retrying, operation)(**_present(arguments))
+        """One operation; RailheadError. What a repeat could take for another's doing is repeated only if it was refused."""
+        completes = operation == "complete_multipart_upload"
+        with _Translated(url, unknown=completes):
+            ask = self._complete if completes else getattr(self._retrying, operation)
+            answer: dict[str, Any] = ask(**_present(arguments))
             return answer
+
+    def _complete(self, **arguments: Any) -> dict[str, Any]:
+        for tried in range(1, _MOST_TRIES):
+            try:
+                first: dict[str, Any] = self._once.complete_multipart_upload(**arguments)
+                return first
+            except (exceptions.ClientError, *_NOT_SENT) as error:
+                if isinstance(error, exceptions.ClientError) and _status(error) != _SLOW_DOWN:
+                    raise
+                time.sleep(tried * _PAUSE_SECONDS)
+        last: dict[str, Any] = self._once.complete_multipart_upload(**arguments)
+        return last
 
     def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str) -> Outcome:
         def ask() -> dict[str, Any]:
@@ -201,6 +217,8 @@ class _Translated:
         if isinstance(error, errors.RailheadError):
             return
         if isinstance(error, exceptions.ClientError):
+            if self._unknown and _status(error) >= 500 and _status(error) != _SLOW_DOWN:
+                raise errors.OutcomeUnknown(str(error), url=self._url) from error
             raise _of_store(error, self._url) from error
         if isinstance(error, exceptions.ParamValidationError | exceptions.ValidationError):
             raise ValueError(f"{self._url}: {error}") from error
@@ -215,6 +233,11 @@ class _Translated:
         if self._unknown:
             return errors.OutcomeUnknown
         return errors.DeadlineExceeded if isinstance(error, exceptions.ReadTimeoutError) else errors.ConnectionLost
+
+
+def _status(error: Any) -> int:
+    status: int = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status
 
 
 def _of_store(error: Any, url: str) -> errors.RailheadError:

@@ -179,9 +179,11 @@ class RailheadFileSystem(AbstractFileSystem):
         if not recursive or maxdepth is not None:
             super().rm(path, recursive=recursive, maxdepth=maxdepth)
             return
-        for name in self.expand_path(path):
+        names = self.expand_path(path)
+        for name in names:
             if not self.exists(name):
                 raise FileNotFoundError(name)
+        for name in names:
             # By their keys, some of which are no paths: those of folders' markers.
             for info in list(self.client.list(self._url(name) + "/")):
                 self.client.delete(info.url)

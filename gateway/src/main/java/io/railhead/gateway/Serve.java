@@ -10,6 +10,7 @@ import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.DcKeyFile;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
@@ -43,6 +44,7 @@ public final class Serve {
             GatewayConfig checked = ConfigLoader.load(config);
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
             FabricOpening.requireSocketFolder(checked.rdma().loopback());
+            AccessLog.requireWritable(checked.log().access());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 Cleartext.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());

@@ -4,7 +4,7 @@ import io.railhead.cache.ObjectId;
 
 /**
  * One decision's key: who, under which session token, may do what to which object. HeadObject asks
- * for the same permission as GetObject, so one action covers both.
+ * for the same permission as GetObject, so that is READ, but of objects that more than that guards.
  *
  * @param principal "" for anonymous
  * @param accessKey the key that signed, "" for anonymous
@@ -15,5 +15,12 @@ public record Grant(String principal, String accessKey, String sessionToken, Act
 
     /** What was allowed. */
     public enum Action {
-        READ }
+        READ,
+        DESCRIBE
+    }
+
+    /** The lesser one, to the same. */
+    public Grant toDescribe() {
+        return new Grant(principal, accessKey, sessionToken, Action.DESCRIBE, object);
+    }
 }

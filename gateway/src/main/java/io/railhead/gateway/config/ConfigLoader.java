@@ -350,9 +350,6 @@ public final class ConfigLoader {
         if (parent != null && !Files.isDirectory(parent)) {
             throw section.problem("file", "no such folder: " + parent);
         }
-        if (parent != null && !Files.isWritable(Files.exists(path) ? path : parent)) {
-            throw section.problem("file", "may not be written by this user: " + path);
-        }
         return access;
     }
 

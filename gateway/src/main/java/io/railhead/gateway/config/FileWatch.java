@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
  * A few small files that belong together, read again when the content of one has changed. Content
  * that cannot be used leaves what was read before in force.
  *
- * <p> The content itself is compared, once a second, and used when it was the same twice: neither times nor inodes tell all the ways
- * files are replaced (a projected Kubernetes secret swaps a link two levels up).
+ * <p> The content itself is compared, once a second, and used when it was the same twice: neither
+ * times nor inodes tell all the ways files are replaced (a projected Kubernetes secret swaps a link
+ * two levels up).
  */
 public final class FileWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);

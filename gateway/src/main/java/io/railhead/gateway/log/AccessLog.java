@@ -98,6 +98,16 @@ public final class AccessLog implements AutoCloseable {
         return file;
     }
 
+    /** Throws what a start would say of it, and makes nothing. */
+    public static void requireWritable(GatewayConfig.@Nullable AccessFile settings) {
+        Path path = settings == null ? null : settings.path();
+        Path folder = path == null ? null : path.getParent();
+        if (folder != null && !Files.isWritable(Files.exists(path) ? path : folder)) {
+            throw new IllegalArgumentException(
+                    "log.access.file: may not be written by this user: " + path);
+        }
+    }
+
     private static void requireWritable(Path path) {
         try {
             Files.newOutputStream(path, java.nio.file.StandardOpenOption.CREATE,

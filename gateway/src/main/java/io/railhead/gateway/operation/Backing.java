@@ -10,8 +10,8 @@ import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.Probe;
-import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.request.S3Request;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -45,6 +45,7 @@ final class Backing {
                         : read(answer, id, grant, sent))
                 .thenCompose(probe -> reads && probe instanceof Probe.Found found
                         && ObjectHeaders.isGuarded(found.metadata())
+                        && !services.grants().isGranted(grant, request.route().rule())
                                 ? readByte(request, grant, sent, found)
                                 : CompletableFuture.completedStage(probe));
     }
@@ -101,9 +102,9 @@ final class Backing {
             return new Probe.Refused(answer.status(), answer.headers());
         }
         ObjectMetadata metadata = metadata(answer, id, sent);
-        if (metadata == null || !ObjectHeaders.isGuarded(metadata)) {
-            services.grants().grant(grant, sent.nanos(), sent.generation());
-        }
+        boolean isGuarded = metadata != null && ObjectHeaders.isGuarded(metadata);
+        services.grants()
+                .grant(isGuarded ? grant.toDescribe() : grant, sent.nanos(), sent.generation());
         if (metadata == null) {
             services.cache().evict(id);
             return new Probe.Uncacheable(answer.headers());

@@ -24,7 +24,8 @@ final class HeadObject implements Operation {
         boolean plain = ObjectReads.isCacheable(request) && request.header("range") == null
                 && request.header("if-match") == null;
         if (plain) {
-            new ObjectHead(services, exchange, request, new Told(services, exchange, request)).start();
+            new ObjectHead(services, exchange, request, new Told(services, exchange, request))
+                    .start();
         } else {
             services.relay().handle(exchange, request);
         }

@@ -141,7 +141,7 @@ public final class MemoryUpload {
     private static WriteOutcome outcome(PulledBody body, @Nullable BackendResponse answer) {
         return answer == null || (answer.isSuccess() && !body.isComplete())
                 ? WriteOutcome.UNKNOWN
-                : ObjectWrite.outcomeOf(answer.status());
+                : ObjectWrite.outcomeOf(answer);
     }
 
     private void answered(PulledBody body, @Nullable BackendResponse answer,

@@ -67,7 +67,9 @@ public final class ObjectHead {
 
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
         return ObjectHeaders.isComplete(held)
-                && services.grants().isGranted(grant, rule)
+                && services.grants()
+                        .isGranted(ObjectHeaders.isGuarded(held) ? grant.toDescribe() : grant,
+                                rule)
                 && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
                         services.cache().isSettled(held));
     }

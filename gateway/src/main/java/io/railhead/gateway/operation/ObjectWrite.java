@@ -48,17 +48,21 @@ final class ObjectWrite implements Operation {
 
     static WriteOutcome outcomeOf(Relay.Outcome outcome) {
         return switch (outcome) {
-            case Relay.Outcome.Answered(BackendResponse answer) -> outcomeOf(answer.status());
+            case Relay.Outcome.Answered(BackendResponse answer) -> outcomeOf(answer);
             case Relay.Outcome.Failed _ -> WriteOutcome.UNKNOWN;
         };
     }
 
-    static WriteOutcome outcomeOf(int status) {
+    static WriteOutcome outcomeOf(BackendResponse answer) {
+        int status = answer.status();
         return switch (status) {
             case 501 -> WriteOutcome.REFUSED;
             // Somebody on the way has lost patience.
             case 408 -> WriteOutcome.UNKNOWN;
-            // Or the store has failed in the middle; a proxy says 503 of a connection that broke.
+            // The store's own refuses; a proxy says it of a connection that broke, too.
+            case 503 -> answer.headers().contains("x-amz-request-id")
+                    ? WriteOutcome.DONE
+                    : WriteOutcome.UNKNOWN;
             default -> status >= 500
                     ? WriteOutcome.UNKNOWN
                     : status >= 400 ? WriteOutcome.REFUSED : WriteOutcome.DONE;
