@@ -71,8 +71,8 @@ class Stopwatch:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """
-        What this thread does in here, such as looking at the bytes, is not counted. What others do is, such as a read ahead:
-        so no work of several threads in here.
+        What this thread does in here, such as looking at the bytes, is not counted. Only where nothing is read or written
+        meanwhile, by other threads neither: that would take no time then, and cost the gateway nothing. See `stop`.
         """
         before, thread = self._clocks(), time.thread_time()
         try:

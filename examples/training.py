@@ -4,7 +4,7 @@ Records of one size, here images of 224 by 224 points, lie in shards. Each epoch
 of its own, and the records of each shard in another. Whole shards are read, the next one ahead, into two pieces of
 memory by turns; Railhead and plain S3 differ only in how. railhead.torch.Records is the same in two lines, without memory for
 whole shards: it reads a batch's records where they lie. The step that is trained is the smallest there is, and not
-counted: what is measured is what the loader costs.
+counted: what is measured is what the loader costs, with a copy of each batch to where it is trained on.
 """
 
 from __future__ import annotations
@@ -56,17 +56,27 @@ class Trained:
     """A linear model, and the data set that it is trained on."""
 
     dataset: Dataset
+    received: torch.Tensor = field(init=False)  # memory of an epoch's batches: a device's would be
     weights: torch.Tensor = field(default_factory=lambda: torch.zeros(INPUTS, requires_grad=True))
 
+    def __post_init__(self) -> None:
+        self.received = torch.zeros(self.dataset.records.shape, dtype=torch.uint8)
+
     def epoch(self, batches: Iterable[torch.Tensor], watch: Stopwatch) -> int:
-        seen = np.zeros(len(self.dataset.records), np.int64)
+        """Looks at the batches, and trains, once all have come: before that, a shard is read beside it."""
+        seen, have = np.zeros(len(self.dataset.records), np.int64), 0
         for batch in batches:
-            with watch.aside():
-                numbers = batch[:, :8].numpy().copy().view("<u8").ravel()
-                check(numbers.max() < len(seen) and np.array_equal(batch.numpy(), self.dataset.records[numbers]),
-                                 "a record is not the one whose number it has")
-                seen[numbers] += 1
-                self.step(batch)
+            check(have + len(batch) <= len(seen), "the epoch has too many records")
+            self.received[have : have + len(batch)] = batch
+            have += len(batch)
+        watch.stop()
+        for batch in self.received[:have].split(BATCH):
+            numbers = batch[:, :8].numpy().copy().view("<u8").ravel()
+            check(numbers.max() < len(seen) and np.array_equal(batch.numpy(), self.dataset.records[numbers]),
+                  "a record is not the one whose number it has")
+            np.add.at(seen, numbers, 1)
+            self.step(batch)
+        self.received.zero_()
         check(bool((seen == 1).all()), f"{(seen != 1).sum()} records did not come once in the epoch")
         return self.dataset.records.nbytes
 

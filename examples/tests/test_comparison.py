@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+import torch
 
 import comparison
 import measuring
+import training
 from measuring import GIB, MIB, Pass, Row, Stopwatch, Wrong
 
 
@@ -66,6 +69,21 @@ def test_processor_time_aside_is_not_counted() -> None:
         busy(0.2)
     busy(0.05)
     assert 0.04 < watch.read(1).cpu_seconds < 0.2
+
+
+def test_what_is_read_beside_a_step_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training.Trained, "step", lambda *_: time.sleep(0.1))
+    data = training.Dataset.make(10 * training.RECORD, np.random.default_rng(1)).records[:10]
+    trained = training.Trained(training.Dataset(data))
+
+    def read(name: str, shard: torch.Tensor) -> None:
+        time.sleep(0.1)
+        shard[:] = torch.from_numpy(data[int(name)])
+
+    memory = torch.empty((1, training.RECORD), dtype=torch.uint8), torch.empty((1, training.RECORD), dtype=torch.uint8)
+    shards = training.WholeShards({str(i): 1 for i in range(10)}, memory, read, random.Random(1))
+    watch = Stopwatch()
+    assert watch.read(trained.epoch(shards, watch)).seconds >= 1
 
 
 def test_the_processor_time_of_another_process_is_seen() -> None:
