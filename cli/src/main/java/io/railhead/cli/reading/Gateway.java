@@ -12,6 +12,9 @@ public sealed interface Gateway permits OwnGateway, Gateway.Given {
     /** As a table names it. */
     String freshness();
 
+    /** Of its process; 0 where it is not ours to look at. */
+    long pid();
+
     /** Null where it cannot be known. */
     @Nullable
     Spent spent() throws IOException;
@@ -21,6 +24,11 @@ public sealed interface Gateway permits OwnGateway, Gateway.Given {
         @Override
         public String freshness() {
             return "as set";
+        }
+
+        @Override
+        public long pid() {
+            return 0;
         }
 
         @Override

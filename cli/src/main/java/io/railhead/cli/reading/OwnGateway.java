@@ -3,11 +3,8 @@ package io.railhead.cli.reading;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Json;
 import io.railhead.cli.local.Loopback;
-import io.railhead.cli.local.ProcessCpu;
 import io.railhead.client.AdminClient;
-import io.railhead.client.ObjectName;
 import io.railhead.client.RailheadClient;
-import io.railhead.client.Read;
 import io.railhead.client.RegisteredBuffer;
 import io.railhead.client.Via;
 import java.io.IOException;
@@ -19,7 +16,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
 
 /**
  * A gateway as its own process, started as a user would: {@code railhead serve --config}. It has
@@ -38,14 +34,12 @@ public final class OwnGateway implements Gateway, AutoCloseable {
     private final Origin origin;
     private final Process process;
     private final Ports ports;
-    private final ProcessCpu cpu;
 
     private OwnGateway(String freshness, Origin origin, Process process, Ports ports) {
         this.freshness = freshness;
         this.origin = origin;
         this.process = process;
         this.ports = ports;
-        cpu = ProcessCpu.of(process.pid());
     }
 
     /** Free ones, of the loopback address. */
@@ -133,6 +127,11 @@ public final class OwnGateway implements Gateway, AutoCloseable {
     }
 
     @Override
+    public long pid() {
+        return process.pid();
+    }
+
+    @Override
     public Spent spent() throws IOException {
         double requests = 0;
         double bytes = 0;
@@ -149,7 +148,7 @@ public final class OwnGateway implements Gateway, AutoCloseable {
         if (!found) {
             throw new IOException("the gateway's metrics have no " + REQUESTS);
         }
-        return new Spent(cpu.seconds(), (long) requests, (long) bytes);
+        return new Spent((long) requests, (long) bytes);
     }
 
     private static double value(String line) {
@@ -164,29 +163,22 @@ public final class OwnGateway implements Gateway, AutoCloseable {
                         .connect(origin.config(Ports.uri(ports.admin())));
                 RegisteredBuffer buffer = client.register(Manifest.PART_BYTES)) {
             while (System.nanoTime() < end) {
-                fill(client, buffer);
+                fill(Source.of(client, origin.manifest().bucket(), buffer), buffer.bytes());
                 admin.call("evict", Json.line(Map.of("bucket", origin.manifest().bucket(),
                         "prefix", "")), _ -> {});
             }
         }
     }
 
-    private void fill(RailheadClient client, RegisteredBuffer buffer) throws IOException {
+    private void fill(Source source, long most) throws IOException {
         long left = WARM_UP_BYTES;
         for (Manifest.Entry entry : origin.manifest().entries()) {
             if (left <= 0) {
                 return;
             }
-            int bytes = (int) Math.min(entry.bytes(), buffer.bytes());
+            int bytes = (int) Math.min(entry.bytes(), most);
             left -= bytes;
-            ObjectName name = new ObjectName(origin.manifest().bucket(), entry.key());
-            try {
-                client.get(Read.of(name, 0, bytes, buffer, 0)).toCompletableFuture().join();
-            } catch (CompletionException e) {
-                throw e.getCause() instanceof IOException failure
-                        ? failure
-                        : new IOException(e.getMessage(), e);
-            }
+            source.read(entry, 0, bytes, 0);
         }
     }
 

@@ -1,9 +1,11 @@
 package io.railhead.cli.reading;
 
 /**
- * What the client process is asked to do, one line of JSON: read every object, round after round,
+ * What the client process is asked to do, one line of JSON: read every object, pass after pass,
  * until both minima are reached.
  *
  * @param via as {@code --via} names it
+ * @param gatewayPid the process whose processor time is measured too, or 0
  */
-record Reading(String endpoint, String via, int leastRounds, double leastSeconds) {}
+record Reading(String endpoint, String via, long gatewayPid, int leastPasses,
+        double leastSeconds) {}

@@ -2,10 +2,12 @@ package io.railhead.cli.reading;
 
 import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Json;
+import io.railhead.cli.local.ProcessCpu;
 import io.railhead.client.AwsSettings;
 import io.railhead.client.ClientConfig;
 import io.railhead.client.Fallback;
 import io.railhead.client.RailheadClient;
+import io.railhead.client.RegisteredBuffer;
 import io.railhead.client.Via;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -48,12 +50,20 @@ public final class ReadingClientCommand implements Callable<Integer> {
     private static Measured measure(Manifest expected, Reading reading) {
         ClientConfig config = new AwsSettings(System.getenv())
                 .resolve(reading.endpoint(), null, null)
-                .withStreams(1)
                 .with(Via.valueOf(reading.via().toUpperCase(Locale.ROOT)))
                 .with(Fallback.NONE);
-        try (RailheadClient client = RailheadClient.connect(config)) {
-            return new Rounds(expected, client).run(reading.leastRounds(),
-                    reading.leastSeconds());
+        ProcessCpu gateway = reading.gatewayPid() == 0
+                ? null
+                : ProcessCpu.of(reading.gatewayPid());
+        try (RailheadClient client = RailheadClient.connect(config);
+                RegisteredBuffer memory = client.register(expected.totalBytes())) {
+            Measured measured = new Rounds(expected,
+                    Source.of(client, expected.bucket(), memory), memory.memory(), gateway)
+                    .run(reading.leastPasses(), reading.leastSeconds());
+            if (!client.declines().isEmpty()) {
+                throw new IOException("one-sided delivery was declined: " + client.declines());
+            }
+            return measured;
         } catch (IOException e) {
             return Measured.failed(OneLine.of(e));
         }

@@ -56,10 +56,10 @@ public final class Readings {
     /** From the store, with no gateway between. */
     public void direct() throws IOException {
         say(Row.Path.DIRECT);
-        client.read(reading(origin.endpoint(), "http", 1));
-        Measured measured = client.read(reading(origin.endpoint(), "http", minima.rounds()));
+        client.read(reading(origin.endpoint(), 0, "http", 1));
+        Measured measured = client.read(reading(origin.endpoint(), 0, "http", minima.rounds()));
         rows.add(Row.of(Row.Path.DIRECT, "none", measured,
-                new Spent(0, measured.requests(), measured.bytes())));
+                new Spent(measured.requests(), measured.bytes())));
     }
 
     /**
@@ -68,7 +68,8 @@ public final class Readings {
      */
     public void cold(OwnGateway gateway) throws IOException {
         gateway.warmUpFills(minima.seconds());
-        measure(Row.Path.COLD, gateway, new Reading(gateway.endpoint().toString(), "http", 1, 0));
+        measure(Row.Path.COLD, gateway,
+                new Reading(gateway.endpoint().toString(), "http", gateway.pid(), 1, 0));
     }
 
     /** Over HTTP, and one-sided as {@code via} says. */
@@ -83,12 +84,13 @@ public final class Readings {
     }
 
     public void hit(Row.Path path, Gateway gateway) throws IOException {
-        client.read(reading(gateway.endpoint(), path.via, 2));
-        measure(path, gateway, reading(gateway.endpoint(), path.via, minima.rounds()));
+        client.read(reading(gateway.endpoint(), gateway.pid(), path.via, 2));
+        measure(path, gateway,
+                reading(gateway.endpoint(), gateway.pid(), path.via, minima.rounds()));
     }
 
-    private Reading reading(URI endpoint, String way, int rounds) {
-        return new Reading(endpoint.toString(), way, rounds, minima.seconds());
+    private Reading reading(URI endpoint, long pid, String way, int passes) {
+        return new Reading(endpoint.toString(), way, pid, passes, minima.seconds());
     }
 
     private void measure(Row.Path path, Gateway gateway, Reading reading) throws IOException {

@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of the table and of the JSON.
  *
+ * @param passes over all objects; what follows in bytes and requests is of all of them
  * @param gatewayCpuSPerGib null where the gateway's process is not ours to look at
  * @param backendRequests null where only the gateway's owner knows
  * @param backendBytes of the store's answers; as {@code backendRequests}
  */
-public record Row(String path, String fabric, String freshness, long bytes, double mibPerS,
+public record Row(String path, String fabric, String freshness, int passes, long bytes,
+        double mibPerS,
         double p50Us, double p99Us,
         @JsonProperty("gateway_cpu_s_per_gib") @Nullable Double gatewayCpuSPerGib,
         @JsonProperty("client_cpu_s_per_gib") double clientCpuSPerGib,
@@ -22,10 +24,11 @@ public record Row(String path, String fabric, String freshness, long bytes, doub
 
     static Row of(Path path, String freshness, Measured measured, @Nullable Spent spent) {
         double gib = measured.bytes() / GIB;
-        return new Row(path.label, path.fabric, freshness, measured.bytes(),
-                round(measured.bytes() / MIB / measured.seconds(), 3), round(measured.p50Us(), 1),
+        return new Row(path.label, path.fabric, freshness, measured.passes(),
+                measured.bytes(), round(measured.bytes() / MIB / measured.seconds(), 3),
+                round(measured.p50Us(), 1),
                 round(measured.p99Us(), 1),
-                spent == null ? null : round(spent.cpuSeconds() / gib, 4),
+                spent == null ? null : round(measured.gatewayCpuSeconds() / gib, 4),
                 round(measured.cpuSeconds() / gib, 4), spent == null ? null : spent.requests(),
                 spent == null ? null : spent.storeBytes());
     }
@@ -33,6 +36,12 @@ public record Row(String path, String fabric, String freshness, long bytes, doub
     private static double round(double value, int digits) {
         double scale = Math.pow(10, digits);
         return Math.round(value * scale) / scale;
+    }
+
+    /** Null as {@link #backendRequests} is. */
+    @Nullable
+    Double requestsPerPass() {
+        return backendRequests == null ? null : (double) backendRequests / passes;
     }
 
     boolean is(Path other) {

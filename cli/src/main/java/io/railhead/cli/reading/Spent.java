@@ -1,15 +1,14 @@
 package io.railhead.cli.reading;
 
 /**
- * What a gateway has used so far.
+ * What a gateway has asked of the store so far.
  *
- * @param requests that it has sent to the store, of every kind
+ * @param requests that it has sent, of every kind
  * @param storeBytes that the store's answers had
  */
-record Spent(double cpuSeconds, long requests, long storeBytes) {
+record Spent(long requests, long storeBytes) {
 
     Spent since(Spent before) {
-        return new Spent(cpuSeconds - before.cpuSeconds, requests - before.requests,
-                storeBytes - before.storeBytes);
+        return new Spent(requests - before.requests, storeBytes - before.storeBytes);
     }
 }

@@ -13,7 +13,7 @@ class SavingTest {
 
     private static Row row(String path, String fabric, double mibPerS, double clientCpu,
             @Nullable Long requests, @Nullable Long storeBytes) {
-        return new Row(path, fabric, "immutable", BYTES, mibPerS, 1, 1, 0.1, clientCpu, requests,
+        return new Row(path, fabric, "immutable", 1, BYTES, mibPerS, 1, 1, 0.1, clientCpu, requests,
                 storeBytes);
     }
 

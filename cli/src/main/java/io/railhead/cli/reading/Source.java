@@ -1,0 +1,34 @@
+package io.railhead.cli.reading;
+
+import io.railhead.client.ObjectName;
+import io.railhead.client.RailheadClient;
+import io.railhead.client.Read;
+import io.railhead.client.RegisteredBuffer;
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+
+/** Where objects are read from, into memory of the reader's. */
+interface Source {
+    /** Delivers a part to {@code at} of the memory. Nothing is under way once it has returned. */
+    void read(Manifest.Entry entry, long first, int bytes, long at) throws IOException;
+
+    static Source of(RailheadClient client, String bucket, RegisteredBuffer memory) {
+        return (entry, first, bytes, at) -> {
+            ObjectName name = new ObjectName(bucket, entry.key());
+            try {
+                long total = client.get(Read.of(name, first, bytes, memory, at))
+                        .toCompletableFuture()
+                        .join()
+                        .total();
+                if (total != entry.bytes()) {
+                    throw new IOException(
+                            name + " has " + total + " bytes, not " + entry.bytes());
+                }
+            } catch (CompletionException e) {
+                throw e.getCause() instanceof IOException failure
+                        ? failure
+                        : new IOException(e.getMessage(), e);
+            }
+        };
+    }
+}
