@@ -1,4 +1,7 @@
-"""reader.py CLIENT BUCKET SIZE COUNT SECONDS [PROCESSES]: as reader.c, by one of the clients below."""
+"""
+reader.py CLIENT BUCKET SIZE COUNT SECONDS [PROCESSES]: as reader.c, by one of the clients below, each of which answers what it
+read.
+"""
 
 import concurrent.futures
 import json
@@ -9,14 +12,20 @@ import time
 
 ENDPOINT = os.environ["AWS_ENDPOINT_URL"]
 REGION = "us-east-1"
+END = 8
 
 
 def railhead(bucket, names, size):
     import railhead as package
 
     client = package.Client(fabric="loopback")
-    reads = [(f"s3://{bucket}/{name}", client.empty(size)) for name in names]
-    return lambda: client.get_many(reads)
+    buffers = [client.empty(size) for _ in names]
+    reads = [(f"s3://{bucket}/{name}", buffer) for name, buffer in zip(names, buffers)]
+
+    def read_all():
+        client.get_many(reads)
+        return buffers
+    return read_all
 
 
 def railhead_safetensors(bucket, names, _):
@@ -37,9 +46,12 @@ def boto3(bucket, names, size):
     buffers = [memoryview(bytearray(size)) for _ in names]
 
     def read(name, buffer):
-        body = client.get_object(Bucket=bucket, Key=name)["Body"]
-        while buffer.nbytes:
-            buffer = buffer[body.readinto(buffer):]
+        body, at = client.get_object(Bucket=bucket, Key=name)["Body"], 0
+        while at < size:
+            got = body.readinto(buffer[at:])
+            assert got > 0
+            at += got
+        return buffer
     return lambda: list(threads.map(read, names, buffers))
 
 
@@ -66,6 +78,7 @@ def crt(bucket, names, size):
     def read_all():
         for each in [start(name, buffer) for name, buffer in zip(names, buffers)]:
             each.finished_future.result(60)
+        return buffers
     return read_all
 
 
@@ -83,7 +96,25 @@ def s3torchconnector(bucket, names, size):
             buffer[at:at + len(chunk)] = chunk
             at += len(chunk)
         assert at == size
+        return buffer
     return lambda: list(threads.map(read, names, buffers))
+
+
+def wipe_ends(read):
+    for each in read:
+        if not isinstance(each, dict):
+            each[:END] = each[-END:] = memoryview(bytes(END))
+
+
+def check_ends(read):
+    """Against READER_ENDS, a file of each object's first and last bytes as they were stored."""
+    with open(os.environ["READER_ENDS"], "rb") as stored:
+        for each in read:
+            first, last = stored.read(END), stored.read(END)
+            # Tensors, new ones each time: the file's first bytes are its header's length, without which there would be none.
+            tail = each["layer.31"].numpy()[-END // 2:] if isinstance(each, dict) else each[-END:]
+            if bytes(tail) != last or not isinstance(each, dict) and bytes(each[:END]) != first:
+                raise SystemExit("what was read is not what was stored")
 
 
 def measured(client, bucket, size, count, seconds, begin):
@@ -92,13 +123,16 @@ def measured(client, bucket, size, count, seconds, begin):
     end = time.perf_counter() + seconds / 2
     while time.perf_counter() < end:
         read_all()
+    wipe_ends(read_all())
     begin()
     cpu, begun, total, taken = time.process_time(), time.perf_counter(), 0, 0
     while taken < seconds:
-        read_all()
+        read = read_all()
         total += size * count
         taken = time.perf_counter() - begun
-    return {"bytes": total, "seconds": taken, "cpu": time.process_time() - cpu}
+    cpu = time.process_time() - cpu
+    check_ends(read)
+    return {"bytes": total, "seconds": taken, "cpu": cpu}
 
 
 def child(results, barrier, *arguments):
