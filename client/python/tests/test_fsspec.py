@@ -127,6 +127,9 @@ def test_folders_by_markers(fs: Any) -> None:
     assert not fs.exists("data/marked")
     with pytest.raises(FileNotFoundError):
         fs.rm("data/marked", recursive=True)
+    fs.client.put_from("s3://data/marked/a/b", b"")
+    fs.rm(["data/marked/a", "data/marked/a/b"], recursive=True)
+    assert not fs.exists("data/marked")
 
 
 def test_other_secrets_are_another_filesystem() -> None:

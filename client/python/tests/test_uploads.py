@@ -84,6 +84,27 @@ def test_completion_whose_answer_is_lost_is_neither_repeated_nor_aborted(fs: Any
     assert not scripted.came("DELETE")
 
 
+def test_completion_that_was_refused_for_now_is_repeated(fs: Any, scripted: ScriptedStore) -> None:
+    statuses = [503, 503, 200]
+
+    def slow_down(request: Request) -> None:
+        status = statuses.pop(0)
+        request.answer(status) if status == 503 else take_uploads(request)
+
+    scripted.script = where("POST /b/x?uploadId", slow_down)
+    fs.client.put_from("s3://b/x", bytes(17 * MIB))
+    assert not statuses
+    assert not scripted.came("DELETE")
+
+
+def test_completion_that_failed_in_the_middle_may_be_done(fs: Any, scripted: ScriptedStore) -> None:
+    scripted.script = where("POST /b/x?uploadId", lambda request: request.answer(500))
+    with pytest.raises(railhead.OutcomeUnknown):
+        fs.client.put_from("s3://b/x", bytes(17 * MIB))
+    assert len(scripted.came("POST /b/x?uploadId")) == 1
+    assert not scripted.came("DELETE")
+
+
 @pytest.mark.parametrize("nbytes", [1, 8 * MIB])
 def test_transaction_that_fails_leaves_nothing(fs: Any, scripted: ScriptedStore, nbytes: int) -> None:
     file = None

@@ -24,7 +24,7 @@ from railhead._settings import Settings
 _CONNECT_SECONDS = 10
 _MOST_TRIES = 3
 _PAUSE_SECONDS = 0.5
-_SLOW_DOWN = 503  # nothing was done
+_REFUSED = 503  # nothing was done
 _NOT_SENT = (exceptions.ConnectTimeoutError, exceptions.EndpointConnectionError, exceptions.ProxyConnectionError)
 _LOST = (exceptions.HTTPClientError, exceptions.ConnectionError, exceptions.IncompleteReadError, ResponseParserError,
          urllib3.exceptions.HTTPError, OSError)
@@ -108,21 +108,24 @@ class PlainS3:
         """One operation; RailheadError. What a repeat could take for another's doing is repeated only if it was refused."""
         completes = operation == "complete_multipart_upload"
         with _Translated(url, unknown=completes):
-            ask = self._complete if completes else getattr(self._retrying, operation)
-            answer: dict[str, Any] = ask(**_present(arguments))
+            answer: dict[str, Any] = (self._complete(url, arguments) if completes
+                                      else getattr(self._retrying, operation)(**_present(arguments)))
             return answer
 
-    def _complete(self, **arguments: Any) -> dict[str, Any]:
-        for tried in range(1, _MOST_TRIES):
-            try:
-                first: dict[str, Any] = self._once.complete_multipart_upload(**arguments)
-                return first
-            except (exceptions.ClientError, *_NOT_SENT) as error:
-                if isinstance(error, exceptions.ClientError) and _status(error) != _SLOW_DOWN:
-                    raise
-                time.sleep(tried * _PAUSE_SECONDS)
-        last: dict[str, Any] = self._once.complete_multipart_upload(**arguments)
-        return last
+    def _complete(self, url: str, arguments: dict[str, Any], tries: int = 1) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = self._once.complete_multipart_upload(**_present(arguments))
+            return answer
+        except (exceptions.ClientError, *_NOT_SENT) as error:
+            status = _REFUSED
+            if isinstance(error, exceptions.ClientError):
+                status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            if status >= 500 and status != _REFUSED:
+                raise errors.OutcomeUnknown(str(error), url=url) from error
+            if status != _REFUSED or tries == _MOST_TRIES:
+                raise
+        time.sleep(tries * _PAUSE_SECONDS)
+        return self._complete(url, arguments, tries + 1)
 
     def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str) -> Outcome:
         def ask() -> dict[str, Any]:
@@ -217,8 +220,6 @@ class _Translated:
         if isinstance(error, errors.RailheadError):
             return
         if isinstance(error, exceptions.ClientError):
-            if self._unknown and _status(error) >= 500 and _status(error) != _SLOW_DOWN:
-                raise errors.OutcomeUnknown(str(error), url=self._url) from error
             raise _of_store(error, self._url) from error
         if isinstance(error, exceptions.ParamValidationError | exceptions.ValidationError):
             raise ValueError(f"{self._url}: {error}") from error
@@ -233,11 +234,6 @@ class _Translated:
         if self._unknown:
             return errors.OutcomeUnknown
         return errors.DeadlineExceeded if isinstance(error, exceptions.ReadTimeoutError) else errors.ConnectionLost
-
-
-def _status(error: Any) -> int:
-    status: int = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return status
 
 
 def _of_store(error: Any, url: str) -> errors.RailheadError:

@@ -70,7 +70,8 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
     try:
         aws = botocore.session.Session(profile=profile)
         return Settings(
-            endpoint=_endpoint(endpoint, aws), fabric=fabric, ca=ca or aws.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE") or _system_ca(),
+            endpoint=_endpoint(endpoint, aws), fabric=fabric,
+            ca=ca or aws.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE") or _system_ca(),
             region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
             deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
     except BotoCoreError as error:

@@ -37,6 +37,7 @@ class StoresRightsIT {
                     shared: true
                   - freshness: strong
                     shared: true
+                    authorization: {remember: 0s}
                 """.formatted(store.endpoint()), """
                 principals:
                   - name: alice
