@@ -88,8 +88,10 @@ def test_completion_that_was_refused_for_now_is_repeated(fs: Any, scripted: Scri
     statuses = [503, 503, 200]
 
     def slow_down(request: Request) -> None:
-        status = statuses.pop(0)
-        request.answer(status) if status == 503 else take_uploads(request)
+        if statuses.pop(0) == 503:
+            request.answer(503, body=b"<Error><Code>SlowDown</Code></Error>")
+        else:
+            take_uploads(request)
 
     scripted.script = where("POST /b/x?uploadId", slow_down)
     fs.client.put_from("s3://b/x", bytes(17 * MIB))
@@ -97,8 +99,9 @@ def test_completion_that_was_refused_for_now_is_repeated(fs: Any, scripted: Scri
     assert not scripted.came("DELETE")
 
 
-def test_completion_that_failed_in_the_middle_may_be_done(fs: Any, scripted: ScriptedStore) -> None:
-    scripted.script = where("POST /b/x?uploadId", lambda request: request.answer(500))
+@pytest.mark.parametrize("status", [500, 503, 504])
+def test_completion_that_failed_in_the_middle_may_be_done(fs: Any, scripted: ScriptedStore, status: int) -> None:
+    scripted.script = where("POST /b/x?uploadId", lambda request: request.answer(status))
     with pytest.raises(railhead.OutcomeUnknown):
         fs.client.put_from("s3://b/x", bytes(17 * MIB))
     assert len(scripted.came("POST /b/x?uploadId")) == 1

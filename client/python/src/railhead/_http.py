@@ -24,7 +24,7 @@ from railhead._settings import Settings
 _CONNECT_SECONDS = 10
 _MOST_TRIES = 3
 _PAUSE_SECONDS = 0.5
-_REFUSED = 503  # nothing was done
+_REFUSED = "SlowDown"  # nothing was done
 _NOT_SENT = (exceptions.ConnectTimeoutError, exceptions.EndpointConnectionError, exceptions.ProxyConnectionError)
 _LOST = (exceptions.HTTPClientError, exceptions.ConnectionError, exceptions.IncompleteReadError, ResponseParserError,
          urllib3.exceptions.HTTPError, OSError)
@@ -117,12 +117,12 @@ class PlainS3:
             answer: dict[str, Any] = self._once.complete_multipart_upload(**_present(arguments))
             return answer
         except (exceptions.ClientError, *_NOT_SENT) as error:
-            status = _REFUSED
-            if isinstance(error, exceptions.ClientError):
-                status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            if status >= 500 and status != _REFUSED:
-                raise errors.OutcomeUnknown(str(error), url=url) from error
-            if status != _REFUSED or tries == _MOST_TRIES:
+            if isinstance(error, exceptions.ClientError) and error.response["Error"].get("Code") != _REFUSED:
+                # A gateway, too, says 503 of a connection to its store that broke.
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500:
+                    raise errors.OutcomeUnknown(str(error), url=url) from error
+                raise
+            if tries == _MOST_TRIES:
                 raise
         time.sleep(tries * _PAUSE_SECONDS)
         return self._complete(url, arguments, tries + 1)

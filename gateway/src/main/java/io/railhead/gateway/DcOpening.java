@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -82,8 +83,28 @@ final class DcOpening {
             LOG.warn("dc: the well-known DC key is used, which everybody knows;"
                     + " rdma.dc.key_file names a file with one of the site's own");
         }
-        fabric = new ReopeningFabric<>(DcFabric.NAME, this::ports, ports -> open(ports, sessions),
+        fabric = new ReopeningFabric<>(DcFabric.NAME, this::ports, new AtFirstGood(sessions),
                 LOOK_AT_ADAPTERS);
+    }
+
+    /** The first port that can be opened serves; what becomes of others is nothing to it. */
+    private final class AtFirstGood implements ReopeningFabric.Opener<List<DcFabricConfig>> {
+        private final Sessions sessions;
+        private volatile @Nullable DcFabricConfig opened;
+
+        AtFirstGood(Sessions sessions) {
+            this.sessions = sessions;
+        }
+
+        @Override
+        public Fabric open(List<DcFabricConfig> ports) throws IOException {
+            return DcOpening.this.open(ports, sessions, port -> opened = port);
+        }
+
+        @Override
+        public boolean isStillAt(List<DcFabricConfig> ports) {
+            return ports.contains(opened);
+        }
     }
 
     /** The caller's to close. */
@@ -95,11 +116,14 @@ final class DcOpening {
         return DcAdapters.choose(config.rdma(), machine.devices(), key, null);
     }
 
-    private Fabric open(List<DcFabricConfig> ports, Sessions sessions) throws IOException {
+    private Fabric open(List<DcFabricConfig> ports, Sessions sessions,
+            Consumer<DcFabricConfig> onOpened) throws IOException {
         List<String> reasons = new ArrayList<>();
         for (DcFabricConfig port : ports) {
             try {
-                return machine.open(port, config.rdma().provider(), sessions);
+                Fabric opened = machine.open(port, config.rdma().provider(), sessions);
+                onOpened.accept(port);
+                return opened;
             } catch (IOException | RuntimeException | LinkageError e) {
                 reasons.add(String.valueOf(e.getMessage()));
             }

@@ -205,6 +205,24 @@ class ExclusiveFreshnessIT {
         assertThat(store.requests()).as("held").hasSize(asked);
     }
 
+    /** What it says is what became of its own connection to the store. */
+    @Test
+    void anotherGatewaysSlowDownIsNot() {
+        holdWhatIsOld();
+        store.fault((exchange, bytes) -> {
+            boolean writes = exchange.getRequestMethod().equals("PUT");
+            if (writes) {
+                exchange.getResponseHeaders().set("x-railhead-request-id", "1");
+                FakeStore.answerQuietly(exchange, 503);
+            }
+            return writes;
+        });
+        assertThat(client.put("/ex/key", WRITTEN).statusCode()).isEqualTo(503);
+        assertThat(get()).isEqualTo(BEHIND);
+        store.put("/ex/key", WRITTEN);
+        assertThat(get()).isEqualTo(WRITTEN);
+    }
+
     @ParameterizedTest
     @CsvSource({"POST,/ex,503", "POST,/ex,0", "PUT,/ex/a//b,504"})
     void evenWhereNobodyKnowsWhatItWrote(String method, String path, int status) {

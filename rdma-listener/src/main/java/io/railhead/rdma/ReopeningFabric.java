@@ -52,6 +52,11 @@ public final class ReopeningFabric<P> implements Fabric {
          * be opened now.
          */
         Fabric open(P place) throws IOException;
+
+        /** Whether what was opened last needs nothing that has changed, if that is known. */
+        default boolean isStillAt(P place) {
+            return false;
+        }
     }
 
     /**
@@ -82,7 +87,8 @@ public final class ReopeningFabric<P> implements Fabric {
     private void look() {
         try {
             P now = lookup.get();
-            boolean isInUse = current.health().usable() && current.stats().sessions() > 0;
+            boolean isInUse = current.health().usable()
+                    && (current.stats().sessions() > 0 || opener.isStillAt(now));
             boolean isDue = failures > 0 && --looksUntilTry == 0;
             if (isDue || (!now.equals(place) && !isInUse)) {
                 reopen(now);

@@ -134,6 +134,31 @@ class ReopeningFabricTest {
         Awaiting.until("it is reopened", () -> fabric.place().equals("b"));
     }
 
+    /** Of a fabric without sessions: who uses it cannot be counted so. */
+    @Test
+    void whatIsStillWhereItWasStaysWhateverElseComes() {
+        try (ReopeningFabric<String> still = new ReopeningFabric<>("dc", this::look,
+                new ReopeningFabric.Opener<>() {
+                    @Override
+                    public Fabric open(String where) {
+                        return new Opened(where);
+                    }
+
+                    @Override
+                    public boolean isStillAt(String where) {
+                        return where.startsWith("a");
+                    }
+                }, OFTEN)) {
+            place = "a and b";
+            Awaiting.until("the other follows", () -> fabric.place().equals("a and b"));
+            int before = looks.get();
+            Awaiting.until("both have looked", () -> looks.get() > before + 4);
+            assertThat(still.place()).isEqualTo("a");
+            place = "b";
+            Awaiting.until("it is elsewhere", () -> still.place().equals("b"));
+        }
+    }
+
     @Test
     void aPlaceWhereMemoryCannotBeRegisteredIsNotUsed() {
         fabric.register(SLAB);

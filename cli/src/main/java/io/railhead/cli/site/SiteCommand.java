@@ -43,6 +43,8 @@ import software.amazon.awssdk.core.exception.SdkException;
         "Read objects of your own store directly and through a gateway, and say what that saves.",
         "The bucket is listed and read, never written to. Each object is read from the store six times, more often where that is quick."})
 public final class SiteCommand implements Callable<Integer> {
+    private static final long MOST_BYTES = 16L << 30;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -55,7 +57,7 @@ public final class SiteCommand implements Callable<Integer> {
     @Option(names = "--prefix", paramLabel = "P", description = "Only keys that begin so.", defaultValue = "")
     private String prefix = "";
 
-    @Option(names = "--bytes", paramLabel = "SIZE", description = "Whole objects until there is this much, as 32MiB (${DEFAULT-VALUE}).", defaultValue = "256MiB")
+    @Option(names = "--bytes", paramLabel = "SIZE", description = "Whole objects until there is this much, as 32MiB (${DEFAULT-VALUE}). So much memory the client takes, and the gateway as much again.", defaultValue = "256MiB")
     private String bytes = "256MiB";
 
     @Option(names = "--objects", paramLabel = "N", description = "At most so many (${DEFAULT-VALUE}).", defaultValue = "64")
@@ -118,7 +120,11 @@ public final class SiteCommand implements Callable<Integer> {
             throw misused("--bucket: not a bucket's name: '" + bucket + "'");
         }
         try {
-            return ByteCount.parse(bytes).bytes();
+            long most = ByteCount.parse(bytes).bytes();
+            if (most > MOST_BYTES) {
+                throw misused("--bytes: at most 16GiB, what a gateway registers for one client");
+            }
+            return most;
         } catch (IllegalArgumentException e) {
             throw misused("--bytes: " + e.getMessage());
         }

@@ -10,10 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +26,8 @@ final class Journal implements Closeable {
      * closed, the lock goes.
      */
     private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
+
+    private static final int MOST_MARKED = 1 << 20;
 
     private final Path path;
     private final FileChannel channel;
@@ -66,7 +68,6 @@ final class Journal implements Closeable {
     /** Locked until it is closed; null where another process has it. */
     private static @Nullable FileChannel tryOpen(Path path) throws IOException {
         while (true) {
-            Object before = key(path);
             FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE,
                     StandardOpenOption.READ, StandardOpenOption.WRITE);
             boolean alone = false;
@@ -75,7 +76,7 @@ final class Journal implements Closeable {
                     return null;
                 }
                 // Who has finished has removed the file, and perhaps somebody made another.
-                alone = before != null && before.equals(key(path));
+                alone = isAt(path, channel);
                 if (alone) {
                     return channel;
                 }
@@ -87,12 +88,20 @@ final class Journal implements Closeable {
         }
     }
 
-    /** Which file the path names now; null if none. */
-    private static @Nullable Object key(Path path) throws IOException {
+    /**
+     * Whether the path still names the locked file. No number of a file says so, since the next one
+     * may get it: the file is made as long as no other is for a moment, by what is no line.
+     */
+    private static boolean isAt(Path path, FileChannel locked) throws IOException {
+        long size = locked.size();
+        long marked = size + 1 + ThreadLocalRandom.current().nextInt(MOST_MARKED);
+        locked.write(ByteBuffer.allocate(1), marked - 1);
         try {
-            return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+            return Files.size(path) == marked;
         } catch (NoSuchFileException _) {
-            return null;
+            return false;
+        } finally {
+            locked.truncate(size);
         }
     }
 

@@ -7,7 +7,8 @@ public final class OutcomeUnknownException extends IOException {
     private static final long serialVersionUID = 1L;
 
     OutcomeUnknownException(ObjectName name, IOException cause) {
-        super("the connection ended before " + name
-                + " was acknowledged: whether it was stored is unknown", cause);
+        super("the connection ended, or the store failed, before " + name
+                + " was acknowledged: whether it was stored is unknown: " + cause.getMessage(),
+                cause);
     }
 }

@@ -23,6 +23,13 @@ public final class S3Exception extends IOException {
         return code;
     }
 
+    /**
+     * Of a write: whether it may have been done, or may yet be. A store's own SlowDown says not.
+     */
+    boolean isDoubtful() {
+        return isTransient() && !code.equals("SlowDown") && !code.startsWith("RDMA");
+    }
+
     /** True where the same request may succeed a moment later. */
     boolean isTransient() {
         return status == 500 || status == 502 || status == 503 || status == 504;

@@ -2,8 +2,11 @@ package io.railhead.client;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.NoRouteToHostException;
 import java.net.URI;
 import java.net.UnknownHostException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.HttpExecuteRequest;
@@ -96,7 +99,8 @@ final class S3Http implements AutoCloseable {
     HttpAnswer sendOnce(Signed signed, ObjectName name) throws IOException {
         try {
             return send(signed);
-        } catch (ConnectException | UnknownHostException e) {
+        } catch (ConnectException | UnknownHostException | NoRouteToHostException
+                | SSLHandshakeException | SSLPeerUnverifiedException e) {
             // It reached nobody.
             throw e;
         } catch (IOException e) {
@@ -111,7 +115,12 @@ final class S3Http implements AutoCloseable {
 
     /** As {@link #require}, of a write of an object that is not to be repeated. */
     HttpAnswer requireOnce(Call call, ObjectName name) throws IOException {
-        return accepted(sendOnce(sign(call), name));
+        HttpAnswer answer = sendOnce(sign(call), name);
+        try {
+            return accepted(answer);
+        } catch (S3Exception e) {
+            throw e.isDoubtful() ? new OutcomeUnknownException(name, e) : e;
+        }
     }
 
     private static HttpAnswer accepted(HttpAnswer answer) throws IOException {

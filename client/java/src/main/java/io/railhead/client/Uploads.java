@@ -86,8 +86,9 @@ final class Uploads {
             // The status was sent before the outcome was known: 200 may carry an error.
             if (document.root().equals("Error")) {
                 Map<String, String> fields = document.fields();
-                throw new S3Exception(500, fields.getOrDefault("Code", "InternalError"),
-                        fields.getOrDefault("Message", ""));
+                throw new OutcomeUnknownException(upload.name(),
+                        new S3Exception(500, fields.getOrDefault("Code", "InternalError"),
+                                fields.getOrDefault("Message", "")));
             }
             return document.require("ETag");
         }

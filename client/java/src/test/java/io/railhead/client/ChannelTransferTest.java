@@ -254,7 +254,7 @@ class ChannelTransferTest {
     @Test
     void aBatchMayTakeLongerThanTheTimeoutWhileAnswersCome() {
         gateway.mood = Mood.SLOWLY;
-        gateway.timeout = Duration.ofMillis(500);
+        gateway.timeout = Duration.ofSeconds(2);
         try (RailheadClient client = gateway.client(Via.LOOPBACK, 1, Fallback.NONE);
                 RegisteredBuffer buffer = client.register(200)) {
             List<Read> reads = IntStream.range(0, 200)

@@ -59,10 +59,11 @@ final class ObjectWrite implements Operation {
             case 501 -> WriteOutcome.REFUSED;
             // Somebody on the way has lost patience.
             case 408 -> WriteOutcome.UNKNOWN;
-            // The store's own refuses; a proxy says it of a connection that broke, too.
+            // The store's own refuses; a proxy, as we are, says it of a connection that broke, too.
             case 503 -> answer.headers().contains("x-amz-request-id")
-                    ? WriteOutcome.DONE
-                    : WriteOutcome.UNKNOWN;
+                    && !answer.headers().contains("x-railhead-request-id")
+                            ? WriteOutcome.DONE
+                            : WriteOutcome.UNKNOWN;
             default -> status >= 500
                     ? WriteOutcome.UNKNOWN
                     : status >= 400 ? WriteOutcome.REFUSED : WriteOutcome.DONE;

@@ -132,10 +132,10 @@ final class DcRail implements Completions, AutoCloseable {
         }
         int status = batch.status(index);
         boolean isGood = status == io.railhead.os.verbs.Completions.SUCCESS;
-        if (!isGood && !initiator.isBroken()) {
-            failed(initiator, status);
-        }
         try {
+            if (!isGood && !initiator.isBroken()) {
+                failed(initiator, status);
+            }
             initiator.sends().completed(Initiator.positionOf(request), isGood);
         } catch (RuntimeException e) {
             log.error("dc: a completion", e);

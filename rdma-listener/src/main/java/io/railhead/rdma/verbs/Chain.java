@@ -82,18 +82,38 @@ final class Chain implements AutoCloseable {
      * @param operation {@code IbvSendWR.IBV_WR_RDMA_WRITE} or {@code IBV_WR_RDMA_READ}
      */
     boolean tryTransfer(int operation, PageSlice slice, long remote, int key) {
-        int count = slice.stretches(addresses, lengths, 0);
-        int most = (count - 1) / entriesPerRequest + slice.length() / REQUEST_BYTES + 2;
-        if (isLong() || room() < most || !link().budget().tryTake(slice.length())) {
+        int count = fit(slice);
+        if (count == NOTHING || !link().budget().tryTake(slice.length())) {
             return false;
         }
+        add(operation, slice, count, remote, key);
+        return true;
+    }
+
+    /** The same of what the budget has been taken for. */
+    boolean tryAdd(int operation, PageSlice slice, long remote, int key) {
+        int count = fit(slice);
+        if (count == NOTHING) {
+            return false;
+        }
+        add(operation, slice, count, remote, key);
+        return true;
+    }
+
+    /** Of how many stretches of memory it is, if the queue has room for them. */
+    private int fit(PageSlice slice) {
+        int count = slice.stretches(addresses, lengths, 0);
+        int most = (count - 1) / entriesPerRequest + slice.length() / REQUEST_BYTES + 2;
+        return isLong() || room() < most ? NOTHING : count;
+    }
+
+    private void add(int operation, PageSlice slice, int count, long remote, int key) {
         long at = remote;
         for (int i = 0; i < count; i++) {
             stretch(operation, addresses[i], lengths[i], at, key);
             at += lengths[i];
         }
         addedBytes += slice.length();
-        return true;
     }
 
     private void stretch(int operation, long address, int bytes, long remote, int key) {

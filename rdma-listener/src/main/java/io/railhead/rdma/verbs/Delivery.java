@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A hit on its way: its slices' writes and the answer, in one chain where there is room, so that
  * the peer sees the answer after the bytes. Reused by its connection, one request after another;
- * poller only. It owns the slices until the answer's completion, which stands for all of it.
+ * poller only. It owns the slices until the answer's completion, which stands for all of it: so the
+ * bytes of all are taken from the budget before the first is posted, or deliveries that have some
+ * would wait for each other.
  */
 final class Delivery implements Outgoing {
     private static final int NONE = -1;
@@ -23,7 +25,10 @@ final class Delivery implements Outgoing {
     private final VerbsConnection connection;
     private @Nullable PageSlice[] slices = new PageSlice[16];
     private int count;
-    /** Slices that are in the queue; their bytes are taken from the budget. */
+    /** Of all slices. */
+    private long bytes;
+    private boolean isTaken;
+    /** Slices that are in the queue. */
     private int added;
     private long addedBytes;
     private long remote;
@@ -38,6 +43,8 @@ final class Delivery implements Outgoing {
     /** Only an answer. */
     void begin(Answer alone) {
         count = 0;
+        bytes = 0;
+        isTaken = false;
         added = 0;
         addedBytes = 0;
         region = null;
@@ -53,6 +60,9 @@ final class Delivery implements Outgoing {
         }
         System.arraycopy(ownedSlices, 0, slices, 0, sliceCount);
         count = sliceCount;
+        for (int i = 0; i < count; i++) {
+            bytes += requireNonNull(slices[i]).length();
+        }
         remote = window.address();
         region = target;
         target.posted();
@@ -60,13 +70,18 @@ final class Delivery implements Outgoing {
 
     @Override
     public boolean tryAdd(Chain chain) {
-        return tryAddSlices(chain) && tryAddAnswer(chain);
+        return tryTake() && tryAddSlices(chain) && tryAddAnswer(chain);
+    }
+
+    private boolean tryTake() {
+        isTaken = isTaken || bytes == 0 || connection.link().budget().tryTake(bytes);
+        return isTaken;
     }
 
     private boolean tryAddSlices(Chain chain) {
         while (added < count) {
             PageSlice slice = requireNonNull(slices[added]);
-            if (!chain.tryTransfer(IbvSendWR.IBV_WR_RDMA_WRITE, slice, remote + addedBytes,
+            if (!chain.tryAdd(IbvSendWR.IBV_WR_RDMA_WRITE, slice, remote + addedBytes,
                     requireNonNull(region).remoteKey())) {
                 return false;
             }
@@ -124,7 +139,9 @@ final class Delivery implements Outgoing {
     }
 
     private void end() {
-        connection.link().budget().giveBack(addedBytes);
+        if (isTaken) {
+            connection.link().budget().giveBack(bytes);
+        }
         for (int i = 0; i < count; i++) {
             requireNonNull(slices[i]).close();
         }

@@ -6,10 +6,16 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageSlice;
 import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.MessageMemory;
 import io.railhead.rdma.adapter.PortBudgets;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.CacheResult;
 import io.railhead.rdma.channel.Ended;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.session.EndReason;
@@ -33,6 +39,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +51,8 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("NullAway")
 final class VerbsConnectionTest {
     private static final byte[] KEY = new byte[32];
+    private static final int PAGE = 1 << 20;
+    private static final long PRINCIPAL_BYTES = 8 * PAGE;
     private static final QueuePairConfig CONFIG = QueuePairConfig.DEFAULT;
 
     private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 10, 10);
@@ -53,7 +62,8 @@ final class VerbsConnectionTest {
     private FakeDevice device;
     private Adapter adapter;
     private Rail rail;
-    private MessageMemory memory;
+    private final List<MessageMemory> memories = new ArrayList<>();
+    private Port port;
     private PeerSession session;
     private VerbsConnection connection;
 
@@ -66,30 +76,40 @@ final class VerbsConnectionTest {
         }
         adapter = Adapter.open(device.verbs, "fake0");
         rail = new Rail(0, adapter, CONFIG, new Polling(1, Duration.ZERO, 1024),
-                new OutstandingBytes(1, 1, 1), _ -> {});
-        memory = adapter.takeMessages(peers.buffers());
-        Port port = new Port(new InetSocketAddress(0), new NoId(), adapter, List.of(rail),
-                new PortBudgets(1, 1, _ -> {}));
+                new OutstandingBytes(PRINCIPAL_BYTES, PRINCIPAL_BYTES, PRINCIPAL_BYTES), _ -> {});
+        port = new Port(new InetSocketAddress(0), new NoId(), adapter, List.of(rail),
+                new PortBudgets(PRINCIPAL_BYTES, PRINCIPAL_BYTES, _ -> {}));
+        connection = connect();
+    }
+
+    private VerbsConnection connect() throws IOException {
+        MessageMemory memory = adapter.takeMessages(peers.buffers());
+        memories.add(memory);
         String id = requireNonNull(sessions.open("ann", VerbsFabric.NAME, _ -> KEY)).id();
         session = requireNonNull(sessions.findPending(id, VerbsFabric.NAME));
         Octets nonce = Octets.random(new Random(1));
-        connection = new VerbsConnection(peers, port, rail,
+        VerbsConnection made = new VerbsConnection(peers, port, rail,
                 new Link(rail, rail.tryReserve(peers.receives()), null, new IbvQP(7), 0,
                         peers.receives(), memory),
                 new Handshake(session, nonce, nonce, List.of()), _ -> {});
-        says(new Proof(SessionKey.clientProof(KEY, id, nonce, nonce)));
+        says(made, new Proof(SessionKey.clientProof(KEY, id, nonce, nonce)));
         assertThat(session.isOpen()).isTrue();
+        return made;
     }
 
     @AfterEach
     void close() {
         rail.close();
-        adapter.giveBack(memory);
+        memories.forEach(adapter::giveBack);
         adapter.close();
         device.close();
     }
 
     private void says(Message message) {
+        says(connection, message);
+    }
+
+    private static void says(VerbsConnection connection, Message message) {
         connection.received(MessageCodec.encode(message).order(ByteOrder.LITTLE_ENDIAN));
     }
 
@@ -114,6 +134,45 @@ final class VerbsConnectionTest {
         assertThat(session.isOpen()).isFalse();
         assertThat(session.endReason()).isEqualTo(EndReason.PROTOCOL);
         assertThat(peers.counts().snapshot().refused(Refusal.PROTOCOL)).isOne();
+    }
+
+    private Delivery delivery(VerbsConnection to, PageMemory pages) {
+        @Nullable
+        PageSlice[] slices = new PageSlice[8];
+        for (int i = 0; i < slices.length; i++) {
+            slices[i] = pages.tryLand((long) i * PAGE, PAGE);
+        }
+        Delivery delivery = new Delivery(to);
+        delivery.begin(new VerbsRegion(to, 1 << 30, PRINCIPAL_BYTES, 3),
+                new RemoteBuffer(session, 1 << 30, PRINCIPAL_BYTES, 3), slices, slices.length,
+                Answer.delivered(1, 200, PRINCIPAL_BYTES, PRINCIPAL_BYTES, 0, 0, "", "",
+                        CacheResult.HIT));
+        return delivery;
+    }
+
+    /** What each has of the budget comes back only when all of it has gone. */
+    @Test
+    void twoDeliveriesDoNotWaitForEachOther() throws IOException {
+        VerbsConnection another = connect();
+        try (PageMemory pages = PageMemory.open(
+                new MemoryConfig(64L * PAGE, PAGE, 0.5, false), slab -> adapter.slabKeys()
+                        .add(slab.segment().address(), slab.segment().byteSize(), 5));
+                Chain chain = new Chain(adapter, CONFIG)) {
+            Delivery first = delivery(connection, pages);
+            Delivery second = delivery(another, pages);
+            chain.begin(connection.link());
+            assertThat(first.tryAdd(chain)).as("more than a turn").isFalse();
+            chain.begin(another.link());
+            assertThat(second.tryAdd(chain)).isFalse();
+            chain.begin(connection.link());
+            assertThat(first.tryAdd(chain)).as("all of the first").isTrue();
+            connection.link().gone();
+            chain.begin(another.link());
+            assertThat(second.tryAdd(chain)).isFalse();
+            chain.begin(another.link());
+            assertThat(second.tryAdd(chain)).as("all of the second").isTrue();
+            another.link().gone();
+        }
     }
 
     @Test
