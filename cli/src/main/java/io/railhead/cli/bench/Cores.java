@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,6 +72,30 @@ record Cores(@Nullable String server, @Nullable String client, int serverCount) 
         }
         whole.addAll(command);
         return whole;
+    }
+
+    /**
+     * Brings all threads of these servers back to their cores. A program may choose cores of its
+     * own when it starts: Traffic Server binds its threads to every core that there is, the
+     * client's too.
+     */
+    void holdOnServer(List<Long> pids) throws IOException {
+        for (long pid : server == null ? List.<Long>of() : pids) {
+            String said = Programs.output(List.of("taskset", "--all-tasks", "--cpu-list", "--pid",
+                    String.valueOf(server), Long.toString(pid)));
+            for (Path thread : threads(pid)) {
+                if (!list(allowed(Files.readString(thread.resolve("status")))).equals(server)) {
+                    throw new IOException("a thread of process " + pid
+                            + " does not stay on cores " + server + ": " + said);
+                }
+            }
+        }
+    }
+
+    private static List<Path> threads(long pid) throws IOException {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            return tasks.toList();
+        }
     }
 
     /**

@@ -29,12 +29,15 @@ final class Programs {
 
     /** The first line that it says of itself. */
     static String version(Path program, String option) throws IOException {
-        Process process = new ProcessBuilder(program.toString(), option).redirectErrorStream(true)
-                .start();
-        process.getOutputStream().close();
-        try (Stream<String> lines = new String(process.getInputStream().readAllBytes(),
-                StandardCharsets.UTF_8).lines()) {
+        try (Stream<String> lines = output(List.of(program.toString(), option)).lines()) {
             return lines.findFirst().orElse("unknown").strip();
         }
+    }
+
+    /** All that a command says until it ends. */
+    static String output(List<String> command) throws IOException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 }

@@ -69,6 +69,9 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
                 site.fill(contender, size);
             }
         }
+        for (Server server : servers.values()) {
+            plan.cores().holdOnServer(server.pids());
+        }
         return site;
     }
 
