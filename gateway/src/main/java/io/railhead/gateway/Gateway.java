@@ -61,6 +61,7 @@ import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.DcTokens;
 import io.railhead.gateway.operation.FormUpload;
+import io.railhead.gateway.operation.HeldReads;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
@@ -180,6 +181,9 @@ public final class Gateway implements AutoCloseable {
                     frontDoor(credentials, sessions, opening, reads, routes,
                             callers, access, admission),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn);
+            if (config.tracing() != null) {
+                listener.traced();
+            }
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
                     ? openAdmin(status(fabrics), adminCalls(credentials, reads, routes, access))
@@ -349,7 +353,7 @@ public final class Gateway implements AutoCloseable {
                 dialectPaths(verbs, sessions, credentials,
                         new HipobjSite(reads.withDeadlines(channelDeadlines()), routes, access)),
                 config.gateway().domains(),
-                Clock.systemUTC(), metrics, accessLog);
+                Clock.systemUTC(), metrics, accessLog, new HeldReads(reads, access));
     }
 
     private Map<String, DialectPath> dialectPaths(Fabric verbs, Sessions sessions,

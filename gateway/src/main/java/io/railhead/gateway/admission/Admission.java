@@ -81,16 +81,31 @@ public final class Admission {
      * @throws S3Exception SlowDown
      */
     public Ticket enter(Share share, long bytes) {
+        Ticket ticket = begin(share, bytes);
+        String reason = reasonAgainst(share);
+        if (reason != null) {
+            ticket.close();
+            throw refusal(share, reason);
+        }
+        return ticket;
+    }
+
+    /** The same; null in place of a refusal, which is not counted: somebody will ask again. */
+    public @Nullable Ticket tryEnter(Share share, long bytes) {
+        Ticket ticket = begin(share, bytes);
+        if (reasonAgainst(share) != null) {
+            ticket.close();
+            return null;
+        }
+        return ticket;
+    }
+
+    private Ticket begin(Share share, long bytes) {
         long held = held(bytes);
         if (share.use().enter(held) == 1) {
             active.incrementAndGet();
         }
         all.enter(held);
-        String reason = reasonAgainst(share);
-        if (reason != null) {
-            leave(share, held);
-            throw refusal(share, reason);
-        }
         return new Ticket(this, share, held);
     }
 

@@ -46,6 +46,23 @@ public final class AccessControl {
         }
     }
 
+    /**
+     * Whether {@link #require} would let it pass. Only that is counted: what is refused is asked
+     * again, by whoever has to say so.
+     */
+    public boolean allows(S3Request request) {
+        if (policy == null) {
+            return true;
+        }
+        List<Access> wanted = RequestedAccess.of(request);
+        if (wanted == null
+                || !wanted.stream().allMatch(access -> allows(request.asker(), access))) {
+            return false;
+        }
+        wanted.forEach(access -> decided(access.action().policyName(), true));
+        return true;
+    }
+
     /** Whether one of the objects that a DeleteObjects request names may be deleted. */
     public boolean allowsDeletion(S3Request request, Deletion deletion) {
         if (policy == null) {

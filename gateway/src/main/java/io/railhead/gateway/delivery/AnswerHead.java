@@ -11,6 +11,7 @@ import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The head of an object's answer, made from its metadata. */
@@ -25,6 +26,8 @@ public final class AnswerHead {
             "content-encoding");
 
     private static final CharSequence X_CACHE = HttpHeaders.createOptimized("x-cache");
+    private static final CharSequence CONTENT_RANGE = HttpHeaders
+            .createOptimized("content-range");
     private static final CharSequence BYTES = HttpHeaders.createOptimized("bytes");
 
     private AnswerHead() {}
@@ -54,9 +57,16 @@ public final class AnswerHead {
     /** Status and headers of an answer whose body is the planned bytes. */
     public static HttpServerResponse write(Exchange exchange, S3Request request, ReadPlan plan,
             CacheResult result) {
-        HttpServerResponse response = writeObject(exchange, request, plan, result);
-        response.putHeader(HttpHeaders.CONTENT_LENGTH, Long.toString(plan.length()));
+        HttpServerResponse response = exchange.answer(plan.status());
+        forEach(request, plan, result, response::putHeader);
         return response;
+    }
+
+    /** The same headers, but for those that every answer has. */
+    public static void forEach(S3Request request, ReadPlan plan, CacheResult result,
+            BiConsumer<CharSequence, CharSequence> visitor) {
+        forEachOfObject(request, plan, result, visitor);
+        visitor.accept(HttpHeaders.CONTENT_LENGTH, Long.toString(plan.length()));
     }
 
     /** The same without Content-Length: the object's bytes go elsewhere, or there is no body. */
@@ -64,22 +74,28 @@ public final class AnswerHead {
             ReadPlan plan,
             CacheResult result) {
         HttpServerResponse response = exchange.answer(plan.status());
-        ObjectHeaders.forEach(plan.metadata(), checksums(request, plan), response::putHeader);
-        response.putHeader(HttpHeaders.ACCEPT_RANGES, BYTES);
-        response.putHeader(X_CACHE, result.name());
+        forEachOfObject(request, plan, result, response::putHeader);
+        return response;
+    }
+
+    /** Overrides come last, and replace what came before. */
+    private static void forEachOfObject(S3Request request, ReadPlan plan, CacheResult result,
+            BiConsumer<CharSequence, CharSequence> visitor) {
+        ObjectHeaders.forEach(plan.metadata(), checksums(request, plan), visitor);
+        visitor.accept(HttpHeaders.ACCEPT_RANGES, BYTES);
+        visitor.accept(X_CACHE, result.name());
         if (plan.status() == 206) {
-            response.putHeader("content-range",
+            visitor.accept(CONTENT_RANGE,
                     "bytes " + plan.from() + "-" + (plan.to() - 1) + "/" + plan.sizeBytes());
         }
         if (!request.query().isEmpty()) {
             OVERRIDES.forEach((parameter, header) -> {
                 String value = override(request, parameter);
                 if (value != null) {
-                    response.putHeader(header, value);
+                    visitor.accept(header, value);
                 }
             });
         }
-        return response;
     }
 
     /** A header's char is one byte: S3 sends UTF-8. */

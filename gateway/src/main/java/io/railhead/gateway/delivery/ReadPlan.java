@@ -1,6 +1,8 @@
 package io.railhead.gateway.delivery;
 
 import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.request.ByteRange;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which bytes of which version are to be delivered, and how the answer calls them.
@@ -10,6 +12,20 @@ import io.railhead.cache.ObjectMetadata;
  * @param status 200, or 206 where a range was asked for or the object was clipped
  */
 public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) {
+
+    /**
+     * What a request names of an object, all of it without a range; null where that is no byte of
+     * it.
+     */
+    public static @Nullable ReadPlan of(ObjectMetadata metadata, @Nullable ByteRange range) {
+        long size = metadata.version().sizeBytes();
+        if (range == null) {
+            return new ReadPlan(metadata, 0, size, 200);
+        }
+        return range.isSatisfiable(size)
+                ? new ReadPlan(metadata, range.from(size), range.to(size), 206)
+                : null;
+    }
 
     public long length() {
         return to - from;

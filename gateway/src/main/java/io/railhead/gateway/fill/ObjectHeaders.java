@@ -101,7 +101,7 @@ public final class ObjectHeaders {
 
     /** The object's headers as they are sent to a client, ours and the message's own left out. */
     public static void forEach(ObjectMetadata metadata, Checksums checksums,
-            java.util.function.BiConsumer<String, String> visitor) {
+            java.util.function.BiConsumer<? super String, ? super String> visitor) {
         metadata.headers().forEach((name, value) -> {
             boolean hidden = name.startsWith(":")
                     || (checksums == Checksums.HIDDEN && name.startsWith("x-amz-checksum-"));

@@ -102,12 +102,17 @@ final class BodyPace extends ChannelDuplexHandler {
         // A client that was told to go on has waited for us until now.
         beginAnew();
         if (message instanceof ByteBufHolder holder) {
-            written += holder.content().readableBytes();
-            if (timer == null) {
-                schedule(context);
-            }
+            wrote(context, holder.content().readableBytes());
         }
         var _ = context.write(message, done);
+    }
+
+    /** So many bytes more are to be taken. */
+    void wrote(ChannelHandlerContext context, long bytes) {
+        written += bytes;
+        if (timer == null) {
+            schedule(context);
+        }
     }
 
     private void schedule(ChannelHandlerContext context) {

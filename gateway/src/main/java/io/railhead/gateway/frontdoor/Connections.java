@@ -41,12 +41,20 @@ public final class Connections {
         return limit;
     }
 
+    /** A connection's place among those that wait for a request. */
+    @FunctionalInterface
+    interface Waiting {
+
+        /** It had one, which has been answered already. */
+        void asked();
+    }
+
     /** Those of one event loop, and used on it only. */
     final class OfLoop {
         private final Set<Channel> waiting = new LinkedHashSet<>();
 
         /** Its connection has just been accepted. */
-        void add(ChannelHandlerContext last) {
+        Waiting add(ChannelHandlerContext last) {
             boolean full = open.incrementAndGet() > limit;
             Channel oldest = full ? first() : null;
             waiting.add(last.channel());
@@ -58,6 +66,10 @@ public final class Connections {
                 onClosed.accept("connections");
                 var _ = last.channel().close();
             }
+            return () -> {
+                waiting.remove(last.channel());
+                waiting.add(last.channel());
+            };
         }
 
         private @Nullable Channel first() {

@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import java.util.List;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses heads that another reader on the way could understand differently, and ends connections
@@ -19,39 +20,49 @@ final class FramingCheck {
 
     static void require(Exchange exchange) {
         HttpServerRequest request = exchange.request();
-        if (request.headers().contains("transfer-encoding")) {
-            boolean known = request.headers().getAll("transfer-encoding").equals(List.of("chunked"))
-                    && request.version() == HttpVersion.HTTP_1_1;
+        String problem = problem(request.headers(), request.version(), request.uri());
+        if (problem != null) {
+            exchange.closeAfterwards();
+            throw new S3Exception(S3Error.BAD_REQUEST, problem);
+        }
+    }
+
+    /** What is wrong with it; null if nothing is. */
+    static @Nullable String problem(MultiMap headers, HttpVersion version, String target) {
+        if (headers.contains("transfer-encoding")) {
+            boolean known = headers.getAll("transfer-encoding").equals(List.of("chunked"))
+                    && version == HttpVersion.HTTP_1_1;
             if (!known) {
-                throw refusal(exchange,
-                        "The only Transfer-Encoding that is understood is chunked, in HTTP/1.1.");
+                return "The only Transfer-Encoding that is understood is chunked, in HTTP/1.1.";
             }
         }
-        requireOneLength(exchange, request.headers());
-        List<String> hosts = request.headers().getAll("host");
+        String ofLength = problemOfLength(headers);
+        if (ofLength != null) {
+            return ofLength;
+        }
+        List<String> hosts = headers.getAll("host");
         boolean oneHost = hosts.size() == 1 && isHost(hosts.getFirst());
-        boolean mayLack = hosts.isEmpty() && request.version() == HttpVersion.HTTP_1_0;
+        boolean mayLack = hosts.isEmpty() && version == HttpVersion.HTTP_1_0;
         if (!oneHost && !mayLack) {
-            throw refusal(exchange, "A request must have one Host header.");
+            return "A request must have one Host header.";
         }
-        String target = request.uri();
-        if (!all(target, 0, target.length(), c -> c > ' ' && c != 0x7F)) {
-            throw refusal(exchange, "A request's target must hold no control characters.");
-        }
+        return all(target, 0, target.length(), c -> c > ' ' && c != 0x7F)
+                ? null
+                : "A request's target must hold no control characters.";
     }
 
     /**
      * The decoder reads a length that goes on in the next line, a field without a name, and eight
      * bytes behind the handshake of a WebSocket draft of 2010: others do not.
      */
-    private static void requireOneLength(Exchange exchange, MultiMap headers) {
+    private static @Nullable String problemOfLength(MultiMap headers) {
         String length = headers.get("content-length");
         if (length != null && !all(length, 0, length.length(), FramingCheck::isDigit)) {
-            throw refusal(exchange, "Content-Length must be a number.");
+            return "Content-Length must be a number.";
         }
-        if (headers.contains("") || headers.contains("sec-websocket-key1")) {
-            throw refusal(exchange, "An error occurred when parsing the HTTP request.");
-        }
+        return headers.contains("") || headers.contains("sec-websocket-key1")
+                ? "An error occurred when parsing the HTTP request."
+                : null;
     }
 
     /** RFC 3986 §3.2.2, less what nobody calls a host: a name or an address, and maybe a port. */
@@ -83,10 +94,5 @@ final class FramingCheck {
     private static boolean isNameCharacter(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c)
                 || "-._~%".indexOf(c) >= 0;
-    }
-
-    private static S3Exception refusal(Exchange exchange, String detail) {
-        exchange.closeAfterwards();
-        return new S3Exception(S3Error.BAD_REQUEST, detail);
     }
 }

@@ -4,15 +4,19 @@ import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Share;
+import io.railhead.gateway.admission.Ticket;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
+import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.operation.HeldReads;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
@@ -25,6 +29,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +52,7 @@ public final class FrontDoor {
     private final InstantSource clock;
     private final Metrics metrics;
     private final AccessLog accessLog;
+    private final HeldReads heldReads;
     private final HttpDate date = new HttpDate(InstantSource.system());
 
     /**
@@ -59,7 +65,7 @@ public final class FrontDoor {
             Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
             Map<String, DialectPath> dialectPaths,
             List<String> domains, InstantSource clock, Metrics metrics,
-            AccessLog accessLog) {
+            AccessLog accessLog, HeldReads heldReads) {
         this.authenticator = authenticator;
         this.admission = admission;
         this.access = access;
@@ -72,9 +78,17 @@ public final class FrontDoor {
         this.clock = clock;
         this.metrics = metrics;
         this.accessLog = accessLog;
+        this.heldReads = heldReads;
     }
 
-    void handle(HttpServerRequest http, Context context, Turns turns) {
+    /** Those of one event loop, which it finds for itself. */
+    Hits hits(Turns turns, BooleanSupplier leaving) {
+        return new Hits(this, heldReads, turns, leaving, metrics, accessLog, date);
+    }
+
+    /** @param verified what {@link #verify} has made of it; null where it was not asked */
+    void handle(HttpServerRequest http, Context context, Turns turns,
+            @Nullable S3Request verified) {
         http.pause();
         if (Exchange.isBehindTheEnd(http)) {
             http.connection().close();
@@ -84,14 +98,19 @@ public final class FrontDoor {
                 RequestIds.next());
         try {
             FramingCheck.require(exchange);
-            admit(exchange, http, turns);
+            if (verified == null) {
+                admit(exchange, http, turns);
+            } else {
+                exchange.addresses(verified.address(), verified.query());
+                admit(exchange, verified, turns);
+            }
         } catch (RuntimeException e) {
             exchange.fail(e);
         }
     }
 
     private void admit(Exchange exchange, HttpServerRequest http, Turns turns) {
-        RequestHead head = head(http);
+        RequestHead head = head(http.method().name(), http.uri(), http.headers());
         Address address = address(head);
         if (OwnPath.isIn(head.rawPath(), address)) {
             own(exchange, head, turns);
@@ -108,9 +127,51 @@ public final class FrontDoor {
         exchange.addresses(address, query);
         exchange.describe("unauthenticated", head.rawPath());
         Authentication authentication = authenticate(head);
-        enter(exchange, authentication, turns, () -> route(exchange,
-                new S3Request(head, address, query, authentication,
-                        exchange.asker(authentication), routes.route(authentication, address))));
+        admit(exchange, new S3Request(head, address, query, authentication,
+                exchange.asker(authentication), routes.route(authentication, address)), turns);
+    }
+
+    private void admit(Exchange exchange, S3Request request, Turns turns) {
+        exchange.describe("unauthenticated", request.head().rawPath());
+        enter(exchange, request.authentication(), turns, () -> route(exchange, request));
+    }
+
+    /**
+     * Who asks for what, of a request that goes to a store; null for all others, and for those with
+     * which something is wrong, which {@link #handle} says.
+     *
+     * @param peer who sent it, by address alone
+     */
+    @Nullable
+    S3Request verify(String method, String uri,
+            Iterable<Map.Entry<String, String>> fields, Asker peer) {
+        try {
+            RequestHead head = head(method, uri, fields);
+            Address address = address(head);
+            if (OwnPath.isIn(head.rawPath(), address)
+                    || dialectPaths.containsKey(head.rawPath())) {
+                return null;
+            }
+            Query query = query(head.rawQuery());
+            Authentication authentication = authenticate(head);
+            return new S3Request(head, address, query, authentication,
+                    new Asker(authentication.principalName(), peer.source(), peer.secure()),
+                    routes.route(authentication, address));
+        } catch (S3Exception e) {
+            return null;
+        }
+    }
+
+    /** Its answer, where that takes nothing but a moment; null for all others. */
+    @Nullable
+    PlannedHit findHit(S3Request request) {
+        ReadPlan plan = heldReads.find(request, PlannedHit.MOST_BYTES);
+        if (plan == null) {
+            return null;
+        }
+        Share share = admission.share(request.authentication(), request.asker());
+        Ticket ticket = admission.tryEnter(share, plan.length());
+        return ticket == null ? null : new PlannedHit(request, plan, ticket);
     }
 
     private void enter(Exchange exchange, Authentication caller, Turns turns, Runnable request) {
@@ -157,18 +218,17 @@ public final class FrontDoor {
                 .handle(exchange, signed, query(head.rawQuery())));
     }
 
-    private static RequestHead head(HttpServerRequest http) {
-        String method = http.method().name();
+    private static RequestHead head(String method, String uri,
+            Iterable<Map.Entry<String, String>> fields) {
         if (!METHODS.contains(method)) {
             throw new S3Exception(S3Error.METHOD_NOT_ALLOWED);
         }
-        String uri = http.uri();
         if (!uri.startsWith("/")) {
             throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
         int mark = uri.indexOf('?');
         Headers.Builder headers = Headers.builder();
-        http.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
+        fields.forEach(field -> headers.add(field.getKey(), field.getValue()));
         return new RequestHead(method, mark < 0 ? uri : uri.substring(0, mark),
                 mark < 0 ? null : uri.substring(mark + 1), headers.build());
     }

@@ -8,6 +8,8 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -23,6 +25,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.impl.HttpServerConnection;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.ServerSSLOptions;
+import io.vertx.core.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -49,6 +52,7 @@ public final class S3Listener {
     private final Connections connections;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
     private BooleanSupplier leaving = () -> false;
+    private boolean traced;
 
     public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, Connections connections,
             GatewayConfig.Gateway settings) {
@@ -66,6 +70,8 @@ public final class S3Listener {
                 .setHandle100ContinueAutomatically(false)
                 .setHttp2ClearTextEnabled(false)
                 .setCompressionSupported(false)
+                .setPerFrameWebSocketCompressionSupported(false)
+                .setPerMessageWebSocketCompressionSupported(false)
                 .setTcpNoDelay(true)
                 .setReuseAddress(true);
     }
@@ -86,6 +92,12 @@ public final class S3Listener {
         return this;
     }
 
+    /** Before it listens: each request is to have a span, which Vert.x makes of those it serves. */
+    public S3Listener traced() {
+        traced = true;
+        return this;
+    }
+
     public Future<?> listen(String host, int port, int eventLoops) {
         return vertx.deployVerticle(() -> (Deployable) context -> listen(context, host, port),
                 new DeploymentOptions().setInstances(eventLoops));
@@ -94,23 +106,27 @@ public final class S3Listener {
     private Future<HttpServer> listen(Context context, String host, int port) {
         Connections.OfLoop ofLoop = connections.new OfLoop();
         Turns turns = Turns.of(((ContextInternal) context).nettyEventLoop());
+        Hits hits = traced ? null : door.hits(turns, leaving);
         HttpServer server = vertx.createHttpServer(options)
-                .requestHandler(request -> handle(request, context, turns))
-                .connectionHandler(connection -> guard(connection, ofLoop, turns.new Gathering()))
+                .requestHandler(request -> handle(request, context, turns,
+                        hits == null ? null : hits.takeVerified()))
+                .connectionHandler(connection -> guard(connection, ofLoop, turns.new Gathering(),
+                        hits))
                 .invalidRequestHandler(this::refuse);
         servers.add(server);
         return server.listen(port, host);
     }
 
-    private void handle(HttpServerRequest request, Context context, Turns turns) {
+    private void handle(HttpServerRequest request, Context context, Turns turns,
+            @Nullable S3Request verified) {
         if (leaving.getAsBoolean()) {
             request.response().putHeader("connection", "close");
         }
-        door.handle(request, context, turns);
+        door.handle(request, context, turns, verified);
     }
 
     private void guard(HttpConnection connection, Connections.OfLoop ofLoop,
-            Turns.Gathering gathering) {
+            Turns.Gathering gathering, @Nullable Hits hits) {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
         if (!options.isSsl()) {
@@ -119,12 +135,18 @@ public final class S3Listener {
         }
         pipeline.addBefore(context.name(), null, gathering);
         pipeline.addBefore(context.name(), null, new AwaitedAnswer());
-        pipeline.addBefore(context.name(), null,
-                new BodyPace(pace, reason -> metrics.closedConnections.labels(reason).inc()));
+        BodyPace bodyPace = new BodyPace(pace,
+                reason -> metrics.closedConnections.labels(reason).inc());
+        pipeline.addBefore(context.name(), null, bodyPace);
         StrictDecoder.replaceIn(pipeline, options);
+        Connections.Waiting place = ofLoop.add(context);
+        if (hits != null) {
+            SocketAddress peer = connection.remoteAddress();
+            hits.serve(context, Asker.of("", peer == null ? null : peer.hostAddress(),
+                    connection.isSsl()), bodyPace, place);
+        }
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);
-        ofLoop.add(context);
     }
 
     /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */

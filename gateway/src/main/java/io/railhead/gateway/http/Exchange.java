@@ -1,6 +1,6 @@
 package io.railhead.gateway.http;
 
-import io.netty.util.Attribute;
+import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
@@ -41,9 +41,9 @@ import org.slf4j.LoggerFactory;
 public final class Exchange implements Requester {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
-    private static final CharSequence AMZ_REQUEST_ID = HttpHeaders
+    public static final CharSequence AMZ_REQUEST_ID = HttpHeaders
             .createOptimized("x-amz-request-id");
-    private static final CharSequence REQUEST_ID = HttpHeaders
+    public static final CharSequence REQUEST_ID = HttpHeaders
             .createOptimized("x-railhead-request-id");
     private static final AttributeKey<Boolean> ENDING = AttributeKey.valueOf("railhead-ending");
     private static final String HOST_ID = "railhead";
@@ -314,19 +314,22 @@ public final class Exchange implements Requester {
      */
     public void closeAfterwards() {
         closing = true;
-        ending(request).set(true);
+        channel(request).attr(ENDING).set(true);
         response.putHeader("connection", "close");
     }
 
     /** Whether it came behind one that ends their connection. */
     public static boolean isBehindTheEnd(HttpServerRequest request) {
-        return Boolean.TRUE.equals(ending(request).get());
+        return isEnding(channel(request));
     }
 
-    private static Attribute<Boolean> ending(HttpServerRequest request) {
-        return ((HttpServerConnection) request.connection()).channelHandlerContext()
-                .channel()
-                .attr(ENDING);
+    /** Whether nothing that comes on a connection is a request any more. */
+    public static boolean isEnding(Channel connection) {
+        return Boolean.TRUE.equals(connection.attr(ENDING).get());
+    }
+
+    private static Channel channel(HttpServerRequest request) {
+        return ((HttpServerConnection) request.connection()).channelHandlerContext().channel();
     }
 
     /** Ends the connection in mid-body: a body that cannot be finished must not look finished. */
@@ -371,7 +374,8 @@ public final class Exchange implements Requester {
         metrics.seconds.labels(operation).observe(nanos / 1e9);
         countBucket();
         if (accessLog.isOn()) {
-            new HttpAccess(request, requestId, address, query, asked, errorCode, rdma,
+            new HttpAccess(new ServerTalk(request), requestId, address, query, asked, errorCode,
+                    rdma,
                     new HttpAccess.Times(nanos, firstByteNanos)).writeTo(accessLog);
         }
     }

@@ -25,7 +25,7 @@ public final class HttpDate {
         this.clock = clock;
     }
 
-    CharSequence now() {
+    public CharSequence now() {
         long second = Math.floorDiv(clock.millis(), 1000L);
         Formatted formatted = last;
         if (formatted.second != second) {

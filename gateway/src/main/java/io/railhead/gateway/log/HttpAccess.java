@@ -5,8 +5,6 @@ import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.dialect.Decline;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpServerResponse;
 import java.time.Instant;
 import java.util.Locale;
 import javax.net.ssl.SSLSession;
@@ -20,10 +18,36 @@ import org.jspecify.annotations.Nullable;
  * @param errorCode "" where there is none
  * @param rdma where its bytes went instead of into a body; null for HTTP
  */
-public record HttpAccess(HttpServerRequest http, String requestId, @Nullable Address address,
+public record HttpAccess(Talk http, String requestId, @Nullable Address address,
         @Nullable Query query, @Nullable S3Request asked, String errorCode, @Nullable Rdma rdma,
         Times times) {
     private static final String OWN = "/.railhead/";
+
+    /** A request and its answer, as they went over the wire. Names of headers without case. */
+    public interface Talk {
+        String method();
+
+        String uri();
+
+        @Nullable
+        String header(String name);
+
+        /** The peer's address. */
+        @Nullable
+        String peer();
+
+        /** Null without TLS. */
+        @Nullable
+        SSLSession tls();
+
+        int status();
+
+        @Nullable
+        String answerHeader(String name);
+
+        /** Of the answer's body, those that were sent. */
+        long bodyBytes();
+    }
 
     /** Bytes that went to or came from the client's memory. */
     public record Rdma(String fabric, long bytes) {}
@@ -36,40 +60,40 @@ public record HttpAccess(HttpServerRequest http, String requestId, @Nullable Add
     public record Times(long totalNanos, long firstByteNanos) {}
 
     public void writeTo(AccessLog log) {
-        HttpServerResponse response = http.response();
         AccessLine line = new AccessLine();
         // No owner: only the store knows it.
         line.none().field(address == null ? null : address.bucket());
         line.time(Instant.now().minusNanos(times.totalNanos));
-        line.field(http.remoteAddress() == null ? null : http.remoteAddress().hostAddress());
+        line.field(http.peer());
         line.field(asked == null ? null : asked.principal()).field(requestId);
         line.field(operation()).field(address == null ? null : address.rawKey());
         line.quoted(requestLine());
         boolean isAnswered = times.firstByteNanos >= 0;
-        line.field(isAnswered ? Integer.toString(response.getStatusCode()) : null);
-        line.field(errorCode).bytes(response.bytesWritten()).bytes(objectBytes(response));
+        line.field(isAnswered ? Integer.toString(http.status()) : null);
+        line.field(errorCode).bytes(http.bodyBytes()).bytes(objectBytes());
         line.number(times.totalNanos / 1_000_000);
         line.field(isAnswered ? Long.toString(times.firstByteNanos / 1_000_000) : null);
-        line.quoted(http.getHeader("referer")).quoted(http.getHeader("user-agent"));
-        line.field(response.headers().get("x-amz-version-id"));
-        line.field(response.headers().get("x-amz-id-2"));
+        line.quoted(http.header("referer")).quoted(http.header("user-agent"));
+        line.field(http.answerHeader("x-amz-version-id"));
+        line.field(http.answerHeader("x-amz-id-2"));
         security(line);
         // No access point; whether a list decided, only the store knows.
         line.none().none();
-        extras(line, response);
+        extras(line);
         log.write(line);
     }
 
     private String operation() {
         if (address == null || query == null) {
-            String path = http.path();
-            return path != null && path.startsWith(OWN)
+            int mark = http.uri().indexOf('?');
+            String path = mark < 0 ? http.uri() : http.uri().substring(0, mark);
+            return path.startsWith(OWN)
                     ? "RAILHEAD." + http.method() + '.'
                             + path.substring(OWN.length()).toUpperCase(Locale.ROOT)
                     : "REST." + http.method() + ".UNKNOWN";
         }
-        return OperationName.of(http.method().name(), address, query,
-                http.getHeader("x-amz-copy-source") != null);
+        return OperationName.of(http.method(), address, query,
+                http.header("x-amz-copy-source") != null);
     }
 
     /** Whoever reads the log must not be able to use a presigned address. */
@@ -82,20 +106,20 @@ public record HttpAccess(HttpServerRequest http, String requestId, @Nullable Add
         return http.method() + " " + shown + " HTTP/1.1";
     }
 
-    private static long objectBytes(HttpServerResponse response) {
-        String range = response.headers().get("content-range");
+    private long objectBytes() {
+        String range = http.answerHeader("content-range");
         String size = range == null
-                ? response.headers().get("content-length")
+                ? http.answerHeader("content-length")
                 : range.substring(range.lastIndexOf('/') + 1);
         try {
-            return size == null || response.getStatusCode() / 100 != 2 ? 0 : Long.parseLong(size);
+            return size == null || http.status() / 100 != 2 ? 0 : Long.parseLong(size);
         } catch (NumberFormatException e) {
             return 0;
         }
     }
 
     private void security(AccessLine line) {
-        String authorization = http.getHeader("authorization");
+        String authorization = http.header("authorization");
         boolean byQuery = query != null
                 && (query.has("X-Amz-Signature") || query.has("Signature"));
         String version = null;
@@ -104,22 +128,22 @@ public record HttpAccess(HttpServerRequest http, String requestId, @Nullable Add
         } else if (byQuery) {
             version = query != null && query.has("Signature") ? "SigV2" : "SigV4";
         }
-        SSLSession tls = http.isSSL() ? http.sslSession() : null;
+        SSLSession tls = http.tls();
         line.field(version).field(tls == null ? null : tls.getCipherSuite());
         line.field(authorization != null ? "AuthHeader" : byQuery ? "QueryString" : null);
-        line.field(http.getHeader("host"));
+        line.field(http.header("host"));
         line.field(tls == null ? null : tls.getProtocol().toUpperCase(Locale.ROOT));
     }
 
-    private void extras(AccessLine line, HttpServerResponse response) {
-        String cache = response.headers().get("x-cache");
+    private void extras(AccessLine line) {
+        String cache = http.answerHeader("x-cache");
         line.extra("backend", asked == null ? null : asked.route().backend().name());
         line.extra("cache", cache == null ? null : cache.toLowerCase(Locale.ROOT));
         line.extra("transport", rdma == null ? "http" : rdma.fabric);
         line.extra("rdma_bytes", rdma == null ? null : Long.toString(rdma.bytes));
-        line.extra("declined", response.headers().get(Decline.REASON));
+        line.extra("declined", http.answerHeader(Decline.REASON));
         line.extra("us", Long.toString(times.totalNanos / 1000));
-        String storeId = response.headers().get("x-amz-request-id");
+        String storeId = http.answerHeader("x-amz-request-id");
         line.extra("store_request", requestId.equals(storeId) ? null : storeId);
     }
 }

@@ -9,7 +9,6 @@ import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Absences;
-import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.Requester;
@@ -77,15 +76,7 @@ public final class ObjectRead {
     }
 
     private boolean mayServe(ObjectMetadata held) {
-        return FreshnessCheck.isFresh(scope.rule().freshness(), held,
-                services.nanoClock().getAsLong(), services.cache().isSettled(held))
-                && isGranted()
-                && (ObjectHeaders.isComplete(held) || !needsChecksums());
-    }
-
-    /** A ranged GET does not tell them: who needs them waits for a HEAD. */
-    private boolean needsChecksums() {
-        return scope.rule().verifyFills() || AnswerHead.wantsChecksums(request);
+        return services.isFresh(held, request) && isGranted();
     }
 
     private boolean isKnownToBeAbsent() {
@@ -202,7 +193,7 @@ public final class ObjectRead {
             destination.uncacheable();
             return;
         }
-        ReadPlan plan = plan(metadata);
+        ReadPlan plan = ReadPlan.of(metadata, ObjectReads.range(request));
         if (plan == null) {
             destination.unsatisfiable();
             return;
@@ -216,17 +207,6 @@ public final class ObjectRead {
         return ifMatch.equals(etag)
                 || (etag.length() == ifMatch.length() + 2 && etag.startsWith("\"")
                         && etag.startsWith(ifMatch, 1));
-    }
-
-    private @Nullable ReadPlan plan(ObjectMetadata metadata) {
-        long size = metadata.version().sizeBytes();
-        ByteRange range = ObjectReads.range(request);
-        if (range == null) {
-            return new ReadPlan(metadata, 0, size, 200);
-        }
-        return range.isSatisfiable(size)
-                ? new ReadPlan(metadata, range.from(size), range.to(size), 206)
-                : null;
     }
 
     /** What one principal is refused others may still read; what has changed nobody may. */

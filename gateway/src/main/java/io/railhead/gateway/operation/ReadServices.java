@@ -6,9 +6,13 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Absences;
+import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.Fabric;
 import io.vertx.core.Vertx;
 import java.util.function.LongSupplier;
@@ -18,6 +22,19 @@ public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
         Absences absences, Revalidations revalidations, Relay relay,
         Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,
         long pageBytes, long runBytes) {
+
+    /**
+     * Whether what is held may be shown to whoever may read it, without asking: it is as fresh as
+     * its rule promises, and knows its checksums where they are needed. A ranged GET does not tell
+     * them: then a HEAD has to.
+     */
+    boolean isFresh(ObjectMetadata held, S3Request request) {
+        Rule rule = request.route().rule();
+        return FreshnessCheck.isFresh(rule.freshness(), held, nanoClock.getAsLong(),
+                cache.isSettled(held))
+                && (ObjectHeaders.isComplete(held)
+                        || !(rule.verifyFills() || AnswerHead.wantsChecksums(request)));
+    }
 
     /**
      * Whether what is held is served, and counted, for want of a store: where the rule says so, to

@@ -1,7 +1,6 @@
 package io.railhead.rdma.dialect;
 
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * served or declined. Immutable; any thread.
  */
 public final class Dialects {
-    private static final Set<String> SINGLE = Set.of(RdmaInfoDialect.INFO, "x-amz-meta-rdma-token",
-            "x-scal-rdma");
+    private static final List<String> SINGLE = List.of(RdmaInfoDialect.INFO,
+            "x-amz-meta-rdma-token", "x-scal-rdma");
+    private static final List<String> FAMILIES = List.of("x-amz-rdma-", "x-cuobj-");
 
     private final List<Dialect> table;
 
@@ -55,9 +55,22 @@ public final class Dialects {
         return new Recognition.None();
     }
 
-    /** Whether a header is between client and gateway alone, and means nothing to a store. */
-    public static boolean isHeader(String lowerCaseName) {
-        return lowerCaseName.startsWith("x-amz-rdma-")
-                || lowerCaseName.startsWith("x-cuobj-") || SINGLE.contains(lowerCaseName);
+    /**
+     * Whether a header is between client and gateway alone, and means nothing to a store.
+     *
+     * @param name compared without case
+     */
+    public static boolean isHeader(String name) {
+        for (String family : FAMILIES) {
+            if (name.regionMatches(true, 0, family, 0, family.length())) {
+                return true;
+            }
+        }
+        for (String single : SINGLE) {
+            if (name.equalsIgnoreCase(single)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

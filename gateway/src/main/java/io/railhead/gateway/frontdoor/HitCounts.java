@@ -1,0 +1,47 @@
+package io.railhead.gateway.frontdoor;
+
+import io.prometheus.client.Counter;
+import io.prometheus.client.Histogram;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.delivery.CacheResult;
+
+/** What is counted of hits. Their series are looked up once. Any thread. */
+final class HitCounts {
+    static final String OPERATION = "GetObject";
+    private static final String TRANSPORT = "http";
+
+    private final Metrics metrics;
+    private final Counter.Child whole;
+    private final Counter.Child partial;
+    private final Histogram.Child seconds;
+    private final Counter.Child cacheHits;
+    private final Counter.Child bytes;
+    private final Counter.Child cacheHitBytes;
+
+    HitCounts(Metrics metrics) {
+        this.metrics = metrics;
+        this.whole = metrics.requests.labels(OPERATION, "200");
+        this.partial = metrics.requests.labels(OPERATION, "206");
+        this.seconds = metrics.seconds.labels(OPERATION);
+        this.cacheHits = metrics.cacheResults.labels(CacheResult.HIT.label());
+        this.bytes = metrics.deliveredBytes.labels(TRANSPORT);
+        this.cacheHitBytes = metrics.cacheBytes.labels(CacheResult.HIT.label(), TRANSPORT);
+    }
+
+    void begun(String bucket, long length) {
+        metrics.inFlight.inc();
+        cacheHits.inc();
+        bytes.inc((double) length);
+        cacheHitBytes.inc((double) length);
+        metrics.avoidedBytes.inc((double) length);
+        metrics.buckets.delivered(bucket, length);
+    }
+
+    /** @param nanos from the head to the last byte, which the kernel has taken */
+    void ended(String bucket, int status, long nanos) {
+        metrics.inFlight.dec();
+        (status == 206 ? partial : whole).inc();
+        seconds.observe(nanos / 1e9);
+        metrics.buckets.succeeded(bucket);
+    }
+}

@@ -1,0 +1,260 @@
+package io.railhead.gateway.frontdoor;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpDate;
+import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.operation.HeldReads;
+import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.S3Request;
+import io.vertx.core.MultiMap;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hit path over HTTP: a plain GET of what is held whole, fresh and allowed is answered where
+ * its head was decoded, by one write. All other requests, and all that is wrong with this one, go
+ * on to Vert.x as if nothing had been tried. One event loop's only.
+ *
+ * <pre>
+ *   bytes ─▶ decoder ─▶ Lane ──another, or one not answered yet──▶ … ─▶ Answers ─▶ Vert.x
+ *                        │ a hit                                          │
+ *   bytes ◀──────────────┴────────────────── encoder ◀────────────────────┘
+ * </pre>
+ */
+final class Hits {
+    /** What is shorter is copied: to have the kernel gather two pieces costs more than that. */
+    private static final long MOST_COPIED_BYTES = 8 << 10;
+
+    private final FrontDoor door;
+    private final HeldReads held;
+    private final Turns turns;
+    private final BooleanSupplier leaving;
+    private final HitCounts counts;
+    private final AccessLog log;
+    private final HttpDate date;
+    private final HeadBytes head = new HeadBytes();
+    private final @Nullable PageSlice[] slices;
+    /** While a request goes on to Vert.x, which asks for it at once or not at all. */
+    private @Nullable S3Request verified;
+
+    Hits(FrontDoor door, HeldReads held, Turns turns, BooleanSupplier leaving, Metrics metrics,
+            AccessLog log, HttpDate date) {
+        this.door = door;
+        this.held = held;
+        this.turns = turns;
+        this.leaving = leaving;
+        this.counts = new HitCounts(metrics);
+        this.log = log;
+        this.date = date;
+        this.slices = new @Nullable PageSlice[(int) (PlannedHit.MOST_BYTES / held.pageBytes())
+                + 2];
+    }
+
+    /**
+     * What is known already of the request that is handed on at this moment; null if nothing is.
+     */
+    @Nullable
+    S3Request takeVerified() {
+        S3Request taken = verified;
+        verified = null;
+        return taken;
+    }
+
+    /**
+     * Answers what it can of a connection, before its first byte.
+     *
+     * @param last the handler that serves everything else
+     * @param peer who is at the other end
+     */
+    void serve(ChannelHandlerContext last, Asker peer, BodyPace pace, Connections.Waiting place) {
+        ChannelPipeline pipeline = last.pipeline();
+        Lane lane = new Lane(peer, pace, place, pipeline.get(IdleStateHandler.class));
+        pipeline.addAfter(pipeline.context(HttpRequestDecoder.class).name(), null, lane);
+        pipeline.addBefore(last.name(), null, lane.new Answers());
+    }
+
+    /** Requests of one connection. Sees them as they were decoded, and writes past the encoder. */
+    private final class Lane extends ChannelInboundHandlerAdapter {
+        private final Asker peer;
+        private final BodyPace pace;
+        private final Connections.Waiting place;
+        private final @Nullable IdleStateHandler idle;
+        /** Those that went on, and have no whole answer yet: what comes later waits for theirs. */
+        private int unanswered;
+        /** The end of what was answered already is still to come. */
+        private boolean endFollows;
+        private boolean unflushed;
+
+        Lane(Asker peer, BodyPace pace, Connections.Waiting place,
+                @Nullable IdleStateHandler idle) {
+            this.peer = peer;
+            this.pace = pace;
+            this.place = place;
+            this.idle = idle;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (message instanceof HttpRequest request) {
+                endFollows = mayTry(context, request) && tryAnswer(context, request);
+                if (!endFollows) {
+                    unanswered++;
+                    context.fireChannelRead(message);
+                    verified = null;
+                }
+            } else if (endFollows) {
+                endFollows = !(message instanceof LastHttpContent);
+                ReferenceCountUtil.release(message);
+            } else {
+                context.fireChannelRead(message);
+            }
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            if (unflushed) {
+                unflushed = false;
+                context.flush();
+            }
+            context.fireChannelReadComplete();
+        }
+
+        private boolean mayTry(ChannelHandlerContext context, HttpRequest request) {
+            return unanswered == 0 && isPlain(request) && context.channel().isWritable()
+                    && !Exchange.isEnding(context.channel()) && !leaving.getAsBoolean()
+                    && turns.isFree();
+        }
+
+        private boolean tryAnswer(ChannelHandlerContext context, HttpRequest request) {
+            long arrivedAtNanos = System.nanoTime();
+            S3Request asked = door.verify("GET", request.uri(), request.headers(), peer);
+            verified = asked;
+            PlannedHit planned = asked == null ? null : door.findHit(asked);
+            if (planned == null) {
+                return false;
+            }
+            int count = held.tryLease(planned.plan(), slices);
+            if (count < 0) {
+                planned.ownedTicket().close();
+                return false;
+            }
+            verified = null;
+            write(context, new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
+                    counts, log, leased(count)));
+            return true;
+        }
+
+        private void write(ChannelHandlerContext context, Hit ownedHit) {
+            ByteBuf bytes = null;
+            boolean handedOver = false;
+            try {
+                int headLength = writeHead(ownedHit);
+                boolean copies = ownedHit.bodyBytes() <= MOST_COPIED_BYTES;
+                bytes = context.alloc()
+                        .directBuffer(headLength + (copies ? (int) ownedHit.bodyBytes() : 0));
+                head.writeTo(bytes);
+                ByteBuf body = copies ? ownedHit.copyTo(bytes) : ownedHit.reference();
+                handedOver = true;
+                if (!copies) {
+                    var _ = context.write(bytes);
+                }
+                ownedHit.begun();
+                var _ = context.write(body, context.newPromise().addListener(ownedHit));
+                unflushed = true;
+                noted(context, headLength + ownedHit.bodyBytes());
+            } finally {
+                if (!handedOver) {
+                    ReferenceCountUtil.release(bytes);
+                    ownedHit.giveBack();
+                }
+            }
+        }
+
+        /** What guards a connection stands behind, and has seen nothing of this. */
+        private void noted(ChannelHandlerContext context, long bytes) {
+            pace.wrote(context, bytes);
+            place.asked();
+            if (idle != null) {
+                idle.resetReadTimeout();
+                idle.resetWriteTimeout();
+            }
+        }
+
+        /** Sees the answers of what went on. */
+        private final class Answers extends ChannelDuplexHandler {
+
+            @Override
+            public void write(ChannelHandlerContext context, Object message,
+                    ChannelPromise written) {
+                boolean isInterim = message instanceof HttpResponse answer
+                        && answer.status().codeClass() == HttpStatusClass.INFORMATIONAL
+                        && !answer.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS);
+                if (message instanceof LastHttpContent && !isInterim) {
+                    unanswered--;
+                }
+                var _ = context.write(message, written);
+            }
+        }
+    }
+
+    /** Without a body, or anything else that concerns the connection. */
+    private static boolean isPlain(HttpRequest request) {
+        return request.decoderResult().isSuccess()
+                && request.method().equals(HttpMethod.GET)
+                && request.protocolVersion().equals(HttpVersion.HTTP_1_1)
+                && request.headers() instanceof MultiMap headers
+                && !headers.contains(HttpHeaderNames.CONTENT_LENGTH)
+                && !headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
+                && !headers.contains(HttpHeaderNames.EXPECT)
+                && !headers.contains(HttpHeaderNames.UPGRADE)
+                && keepsConnection(headers.get(HttpHeaderNames.CONNECTION))
+                && FramingCheck.problem(headers, io.vertx.core.http.HttpVersion.HTTP_1_1,
+                        request.uri()) == null;
+    }
+
+    private static boolean keepsConnection(@Nullable String connection) {
+        return connection == null
+                || HttpHeaderValues.KEEP_ALIVE.contentEqualsIgnoreCase(connection);
+    }
+
+    private int writeHead(Hit hit) {
+        head.begin(hit.status())
+                .field(Exchange.AMZ_REQUEST_ID, hit.requestId())
+                .field(Exchange.REQUEST_ID, hit.requestId())
+                .field(HttpHeaderNames.DATE, date.now());
+        AnswerHead.forEach(hit.request(), hit.plan(), CacheResult.HIT, head::field);
+        return head.end();
+    }
+
+    private PageSlice[] leased(int count) {
+        PageSlice[] leased = new PageSlice[count];
+        for (int i = 0; i < count; i++) {
+            leased[i] = Objects.requireNonNull(slices[i]);
+            slices[i] = null;
+        }
+        return leased;
+    }
+}
