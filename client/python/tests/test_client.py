@@ -92,16 +92,18 @@ def test_first_error_is_raised_or_all_are_told(client: railhead.Client, big: byt
     assert reads[0][1] == reads[2][1] == big[:100]
 
 
+@pytest.mark.parametrize(("key", "why"), [("k" * 9000, "too long"), ("\udc80", "surrogates")], ids=["long", "no UTF-8"])
 @pytest.mark.parametrize("kind", ["direct", "copied"])
-def test_key_that_no_message_takes_is_its_own_read_s_error(client: railhead.Client, big: bytes, kind: str) -> None:
+def test_key_that_no_message_takes_is_its_own_read_s_error(client: railhead.Client, big: bytes, kind: str, key: str,
+                                                           why: str) -> None:
     buffers = [client.buffer(100) if kind == "direct" else memoryview(bytearray(100)) for _ in range(3)]
-    reads = list(zip(["s3://data/big", f"s3://data/{'k' * 9000}", "s3://data/big"], buffers, strict=True))
+    reads = list(zip(["s3://data/big", f"s3://data/{key}", "s3://data/big"], buffers, strict=True))
     first, second, third = client.get_many(reads, return_exceptions=True)
     assert first.length == third.length == 100
     assert buffers[0] == buffers[2] == big[:100]
-    assert "too long" in str(second)
+    assert why in str(second)
     for _ in range(3):
-        with pytest.raises(ValueError, match="too long"):
+        with pytest.raises(ValueError, match=why):
             client.get_many(reads)
     assert client._paths._session is not None
     assert not client._paths._session._pending

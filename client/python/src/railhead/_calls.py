@@ -94,11 +94,14 @@ def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], pr
     jobs: list[Get | Head] = []
     total = 0
     for each in reads:
-        read = each if isinstance(each, Read) else Read(*each)
-        view = _target(read)
+        if isinstance(each, Read):
+            url, start, view = each.url, each.start, _target(each)
+        else:
+            url, buffer = each
+            start, view = 0, _memory.view(buffer, writable=True)
         total += view.nbytes
         # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
-        jobs.append(Get(read.url, view, read.start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(read.url))
+        jobs.append(Get(url, view, start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(url))
     with reporting(progress, total, "read") as tell:
         yield from Transfer(paths, box, tell).run(jobs, not return_exceptions)
     return [_got(job) for job in jobs]

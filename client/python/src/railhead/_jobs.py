@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from railhead import _native, errors
@@ -17,27 +16,32 @@ PIECE_BYTES = 8 << 20  # of memory that the gateway writes itself; what is copie
 _MOST_TRIES = 3        # of an object that changes while it is read
 
 
-@dataclass(eq=False, slots=True)
 class Piece:
-    """One request; `view` is its window, `first` the byte of the object where it begins."""
+    """
+    One request; `view` is its window, `first` the byte of the object where it begins, `number` a part's. Of all that most never
+    have, the class has the value: making one is cheap.
+    """
 
-    job: Job
-    view: View
-    first: int = 0
-    number: int = 0  # of a part
     slot: Slot | None = None
-    copied: bool = False
-    by_http: bool = False
-    tries: int = 0
-    via: str = ""
+    copied = False
+    by_http = False
+    tries = 0
+    via = ""
     outcome: Outcome | None = None
 
-    def request(self, buffer: int, base: int) -> _native.Request:
+    def __init__(self, job: Job, view: View, first: int = 0, number: int = 0) -> None:
+        self.job = job
+        self.view = view
+        self.first = first
+        self.number = number
+
+    def describe(self, request: _native.Request, user: int, buffer: int, base: int) -> None:
+        """Into a request of zeroes."""
         job, window = self.job, self.slot.memory if self.slot is not None else self.view
-        made = _native.Request(operation=job.operation, bucket=job.bucket.encode(), key=job.key.encode(), buffer=buffer,
-                               offset=window.address - base, window=self.view.nbytes)
-        job.describe(self, made)
-        return made
+        request.operation, request.user = job.operation, user
+        request.bucket, request.key = job.bucket.encode(), job.key.encode()
+        request.buffer, request.offset, request.window = buffer, window.address - base, self.view.nbytes
+        job.describe(self, request)
 
 
 class Job:
@@ -111,17 +115,23 @@ class Get(Job):
 
     def _ask(self, end: int) -> list[Piece]:
         step, start = self._piece_bytes, self.start
+        if self._asked == 0 and end == self.view.nbytes <= step:  # as most are
+            self._asked, self._left = end, self._left + 1
+            return [Piece(self, self.view, start)]
         pieces = [Piece(self, self.view.part(at, min(step, end - at)), start + at) for at in range(self._asked, end, step)]
         self._asked = end
         self._left += len(pieces)
         return pieces
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
-        self.moved += outcome.moved
+        moved, left = outcome.moved, outcome.size - piece.first
+        self.moved += moved
         self.via = self.via or piece.via
-        expected = max(0, min(piece.view.nbytes, outcome.size - piece.first))
-        if outcome.moved != expected:
-            self.fail(errors.StoreError(f"{outcome.moved} bytes came in place of {expected}", url=self.url))
+        expected = piece.view.nbytes
+        if left < expected:
+            expected = max(0, left)
+        if moved != expected:
+            self.fail(errors.StoreError(f"{moved} bytes came in place of {expected}", url=self.url))
             return []
         more: list[Piece] = []
         if self.outcome is None:
@@ -205,7 +215,9 @@ class Put(Job):
 
     def first(self, at_once: int) -> list[Piece]:
         # The channel does not serve an object without bytes.
-        return [Piece(self, self.view, by_http=not self.view.nbytes)]
+        piece = Piece(self, self.view)
+        piece.by_http = not self.view.nbytes
+        return [piece]
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         self.outcome, self.via = outcome, piece.via

@@ -15,6 +15,7 @@ from railhead._memory import View, held
 from railhead._settings import Settings
 
 _ROOM = 64
+_COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
 
 
@@ -92,6 +93,10 @@ class LoopBox(Box):
     async def wait(self) -> None:
         await self._there.wait()
         self._there.clear()
+
+
+# A piece, the buffer that its window lies in with the address where that begins, and what is to be kept meanwhile.
+Submission = tuple[Any, int, int, object]
 
 
 class _Pending(NamedTuple):
@@ -172,18 +177,17 @@ class Session:
 
     # ---- Requests ----
 
-    def submit(self, requests: Sequence[tuple[_native.Request, Any, object]], box: Box) -> None:
-        """Requests with their pieces and what to keep; all of them, or none with an error."""
+    def submit(self, requests: Sequence[Submission], box: Box) -> None:
+        """All of them, or none with an error."""
         count = len(requests)
-        ids = (ctypes.c_uint64 * count)()
+        ids, array = (ctypes.c_uint64 * count)(), (_native.Request * count)()
         with self._lock:
             first_user = self._last_user + 1
             self._last_user += count
             try:
-                for at, (request, piece, keep) in enumerate(requests):
-                    request.user = first_user + at
+                for at, ((piece, buffer, base, keep), request) in enumerate(zip(requests, array, strict=True)):
+                    piece.describe(request, first_user + at, buffer, base)
                     self._pending[first_user + at] = _Pending(box, piece, keep, ids, at)
-                array = (_native.Request * count)(*[request for request, _, _ in requests])
                 self._check(self._library.railhead_submit(self._handle, array, count, ids))
             except BaseException:
                 # An interrupt may have come after it has taken them.
@@ -210,7 +214,7 @@ class Session:
             if self._leading.acquire(blocking=False):
                 try:
                     while not box.arrived:
-                        self._collect(_WAIT_MILLIS)
+                        self._collect(_WAIT_MILLIS, box)
                 finally:
                     self._leave()
             else:
@@ -226,42 +230,46 @@ class Session:
             with self._bell:
                 self._bell.notify_all()
 
-    def _collect(self, millis: int) -> None:
-        """What an interrupt left is handed out first: each completion is in the array until its box has it."""
+    def _collect(self, millis: int, mine: Box | None = None) -> None:
+        """
+        What an interrupt left is handed out first: each completion is in the array until its box has it. Who leads looks into its
+        own box, which has no need to be waken.
+        """
         if self._completions[0].user:
-            self._hand_out()
+            self._hand_out(mine)
         try:
             got = self._library.railhead_wait(self._handle, self._array, _ROOM, millis)
         finally:
-            self._hand_out()
+            self._hand_out(mine)
         if got == _native.ENDED:
             raise AssertionError("a request has no completion, and the session is over")
         self._check(min(got, 0))
 
-    def _hand_out(self) -> None:
-        users, boxes = [], set()
+    def _hand_out(self, mine: Box | None) -> None:
+        users, boxes, all_pending = [], set(), self._pending
         for completion in self._completions:
             user = completion.user
             if not user:
                 break
             users.append(user)
-            pending = self._pending.get(user)
+            pending = all_pending.get(user)
             if pending is not None:
+                box, piece, keep, _, _ = pending
                 outcome = _outcome(completion)
                 if outcome.held:
-                    held.append(pending.keep)
-                pending.box.arrived.append((pending.piece, outcome))
-                boxes.add(pending.box)
+                    held.append(keep)
+                box.arrived.append((piece, outcome))
+                if box is not mine:
+                    boxes.add(box)
         if not users:
             return
         for box in boxes:
             box.wake()
         with self._lock:
             for user in users:
-                self._pending.pop(user, None)
+                all_pending.pop(user, None)
         self._library.railhead_completions_free(self._array, len(users))
-        for completion in self._completions[:len(users)]:
-            completion.user = 0
+        ctypes.memset(self._array, 0, len(users) * _COMPLETION_BYTES)
 
     # ---- Event loops ----
 
@@ -310,11 +318,13 @@ def _options(settings: Settings, fabric: int, http: Any) -> _native.Options:
 
 def _outcome(completion: _native.Completion) -> Outcome:
     result = completion.result
+    code = message = ""
+    if result != _native.OK:
+        code, message = completion.code.decode(), completion.message.decode(errors="replace")
     return Outcome(
         result, completion.status, completion.bytes, completion.object_bytes, completion.etag.decode(),
         completion.version_id.decode(), completion.headers.decode(errors="replace"), completion.last_modified_millis,
-        completion.cache, completion.code.decode(), completion.message.decode(errors="replace"), "",
-        bool(completion.flags & _native.WINDOW_HELD))
+        completion.cache, code, message, "", (completion.flags & _native.WINDOW_HELD) != 0)
 
 
 def of_result(result: int, message: str, url: str = "", code: str = "") -> Exception:

@@ -11,7 +11,7 @@ from railhead._jobs import Job, Piece
 from railhead._memory import Region, View, copy, held
 from railhead._paths import Paths
 from railhead._ring import Ring, Slot
-from railhead._session import Box, Outcome, Session, of_result
+from railhead._session import Box, Outcome, Session, Submission, of_result
 
 Result = TypeVar("Result")
 # What a transfer needs next: to have a function called that blocks, or to be waken when its box has something, by leading
@@ -54,7 +54,8 @@ class Transfer:
             for job in jobs:
                 self._ready.extend(job.first(_AT_ONCE if self._session is not None else 1))
             while self._ready or self._native or self._http or self._copying:
-                yield from self._start()
+                if self._ready:
+                    yield from self._start()
                 yield from self._await()
         except BaseException:
             yield from self._drain()
@@ -74,26 +75,24 @@ class Transfer:
         if self._lost and not self._native:
             self._session = yield from self._open()
             self._lost = False
-        batch: list[tuple[_native.Request, Any, object]] = []
+        batch: list[Submission] = []
         try:
-            while self._ready and not self._lost and self._under_way() + len(batch) < self._paths.settings.in_flight:
-                piece = self._ready[0]
+            ready, in_flight = self._ready, self._paths.settings.in_flight
+            while ready and not self._lost and len(self._native) + len(self._http) + len(batch) < in_flight:
+                piece = ready[0]
                 region = None if piece.job.error else self._known(piece)
                 if region is not None:
                     self._add(batch, piece, region)
-                    self._ready.popleft()
+                    ready.popleft()
                 elif not (yield from self._start_one(batch)):
                     break
         except BaseException:
-            for _, piece, _ in batch:
+            for piece, _, _, _ in batch:
                 self._release(piece)
             raise
         self._submit(batch)
 
-    def _under_way(self) -> int:
-        return len(self._native) + len(self._http)
-
-    def _start_one(self, batch: list[tuple[_native.Request, Any, object]]) -> Steps[bool]:
+    def _start_one(self, batch: list[Submission]) -> Steps[bool]:
         """The first that is ready; False where it has to wait for its place. It stays ready until it has begun."""
         piece = self._ready[0]
         if not piece.job.error:
@@ -120,15 +119,15 @@ class Transfer:
         self._ready.popleft()
         return True
 
-    def _add(self, batch: list[tuple[_native.Request, Any, object]], piece: Piece, region: Region | None) -> None:
+    def _add(self, batch: list[Submission], piece: Piece, region: Region | None) -> None:
         buffer, base = (region.buffer(self._session), region.memory.address) if region is not None else (0, 0)
-        batch.append((piece.request(buffer, base), piece, (piece.view, region)))
+        batch.append((piece, buffer, base, (piece.view, region)))
 
-    def _submit(self, batch: list[tuple[_native.Request, Any, object]]) -> None:
+    def _submit(self, batch: list[Submission]) -> None:
         if not batch:
             return
         assert self._session is not None
-        pieces = [piece for _, piece, _ in batch]
+        pieces = [piece for piece, _, _, _ in batch]
         self._native.update(pieces)
         try:
             self._session.submit(batch, self._box)
@@ -223,8 +222,9 @@ class Transfer:
             return
         yield self._session if self._native else None
         # One by one: after an error the others are still in the box, for who drains it.
-        while self._box.arrived:
-            what, outcome = self._box.arrived.popleft()
+        arrived = self._box.arrived
+        while arrived:
+            what, outcome = arrived.popleft()
             if isinstance(what, Slot):
                 self._asked = False
                 self._slots.append(what)
@@ -234,8 +234,10 @@ class Transfer:
                 except BaseException:
                     self._release(what)
                     raise
-                self._check(what)
-        self._reap()
+                if what.job.error:
+                    self._check(what)
+        if self._copying:
+            self._reap()
 
     def _came(self, piece: Piece, outcome: Outcome) -> None:
         by_http = piece in self._http
@@ -279,7 +281,9 @@ class Transfer:
 
     def _deliver(self, piece: Piece, outcome: Outcome) -> None:
         # First of all: the job knows whether so many bytes can have come.
-        self._ready.extend(piece.job.came(piece, outcome))
+        more = piece.job.came(piece, outcome)
+        if more:
+            self._ready.extend(more)
         if piece.slot is not None and not piece.job.writes and outcome.moved and not piece.job.error:
             to, source = piece.view.address, piece.slot.memory.address
             if piece.view.cuda is not None:
@@ -287,8 +291,10 @@ class Transfer:
                 self._copying.append((_cuda.device(piece.view.cuda).from_host(to, source, outcome.moved), piece))
                 return
             copy(to, source, outcome.moved)
-        self._release(piece)
-        self._tell(outcome.moved)
+        if piece.slot is not None:
+            self._release(piece)
+        if self._progress:
+            self._tell(outcome.moved)
 
     def _reap(self) -> None:
         """Slots whose copies to a GPU are over."""
