@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -183,6 +184,17 @@ class HitsIT {
         gateway.assertNoLease();
         TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0
                 && gateway.metric("railhead_admission_in_use{what=\"requests\",}") == 0);
+    }
+
+    @Test
+    void whatAStoreSaysOfACacheOfItsOwnIsNotSaidOfOurs() {
+        store.header("x-cache", "Hit from elsewhere");
+        store.header("x-railhead-request-id", "another's");
+        hold("/held/object", 1000);
+        HttpResponse<byte[]> hit = client.get("/held/object");
+        assertThat(hit.headers().allValues("x-cache")).containsExactly("HIT");
+        assertThat(hit.headers().allValues("x-railhead-request-id")).singleElement()
+                .isNotEqualTo("another's");
     }
 
     @Test

@@ -18,7 +18,8 @@ public final class ObjectHeaders {
             "date", "server",
             "connection", "keep-alive", "transfer-encoding", "accept-ranges", "x-amz-request-id",
             "x-amz-id-2",
-            "x-amz-mp-parts-count", "via", "age", "strict-transport-security", "trailer",
+            "x-amz-mp-parts-count", "x-cache", "x-railhead-request-id", "via", "age",
+            "strict-transport-security", "trailer",
             "set-cookie", "alt-svc", "www-authenticate", "proxy-authenticate");
     private static final Set<String> ARCHIVED = Set.of("GLACIER", "DEEP_ARCHIVE");
 
@@ -62,9 +63,14 @@ public final class ObjectHeaders {
 
     private static void keep(Map<String, String> kept, String name, String value, Source source) {
         boolean rangeOnly = source == Source.RANGED_GET && name.startsWith("x-amz-checksum-");
-        if (!OF_ONE_MESSAGE.contains(name) && !rangeOnly) {
+        if (!OF_ONE_MESSAGE.contains(name) && !rangeOnly && isOneLine(value)) {
             kept.merge(name, value, (first, next) -> first + "," + next);
         }
+    }
+
+    /** What is not could not be sent to anybody as a header. */
+    private static boolean isOneLine(String value) {
+        return value.indexOf('\r') < 0 && value.indexOf('\n') < 0 && value.indexOf('\0') < 0;
     }
 
     private static boolean mayBeKept(Headers answer) {

@@ -2,6 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
@@ -29,6 +30,7 @@ import io.railhead.gateway.operation.HeldReads;
 import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.MultiMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +49,8 @@ import org.jspecify.annotations.Nullable;
 final class Hits {
     /** What is shorter is copied: to have the kernel gather two pieces costs more than that. */
     private static final long MOST_COPIED_BYTES = 8 << 10;
+    /** Of one connection, since each has a place in admission: who does not read has not all. */
+    private static final int MOST_WRITING = 16;
 
     private final FrontDoor door;
     private final HeldReads held;
@@ -107,6 +111,8 @@ final class Hits {
         /** The end of what was answered already is still to come. */
         private boolean endFollows;
         private boolean unflushed;
+        private int writing;
+        private final ChannelFutureListener written = _ -> written();
 
         Lane(Asker peer, BodyPace pace, Connections.Waiting place,
                 @Nullable IdleStateHandler idle) {
@@ -119,11 +125,12 @@ final class Hits {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             if (message instanceof HttpRequest request) {
-                endFollows = mayTry(context, request) && tryAnswer(context, request);
+                S3Request asked = mayTry(context, request)
+                        ? door.verify("GET", request.uri(), request.headers(), peer)
+                        : null;
+                endFollows = asked != null && tryAnswer(context, asked);
                 if (!endFollows) {
-                    unanswered++;
-                    context.fireChannelRead(message);
-                    verified = null;
+                    handOn(context, request, asked);
                 }
             } else if (endFollows) {
                 endFollows = !(message instanceof LastHttpContent);
@@ -143,16 +150,27 @@ final class Hits {
         }
 
         private boolean mayTry(ChannelHandlerContext context, HttpRequest request) {
-            return unanswered == 0 && isPlain(request) && context.channel().isWritable()
+            return unanswered == 0 && writing < MOST_WRITING && isPlain(request)
+                    && context.channel().isWritable()
                     && !Exchange.isEnding(context.channel()) && !leaving.getAsBoolean()
                     && turns.isFree();
         }
 
-        private boolean tryAnswer(ChannelHandlerContext context, HttpRequest request) {
-            long arrivedAtNanos = System.nanoTime();
-            S3Request asked = door.verify("GET", request.uri(), request.headers(), peer);
+        /** Whatever comes of it, what is known of it is not taken for another's. */
+        private void handOn(ChannelHandlerContext context, HttpRequest request,
+                @Nullable S3Request asked) {
+            unanswered++;
             verified = asked;
-            PlannedHit planned = asked == null ? null : door.findHit(asked);
+            try {
+                context.fireChannelRead(request);
+            } finally {
+                verified = null;
+            }
+        }
+
+        private boolean tryAnswer(ChannelHandlerContext context, S3Request asked) {
+            long arrivedAtNanos = System.nanoTime();
+            PlannedHit planned = door.findHit(asked);
             if (planned == null) {
                 return false;
             }
@@ -161,7 +179,6 @@ final class Hits {
                 planned.ownedTicket().close();
                 return false;
             }
-            verified = null;
             write(context, new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
                     counts, log, leased(count)));
             return true;
@@ -182,7 +199,9 @@ final class Hits {
                     var _ = context.write(bytes);
                 }
                 ownedHit.begun();
-                var _ = context.write(body, context.newPromise().addListener(ownedHit));
+                writing++;
+                var _ = context.write(body,
+                        context.newPromise().addListener(ownedHit).addListener(written));
                 unflushed = true;
                 noted(context, headLength + ownedHit.bodyBytes());
             } finally {
@@ -190,6 +209,14 @@ final class Hits {
                     ReferenceCountUtil.release(bytes);
                     ownedHit.giveBack();
                 }
+            }
+        }
+
+        /** Who takes slowly what he was sent is not idle. */
+        private void written() {
+            writing--;
+            if (idle != null) {
+                idle.resetWriteTimeout();
             }
         }
 
@@ -230,14 +257,14 @@ final class Hits {
                 && !headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
                 && !headers.contains(HttpHeaderNames.EXPECT)
                 && !headers.contains(HttpHeaderNames.UPGRADE)
-                && keepsConnection(headers.get(HttpHeaderNames.CONNECTION))
+                && keepsConnection(headers.getAll(HttpHeaderNames.CONNECTION))
                 && FramingCheck.problem(headers, io.vertx.core.http.HttpVersion.HTTP_1_1,
                         request.uri()) == null;
     }
 
-    private static boolean keepsConnection(@Nullable String connection) {
-        return connection == null
-                || HttpHeaderValues.KEEP_ALIVE.contentEqualsIgnoreCase(connection);
+    private static boolean keepsConnection(List<String> options) {
+        return options.isEmpty() || (options.size() == 1
+                && HttpHeaderValues.KEEP_ALIVE.contentEqualsIgnoreCase(options.getFirst()));
     }
 
     private int writeHead(Hit hit) {

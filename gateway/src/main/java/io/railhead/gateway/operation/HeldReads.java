@@ -28,8 +28,8 @@ public final class HeldReads {
     }
 
     /**
-     * What it is to be answered with; null where it is another request than that. Then nothing has
-     * been counted, and whoever handles it finds all as it was.
+     * What it is to be answered with; null where it is another request than that. Whoever handles
+     * it then finds all as it was, but for what was counted of a right that is asked for again.
      *
      * @param mostBytes of an answer
      */
@@ -43,12 +43,12 @@ public final class HeldReads {
             return null;
         }
         ReadPlan plan = ReadPlan.of(held, ObjectReads.range(request));
-        boolean isAllHere = plan != null && plan.length() <= mostBytes && isHeld(plan)
-                && !isReadOn(plan, request);
-        return isAllHere
-                && services.grants()
-                        .isGranted(ObjectReads.grant(request, id), request.route().rule())
-                && access.allows(request) ? plan : null;
+        if (plan == null || plan.length() > mostBytes || !isHeld(plan)) {
+            return null;
+        }
+        return services.grants()
+                .isGranted(ObjectReads.grant(request, id), request.route().rule())
+                && access.allows(request) && !isReadOn(plan, request) ? plan : null;
     }
 
     private static boolean isPlain(S3Request request) {
