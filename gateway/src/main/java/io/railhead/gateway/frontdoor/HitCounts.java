@@ -7,7 +7,7 @@ import io.railhead.gateway.delivery.CacheResult;
 
 /** What is counted of hits. Their series are looked up once. Any thread. */
 final class HitCounts {
-    static final String OPERATION = "GetObject";
+    private static final String OPERATION = "GetObject";
     private static final String TRANSPORT = "http";
 
     private final Metrics metrics;

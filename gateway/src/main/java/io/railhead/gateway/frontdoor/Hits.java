@@ -125,10 +125,11 @@ final class Hits {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             if (message instanceof HttpRequest request) {
+                long arrivedAtNanos = System.nanoTime();
                 S3Request asked = mayTry(context, request)
                         ? door.verify("GET", request.uri(), request.headers(), peer)
                         : null;
-                endFollows = asked != null && tryAnswer(context, asked);
+                endFollows = asked != null && tryAnswer(context, asked, arrivedAtNanos);
                 if (!endFollows) {
                     handOn(context, request, asked);
                 }
@@ -168,8 +169,8 @@ final class Hits {
             }
         }
 
-        private boolean tryAnswer(ChannelHandlerContext context, S3Request asked) {
-            long arrivedAtNanos = System.nanoTime();
+        private boolean tryAnswer(ChannelHandlerContext context, S3Request asked,
+                long arrivedAtNanos) {
             PlannedHit planned = door.findHit(asked);
             if (planned == null) {
                 return false;
