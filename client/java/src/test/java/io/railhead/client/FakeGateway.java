@@ -146,14 +146,12 @@ final class FakeGateway implements AutoCloseable, Peers {
             return;
         }
         mostUnderWay.accumulateAndGet(underWay.incrementAndGet(), Math::max);
-        try {
-            if (mood == Mood.SLOWLY) {
-                LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
-            }
-            serve(exchange, path);
-        } finally {
-            underWay.decrementAndGet();
+        if (mood == Mood.SLOWLY) {
+            LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
         }
+        // Before the answer: who has it may ask again at once.
+        underWay.decrementAndGet();
+        serve(exchange, path);
     }
 
     /** Until this gateway is closed. */
