@@ -1,14 +1,17 @@
 package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +25,9 @@ class HitsIT {
             "x-amz-request-id",
             "x-railhead-request-id");
 
+    /** Longer than a reader who reads lets pass. */
+    private static final Duration IDLE = Duration.ofSeconds(3);
+
     private final CountDownLatch release = new CountDownLatch(1);
     private FakeStore store;
     private TestGateway gateway;
@@ -30,7 +36,7 @@ class HitsIT {
     @BeforeEach
     void start() {
         store = new FakeStore();
-        gateway = new TestGateway("""
+        gateway = new TestGateway("  idle_timeout: %dms\n".formatted(IDLE.toMillis()), """
                 cache:
                   memory: 64MiB
                 backends:
@@ -172,6 +178,38 @@ class HitsIT {
         }
     }
 
+    /** Each has a place in admission, which others need. */
+    @Test
+    void whoDoesNotReadHasFewPlacesInAdmission() {
+        hold("/held/object", 100_000);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            for (int asked = 1; gateway.memory().leases() < 30; asked++) {
+                raw.send(get("/held/object"));
+                int hits = asked;
+                TestGateway.await(() -> gateway.metric(
+                        "railhead_cache_requests_total{result=\"hit\",}") == hits);
+            }
+            assertThat(inAdmission()).isBetween(1.0, 16.0);
+        }
+    }
+
+    private double inAdmission() {
+        return gateway.metric("railhead_admission_in_use{what=\"requests\",}");
+    }
+
+    @Test
+    void aReaderThatAsksNowAndThenIsNotIdle() {
+        String held = hold("/held/object", 1000);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            for (long begin = System.nanoTime(), before = begin; before - begin < 2 * IDLE
+                    .toNanos(); before = System.nanoTime()) {
+                LockSupport.parkNanos(IDLE.toNanos() / 4);
+                assumeThat(System.nanoTime() - before).isLessThan(IDLE.toNanos());
+                assertThat(raw.send(get("/held/object")).receive().body()).isEqualTo(held);
+            }
+        }
+    }
+
     @Test
     void aReaderThatLeavesGivesTheLeasesBack() {
         hold("/held/object", 250_000);
@@ -183,7 +221,7 @@ class HitsIT {
         }
         gateway.assertNoLease();
         TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0
-                && gateway.metric("railhead_admission_in_use{what=\"requests\",}") == 0);
+                && inAdmission() == 0);
     }
 
     @Test

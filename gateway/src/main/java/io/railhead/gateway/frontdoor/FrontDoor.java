@@ -28,6 +28,7 @@ import io.vertx.core.internal.ContextInternal;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -102,6 +103,7 @@ public final class FrontDoor {
                 admit(exchange, http, turns);
             } else {
                 exchange.addresses(verified.address(), verified.query());
+                exchange.describe("unauthenticated", verified.head().rawPath());
                 admit(exchange, verified, turns);
             }
         } catch (RuntimeException e) {
@@ -114,25 +116,20 @@ public final class FrontDoor {
         Address address = address(head);
         if (OwnPath.isIn(head.rawPath(), address)) {
             own(exchange, head, turns);
-            return;
-        }
-        DialectPath dialect = dialectPaths.get(head.rawPath());
-        if (dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")) {
+        } else if (isDialect(head, address)) {
             exchange.describe("Pairing", head.rawPath());
+            DialectPath dialect = Objects.requireNonNull(dialectPaths.get(head.rawPath()));
             Authentication caller = authenticate(head);
             enter(exchange, caller, turns, () -> dialect.handle(exchange, head, caller));
-            return;
+        } else {
+            Query query = query(head.rawQuery());
+            exchange.addresses(address, query);
+            exchange.describe("unauthenticated", head.rawPath());
+            admit(exchange, verified(head, address, query, exchange.peer()), turns);
         }
-        Query query = query(head.rawQuery());
-        exchange.addresses(address, query);
-        exchange.describe("unauthenticated", head.rawPath());
-        Authentication authentication = authenticate(head);
-        admit(exchange, new S3Request(head, address, query, authentication,
-                exchange.asker(authentication), routes.route(authentication, address)), turns);
     }
 
     private void admit(Exchange exchange, S3Request request, Turns turns) {
-        exchange.describe("unauthenticated", request.head().rawPath());
         enter(exchange, request.authentication(), turns, () -> route(exchange, request));
     }
 
@@ -148,18 +145,23 @@ public final class FrontDoor {
         try {
             RequestHead head = head(method, uri, fields);
             Address address = address(head);
-            if (OwnPath.isIn(head.rawPath(), address)
-                    || dialectPaths.containsKey(head.rawPath())) {
-                return null;
-            }
-            Query query = query(head.rawQuery());
-            Authentication authentication = authenticate(head);
-            return new S3Request(head, address, query, authentication,
-                    new Asker(authentication.principalName(), peer.source(), peer.secure()),
-                    routes.route(authentication, address));
+            return OwnPath.isIn(head.rawPath(), address) || isDialect(head, address)
+                    ? null
+                    : verified(head, address, query(head.rawQuery()), peer);
         } catch (S3Exception e) {
             return null;
         }
+    }
+
+    private boolean isDialect(RequestHead head, Address address) {
+        return dialectPaths.containsKey(head.rawPath())
+                && head.rawPath().startsWith("/" + address.bucket() + "/");
+    }
+
+    private S3Request verified(RequestHead head, Address address, Query query, Asker peer) {
+        Authentication authentication = authenticate(head);
+        return new S3Request(head, address, query, authentication,
+                peer.as(authentication.principalName()), routes.route(authentication, address));
     }
 
     /** Its answer, where that takes nothing but a moment; null for all others. */

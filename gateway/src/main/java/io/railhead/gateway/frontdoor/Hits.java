@@ -175,9 +175,15 @@ final class Hits {
             if (planned == null) {
                 return false;
             }
-            int count = held.tryLease(planned.plan(), slices);
+            int count = -1;
+            try {
+                count = held.tryLease(planned.plan(), slices);
+            } finally {
+                if (count < 0) {
+                    planned.ownedTicket().close();
+                }
+            }
             if (count < 0) {
-                planned.ownedTicket().close();
                 return false;
             }
             write(context, new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,

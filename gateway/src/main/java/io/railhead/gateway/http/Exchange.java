@@ -121,9 +121,13 @@ public final class Exchange implements Requester {
 
     /** Who sent it, and from where, as policies see it. */
     public Asker asker(Authentication authentication) {
+        return peer().as(authentication.principalName());
+    }
+
+    /** Who sent it, by address alone. */
+    public Asker peer() {
         SocketAddress peer = request.remoteAddress();
-        return Asker.of(authentication.principalName(), peer == null ? null : peer.hostAddress(),
-                request.isSSL());
+        return Asker.of("", peer == null ? null : peer.hostAddress(), request.isSSL());
     }
 
     /** Takes it on, or throws SlowDown; says whose it is. */

@@ -46,9 +46,11 @@ public final class HeldReads {
         if (plan == null || plan.length() > mostBytes || !isHeld(plan)) {
             return null;
         }
-        return services.grants()
-                .isGranted(ObjectReads.grant(request, id), request.route().rule())
-                && access.allows(request) && !isReadOn(plan, request) ? plan : null;
+        return access.allows(request) && !isReadOn(plan, request)
+                && services.grants()
+                        .isGranted(ObjectReads.grant(request, id), request.route().rule())
+                                ? plan
+                                : null;
     }
 
     private static boolean isPlain(S3Request request) {

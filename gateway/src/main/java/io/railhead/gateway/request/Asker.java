@@ -17,6 +17,11 @@ public record Asker(String principal, @Nullable InetAddress source, boolean secu
         return new Asker(principal, literal(source), secure);
     }
 
+    /** From there, by that principal. */
+    public Asker as(String name) {
+        return new Asker(name, source, secure);
+    }
+
     private static @Nullable InetAddress literal(@Nullable String address) {
         if (address == null) {
             return null;
