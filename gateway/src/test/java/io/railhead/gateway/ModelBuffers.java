@@ -49,9 +49,13 @@ record ModelBuffers(ReferenceStore store) {
         if (isMarked(buffer, 0)) {
             return null;
         }
-        return mayHaveBegun
-                ? ofObject(operation, buffer, 0)
-                : new Observation.Wrong("I1: written to, and declined or refused");
+        if (!mayHaveBegun) {
+            return new Observation.Wrong("I1: written to, and declined or refused");
+        }
+        Observation asAsked = ofObject(operation, buffer, 0);
+        // A store may know no ranges, and is relayed: then its object stands there from its start.
+        return asAsked == null || !operation.isRanged()
+                || ofObject(operation.withoutRange(), buffer, 0) != null ? asAsked : null;
     }
 
     private static boolean isMarked(byte[] buffer, int from) {
