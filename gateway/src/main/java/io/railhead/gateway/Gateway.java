@@ -272,8 +272,8 @@ public final class Gateway implements AutoCloseable {
                 .with(new VertxOptions().setPreferNativeTransport(true)
                         .setEventLoopPoolSize(config.gateway().eventLoops()));
         if (config.tracing() != null) {
-            builder.withTracer(opened(Tracing.open(config.tracing(), config.gateway().name()))
-                    .factory());
+            builder.withTracer(opened(Tracing.open(config.tracing(), config.gateway().name(),
+                    metrics.spans)).factory());
         }
         return builder.build();
     }

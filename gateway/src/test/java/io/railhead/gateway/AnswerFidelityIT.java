@@ -236,6 +236,7 @@ class AnswerFidelityIT {
 
     @ParameterizedTest
     @CsvSource({"If-None-Match,\"e\",304", "If-None-Match,*,304",
+            "If-None-Match,'\"d\", \"e\"',304", "If-Match,'\"d\", \"f\"',412",
             "If-Modified-Since,'Fri, 20 Nov 2026 00:00:00 GMT',304", "If-Match,\"other\",412",
             "If-Unmodified-Since,'Fri, 20 Nov 2020 00:00:00 GMT',412", "If-Match,*,412"})
     void aConditionIsTheStoresToJudgeAlsoOfWhatIsHeld(String name, String value, int status) {

@@ -87,6 +87,21 @@ class KeptUploadsIT {
         assertThat(store.count("HEAD /fixed/key")).isEqualTo(1);
     }
 
+    /** A store may keep another than was sent, and says so. */
+    @Test
+    void itIsDescribedAsTheStoreDoesAndNotAsItsUploadDid() {
+        store.header("content-type", "text/as-kept");
+        assertThat(client.put("/fixed/key", OBJECT, "Content-Type", "text/as-sent").statusCode())
+                .isEqualTo(200);
+        awaitOutcome("kept");
+        assertThat(client.get("/fixed/key", "Content-Type", "text/as-asked")
+                .headers()
+                .firstValue("content-type")).contains("text/as-kept");
+        assertServedFromMemory("/fixed/key", "HIT");
+        assertThat(client.get("/fixed/key").headers().firstValue("content-type"))
+                .contains("text/as-kept");
+    }
+
     @Test
     void underStrongItIsRevalidatedAndStillNotFetched() {
         put("/strong/key", OBJECT);

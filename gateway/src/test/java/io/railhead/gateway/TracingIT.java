@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a collector of traces is told. */
 class TracingIT {
@@ -22,11 +24,15 @@ class TracingIT {
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
     private HttpServer collector() throws Exception {
+        return collector(200);
+    }
+
+    private HttpServer collector(int status) throws Exception {
         HttpServer collector = HttpServer
                 .create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         collector.createContext("/v1/traces", exchange -> {
             heard.add(new String(exchange.getRequestBody().readAllBytes(), ISO_8859_1));
-            exchange.sendResponseHeaders(200, -1);
+            exchange.sendResponseHeaders(status, -1);
             exchange.close();
         });
         collector.start();
@@ -65,6 +71,22 @@ class TracingIT {
                 .doesNotContain(signature)
                 .doesNotContain("/metrics");
         assertThat(signature).hasSize(64);
+    }
+
+    /** Whoever looks for traces that are not there must learn why. */
+    @ParameterizedTest
+    @CsvSource({"200, sent", "404, lost"})
+    void whatTheCollectorDidNotTakeIsCounted(int status, String outcome) throws Exception {
+        HttpServer collector = collector(status);
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = gateway(store, collector, "100%")) {
+            store.put("/b/key", new byte[10]);
+            gateway.client("AK", "SK").get("/b/key");
+            TestGateway.await(() -> gateway
+                    .metric("railhead_spans_total{outcome=\"" + outcome + "\",}") > 0);
+        } finally {
+            collector.stop(0);
+        }
     }
 
     @Test

@@ -76,6 +76,8 @@ public final class Metrics {
             .build("railhead_access_log_lost_lines_total",
                     "Lines of the access log that could not be written, or not fast enough.")
             .register(registry);
+    public final Counter spans = counter("railhead_spans_total",
+            "Spans for the collector, by whether it took them.", "outcome");
     public final Counter refused = counter("railhead_refused_total",
             "Requests answered with SlowDown before they cost anything.", "reason", "tenant");
     public final Counter waited = Counter

@@ -7,13 +7,14 @@ import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.trace.data.DelegatingSpanData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.prometheus.client.Counter;
 import io.railhead.backend.RedactedQuery;
 import java.util.Collection;
 import java.util.List;
 
 /**
  * Keeps what signs a presigned address from the collector: whoever reads traces must not be able to
- * use it.
+ * use it. Counts what the collector took and what it did not, which its exporter only logs.
  */
 final class RedactedSpans implements SpanExporter {
     private static final List<AttributeKey<String>> ADDRESSES = List.of(
@@ -21,14 +22,22 @@ final class RedactedSpans implements SpanExporter {
             AttributeKey.stringKey("http.url"), AttributeKey.stringKey("http.target"));
 
     private final SpanExporter collector;
+    private final Counter.Child sent;
+    private final Counter.Child lost;
 
-    RedactedSpans(SpanExporter collector) {
+    RedactedSpans(SpanExporter collector, Counter spans) {
         this.collector = collector;
+        this.sent = spans.labels("sent");
+        this.lost = spans.labels("lost");
     }
 
     @Override
     public CompletableResultCode export(Collection<SpanData> spans) {
-        return collector.export(spans.stream().<SpanData>map(Redacted::new).toList());
+        CompletableResultCode exported = collector.export(spans.stream()
+                .<SpanData>map(Redacted::new)
+                .toList());
+        return exported
+                .whenComplete(() -> (exported.isSuccess() ? sent : lost).inc(spans.size()));
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
+import io.prometheus.client.Counter;
 import io.railhead.gateway.config.GatewayConfig;
 import io.vertx.core.spi.VertxTracerFactory;
 import io.vertx.tracing.opentelemetry.OpenTelemetryTracingFactory;
@@ -26,8 +27,11 @@ public final class Tracing implements AutoCloseable {
         this.sdk = sdk;
     }
 
-    /** @param instance the gateway's name */
-    public static Tracing open(GatewayConfig.Tracing settings, String instance) {
+    /**
+     * @param instance the gateway's name
+     * @param spans by their outcomes: whether the collector took them
+     */
+    public static Tracing open(GatewayConfig.Tracing settings, String instance, Counter spans) {
         OtlpHttpSpanExporter exporter = OtlpHttpSpanExporter.builder()
                 .setEndpoint(settings.endpoint() + "/v1/traces")
                 .build();
@@ -37,7 +41,8 @@ public final class Tracing implements AutoCloseable {
                                 AttributeKey.stringKey("service.instance.id"), instance)))
                 .setSampler(Sampler.parentBased(
                         Sampler.traceIdRatioBased(settings.sample().value() / 100.0)))
-                .addSpanProcessor(BatchSpanProcessor.builder(new RedactedSpans(exporter)).build())
+                .addSpanProcessor(BatchSpanProcessor.builder(new RedactedSpans(exporter, spans))
+                        .build())
                 .build();
         return new Tracing(OpenTelemetrySdk.builder()
                 .setTracerProvider(provider)

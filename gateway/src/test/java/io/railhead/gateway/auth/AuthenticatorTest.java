@@ -158,6 +158,16 @@ class AuthenticatorTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"x-note", "Proxy-Authorization", "x-forwarded-authorization",
+            "user-agent"})
+    void aSignatureInAnotherHeaderSignsNothing(String name) {
+        String authorization = requireNonNull(GET.headers().get("Authorization"));
+        assertThat(authenticator.authenticate(
+                adding(without(GET, "Authorization"), name, authorization), NOW))
+                .isEqualTo(new Authentication.Anonymous());
+    }
+
+    @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void anyFlippedByteIsRefused(long seed) {
         Random random = new Random(seed);

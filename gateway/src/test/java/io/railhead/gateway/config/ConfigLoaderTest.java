@@ -345,6 +345,8 @@ class ConfigLoaderTest {
             "{idle_timeout: 500us}        | gateway.idle_timeout: must be at least 1ms",
             "{idle_timeout: 25d}          | gateway.idle_timeout: must be at most 24d",
             "{idle_timeout: 50d}          | gateway.idle_timeout: must be at most 24d",
+            "{idle_timeout: 36501d}       | gateway.idle_timeout: '36501d' is not a duration",
+            "{idle_timeout: 9223372036854775807d} | gateway.idle_timeout: '9223372036854775807d' is",
             "{domains: ['.x']}            | gateway.domains: '.x' is not a host name",
             "{domains: [5]}               | gateway.domains: must be a list of texts",
     })
