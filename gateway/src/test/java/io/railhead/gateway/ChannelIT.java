@@ -300,12 +300,13 @@ class ChannelIT {
         byte[] part = random(5_000_000);
         peer.set(0, part);
         Answer answer = peer.ask(new Request(0, RequestOperation.UPLOAD_PART, RequestRange.ALL,
-                peer.key(), 0, part.length, 3, "b", "many", "", "", "up load/1", Map.of()));
+                peer.key(), 0, part.length, 3, "b", "many", "", "", "../up load&acl", Map.of()));
         assertThat(answer.status()).as("%s", answer).isEqualTo(200);
         assertThat(answer.etag()).isEqualTo(FakeStore.etag(part));
         assertThat(store.queries("/b/many")).singleElement()
                 .satisfies(query -> assertThat(query.split("&"))
-                        .containsExactlyInAnyOrder("partNumber=3", "uploadId=up%20load%2F1"));
+                        .containsExactlyInAnyOrder("partNumber=3",
+                                "uploadId=..%2Fup%20load%26acl"));
     }
 
     @Test

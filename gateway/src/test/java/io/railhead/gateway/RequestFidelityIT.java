@@ -118,7 +118,10 @@ class RequestFidelityIT {
             "prefix=a+b,prefix=a%20b", "prefix=a%2Bb,prefix=a%2Bb", "prefix=a/b,prefix=a%2Fb",
             "versions&key-marker=%25&version-id-marker=null,"
                     + "versions&key-marker=%25&version-id-marker=null",
-            "prefix=%7E~,prefix=~~", "encoding-type=url&prefix=%20,encoding-type=url&prefix=%20"})
+            "prefix=%7E~,prefix=~~", "encoding-type=url&prefix=%20,encoding-type=url&prefix=%20",
+            "uploadId=../../other/key,uploadId=..%2F..%2Fother%2Fkey",
+            "uploadId=%2e%2E%2F..%5C%00%23,uploadId=..%2F..%5C%00%23",
+            "uploadId=%252e%252e%252Fother,uploadId=%252e%252e%252Fother"})
     void aQueryMeansTheSame(String sent, String heard) {
         client.get("/b?" + sent);
         assertThat(heard().line()).isEqualTo("GET /b?" + heard + " HTTP/1.1");
