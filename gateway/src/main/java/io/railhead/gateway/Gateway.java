@@ -5,6 +5,7 @@ import static io.railhead.gateway.Started.await;
 import static io.railhead.gateway.Started.bound;
 
 import io.railhead.backend.Backend;
+import io.railhead.backend.BackendConfig;
 import io.railhead.backend.Caller;
 import io.railhead.backend.aws.AwsBackend;
 import io.railhead.cache.CacheConfig;
@@ -122,6 +123,7 @@ public final class Gateway implements AutoCloseable {
     private final Drain drain = new Drain(metrics.inFlight);
     private final ReloadedFiles files = new ReloadedFiles(metrics);
     private final Map<String, Backend> backends = new LinkedHashMap<>();
+    private final List<Executor> eventLoops = new ArrayList<>();
     private final Vertx vertx;
     private final HttpServer health;
     private final AccessLog accessLog;
@@ -139,6 +141,7 @@ public final class Gateway implements AutoCloseable {
             Cleartext.require(config, credentials.principals());
             vertx = openVertx();
             started.push(() -> await(vertx.close()));
+            ((VertxInternal) vertx).eventLoopGroup().forEach(eventLoops::add);
             health = bound("gateway.health", config.gateway().health(),
                     new HealthListener(vertx, metrics, this::reasonNotReady)
                             .listen(config.gateway().health().host(),
@@ -154,7 +157,7 @@ public final class Gateway implements AutoCloseable {
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
             config.backends()
                     .forEach((name, store) -> backends.put(name,
-                            new TimedBackend(opened(new AwsBackend(store.backend())),
+                            new TimedBackend(openBackend(store.backend()),
                                     metrics.backendSeconds.labels(name))));
             metrics.register(new StateCollector(memory, cache, backends.values()));
             metrics.register(new FabricCollector(fabrics.all()));
@@ -265,6 +268,12 @@ public final class Gateway implements AutoCloseable {
                 settings.tenants(),
                 new Verification(settings.verify() == GatewayConfig.Verify.ALWAYS,
                         settings.scrub().bytes()));
+    }
+
+    private AwsBackend openBackend(BackendConfig store) {
+        AwsBackend backend = opened(new AwsBackend(store));
+        backend.eventLoops().forEach(eventLoops::add);
+        return backend;
     }
 
     private Vertx openVertx() {
@@ -474,9 +483,9 @@ public final class Gateway implements AutoCloseable {
         return memory;
     }
 
-    /** Where its requests are served. */
+    /** Where its requests are served, and its stores' answers taken. */
     Iterable<? extends Executor> eventLoops() {
-        return ((VertxInternal) vertx).eventLoopGroup();
+        return eventLoops;
     }
 
     /** Not ready at once; then what is being answered is finished, within the drain time. */

@@ -2,6 +2,15 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendConfig.Fetches;
+import io.railhead.backend.BackendConfig.TrailerPolicy;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.Caller;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.backend.Target;
+import io.railhead.backend.aws.AwsBackend;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;
@@ -11,6 +20,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +30,8 @@ import org.junit.jupiter.api.Test;
 class LoopWatchTest {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long TOO_LONG_NANOS = 3 * LoopWatch.ALLOWED.toNanos() / 2;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
     private final LoopWatch watch = new LoopWatch();
@@ -41,6 +55,41 @@ class LoopWatchTest {
         vertx.runOnContext(_ -> compute(TOO_LONG_NANOS));
         TestGateway.await(() -> !watch.blocked().isEmpty());
         assertThat(watch.blocked()).allSatisfy(seen -> assertThat(seen).contains("computed for"));
+    }
+
+    /** What runs when a store has answered runs on a loop of the store's client. */
+    @Test
+    void soIsOneOfTheStoresClient() {
+        CountDownLatch asked = new CountDownLatch(1);
+        try (FakeStore store = new FakeStore(); AwsBackend backend = backend(store)) {
+            store.put("/b/key", new byte[1]);
+            store.fault((_, _) -> awaited(asked));
+            watch.watch(backend.eventLoops());
+            CompletionStage<?> answered = backend
+                    .send(new BackendRequest("GET", new Target("b", "key", null), Headers.NONE,
+                            new Payload.Empty(), new Caller.Anonymous(), null))
+                    .thenAccept(_ -> compute(TOO_LONG_NANOS));
+            asked.countDown();
+            answered.toCompletableFuture().join();
+            TestGateway.await(() -> !watch.blocked().isEmpty());
+        }
+        assertThat(watch.blocked())
+                .allSatisfy(seen -> assertThat(seen).startsWith("backend-").contains("computed"));
+    }
+
+    private static AwsBackend backend(FakeStore store) {
+        return new AwsBackend(new BackendConfig("watched", List.of(store.endpoint()), "us-east-1",
+                null, true, PATIENCE, PATIENCE, PATIENCE, 4, 1, TrailerPolicy.AUTO,
+                Fetches.of(4)));
+    }
+
+    private static boolean awaited(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
     }
 
     @Test

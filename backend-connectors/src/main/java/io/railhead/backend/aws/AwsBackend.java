@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -172,6 +173,11 @@ public final class AwsBackend implements Backend {
     @Override
     public BackendStats stats() {
         return counters.snapshot(endpoints.healthy(), endpoints.size(), gate.state());
+    }
+
+    /** Where answers come, and stages complete. */
+    public Iterable<? extends Executor> eventLoops() {
+        return transport.eventLoops();
     }
 
     /** Requests in flight fail first, then connections and threads end. Waits for the threads. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -69,6 +70,10 @@ final class Transport implements AutoCloseable {
 
     /** Retries, watchdogs and probes run here: brief tasks only. */
     ScheduledExecutorService timer() {
+        return loops.eventLoopGroup();
+    }
+
+    Iterable<? extends Executor> eventLoops() {
         return loops.eventLoopGroup();
     }
 
