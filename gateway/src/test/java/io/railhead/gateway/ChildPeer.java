@@ -2,12 +2,13 @@ package io.railhead.gateway;
 
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
+import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A process that reads into its own memory again and again, until somebody kills it. */
+/** A process that reads into its own memory, once told to, again and again until it is killed. */
 final class ChildPeer {
     private static final int BUFFER = 32 << 20;
 
@@ -24,9 +25,10 @@ final class ChildPeer {
         return answers.stream().mapToInt(answer -> answer.join().status()).max().orElseThrow();
     }
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws IOException {
         TestClient client = new TestClient(URI.create(arguments[0]), "AK", "SK");
         TestPeer peer = new TestPeer(client, "SK", BUFFER);
+        int _ = System.in.read();
         boolean overChannel = arguments[1].equals("channel");
         if (overChannel) {
             // Where that does not come it is under way at the end, whenever that is.

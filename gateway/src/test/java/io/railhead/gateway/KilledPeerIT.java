@@ -3,13 +3,17 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A client's process that is killed in mid-transfer: nothing of it stays. */
 class KilledPeerIT {
     private static final int BUFFER = 24 << 20;
+    /** To start a process takes longer than all else, and may go on beside it. */
+    private static final int AHEAD = 3;
 
     /** @param way how the client asks */
     @ParameterizedTest
@@ -58,14 +64,13 @@ class KilledPeerIT {
             try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
                 client.get("/held/object", other.headers(0, BUFFER));
                 long before = memoryFiles();
-                for (int round = 0; round < clients; round++) {
-                    killOne(gateway.endpoint(), way);
+                killAll(clients, gateway.endpoint(), way, round -> {
                     other.fill(round);
                     assertThat(client.get("/held/object", other.headers(0, BUFFER))
                             .headers()
                             .firstValue("x-amz-rdma-reply")).contains("200");
                     assertThat(other.bytes(0, object.length)).isEqualTo(object);
-                }
+                });
                 // What is held is moved at once, and counts as delivered whoever has gone.
                 TestGateway.await(() -> way.equals("http") || gateway.metric(
                         "railhead_channel_requests_total{operation=\"get\",outcome=\"lost\",}") > 0);
@@ -85,16 +90,43 @@ class KilledPeerIT {
         return true;
     }
 
-    /** Its session is at work when it ends. */
-    static void killOne(URI gateway, String way)
+    private static void killAll(int clients, URI gateway, String way, IntConsumer afterEach)
             throws IOException, InterruptedException {
+        Deque<Process> ahead = new ArrayDeque<>();
+        try {
+            for (int round = 0; round < clients; round++) {
+                while (ahead.size() < AHEAD && round + ahead.size() < clients) {
+                    ahead.add(start(gateway, way));
+                }
+                killAtWork(ahead.remove());
+                afterEach.accept(round);
+            }
+        } finally {
+            ahead.forEach(Process::destroyForcibly);
+        }
+    }
+
+    /** Its session is at work when it ends. */
+    static void killOne(URI gateway, String way) throws IOException, InterruptedException {
+        killAtWork(start(gateway, way));
+    }
+
+    /** One that opens its session and then waits until it is told to read. */
+    private static Process start(URI gateway, String way) throws IOException {
         String java = ProcessHandle.current().info().command().orElseThrow();
-        Process process = new ProcessBuilder(java, "--enable-native-access=ALL-UNNAMED", "-cp",
+        return new ProcessBuilder(java, "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
                 System.getProperty("java.class.path"), ChildPeer.class.getName(),
                 gateway.toString(), way)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
-        try (BufferedReader out = process.inputReader()) {
+    }
+
+    private static void killAtWork(Process process) throws IOException, InterruptedException {
+        try (BufferedWriter in = process.outputWriter();
+                BufferedReader out = process.inputReader()) {
+            in.newLine();
+            in.flush();
             assertThat(out.lines().filter(line -> line.startsWith("reading")).findFirst())
                     .contains("reading 200");
         } finally {
