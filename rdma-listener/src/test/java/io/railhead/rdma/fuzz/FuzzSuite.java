@@ -16,7 +16,7 @@ import org.junit.jupiter.api.function.Executable;
 /**
  * What is done with a module's fuzz targets. In every build their corpora are replayed and broken
  * in seeded ways; with the profile {@code fuzz}, Jazzer works on each of them for
- * {@code -Dfuzz.seconds}.
+ * {@code -Dfuzz.seconds}, or only on {@code -Dfuzz.target}.
  */
 public abstract class FuzzSuite {
     private static final int ROUNDS = 4_000;
@@ -53,7 +53,11 @@ public abstract class FuzzSuite {
     @TestFactory
     Stream<DynamicTest> jazzerFindsNothing() {
         Integer seconds = Integer.getInteger("fuzz.seconds");
+        String only = System.getProperty("fuzz.target");
         return seconds == null ? Stream.empty() : each(target -> {
+            if (only != null && !only.equals(target.name())) {
+                return;
+            }
             JazzerRun jazzer = new JazzerRun(target);
             assertThat(jazzer.run(seconds)).as("see %s", jazzer.work().toAbsolutePath()).isZero();
         });
