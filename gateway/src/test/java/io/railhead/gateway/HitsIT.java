@@ -112,7 +112,7 @@ class HitsIT {
         store.put("/held/cold", "cold".getBytes(StandardCharsets.US_ASCII));
         store.fault((exchange, body) -> {
             if (exchange.getRequestURI().getPath().endsWith("cold")) {
-                await(release);
+                TestGateway.await(release);
             }
             return false;
         });
@@ -129,21 +129,16 @@ class HitsIT {
         }
     }
 
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     @Test
     void afterARefusalTheConnectionGoesOn() {
         String held = hold("/held/object", 1000);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             raw.send(get("/held/object").replaceFirst("Signature=.{8}", "Signature=00000000")
                     + get("/held/object"));
-            assertThat(raw.receive().status()).isEqualTo(403);
+            RawConnection.Answer refusal = raw.receive();
+            assertThat(refusal.status()).isEqualTo(403);
+            assertThat(refusal.body()).contains("<Code>SignatureDoesNotMatch</Code>",
+                    "<Resource>/held/object</Resource>");
             assertThat(raw.receive().body()).isEqualTo(held);
         }
     }

@@ -28,7 +28,6 @@ import io.vertx.core.internal.ContextInternal;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -87,9 +86,9 @@ public final class FrontDoor {
         return new Hits(this, heldReads, turns, leaving, metrics, accessLog, date);
     }
 
-    /** @param verified what {@link #verify} has made of it; null where it was not asked */
+    /** @param verdict what came of {@link #verify}; null where that was not asked */
     void handle(HttpServerRequest http, Context context, Turns turns,
-            @Nullable S3Request verified) {
+            @Nullable Verdict verdict) {
         http.pause();
         if (Exchange.isBehindTheEnd(http)) {
             http.connection().close();
@@ -99,11 +98,11 @@ public final class FrontDoor {
                 RequestIds.next());
         try {
             FramingCheck.require(exchange);
+            S3Request verified = verdict == null ? null : verdict.request();
             if (verified == null) {
-                admit(exchange, http, turns);
+                admit(exchange, http, turns, verdict == null ? null : verdict.refusal());
             } else {
-                exchange.addresses(verified.address(), verified.query());
-                exchange.describe("unauthenticated", verified.head().rawPath());
+                named(exchange, verified.head(), verified.address(), verified.query());
                 admit(exchange, verified, turns);
             }
         } catch (RuntimeException e) {
@@ -111,22 +110,32 @@ public final class FrontDoor {
         }
     }
 
-    private void admit(Exchange exchange, HttpServerRequest http, Turns turns) {
+    /** @param refusal of its head or its signature, where either is known to be wrong */
+    private void admit(Exchange exchange, HttpServerRequest http, Turns turns,
+            @Nullable S3Exception refusal) {
         RequestHead head = head(http.method().name(), http.uri(), http.headers());
         Address address = address(head);
+        DialectPath dialect = dialect(head, address);
         if (OwnPath.isIn(head.rawPath(), address)) {
             own(exchange, head, turns);
-        } else if (isDialect(head, address)) {
+        } else if (dialect != null) {
             exchange.describe("Pairing", head.rawPath());
-            DialectPath dialect = Objects.requireNonNull(dialectPaths.get(head.rawPath()));
             Authentication caller = authenticate(head);
             enter(exchange, caller, turns, () -> dialect.handle(exchange, head, caller));
         } else {
             Query query = query(head.rawQuery());
-            exchange.addresses(address, query);
-            exchange.describe("unauthenticated", head.rawPath());
+            named(exchange, head, address, query);
+            if (refusal != null) {
+                throw refusal;
+            }
             admit(exchange, verified(head, address, query, exchange.peer()), turns);
         }
+    }
+
+    private static void named(Exchange exchange, RequestHead head, Address address,
+            Query query) {
+        exchange.addresses(address, query);
+        exchange.describe("unauthenticated", head.rawPath());
     }
 
     private void admit(Exchange exchange, S3Request request, Turns turns) {
@@ -134,28 +143,27 @@ public final class FrontDoor {
     }
 
     /**
-     * Who asks for what, of a request that goes to a store; null for all others, and for those with
-     * which something is wrong, which {@link #handle} says.
+     * Who asks for what, of a request that goes to a store; null for all others.
      *
      * @param peer who sent it, by address alone
+     * @throws S3Exception where something is wrong with it, which {@link #handle} says
      */
     @Nullable
     S3Request verify(String method, String uri,
             Iterable<Map.Entry<String, String>> fields, Asker peer) {
-        try {
-            RequestHead head = head(method, uri, fields);
-            Address address = address(head);
-            return OwnPath.isIn(head.rawPath(), address) || isDialect(head, address)
-                    ? null
-                    : verified(head, address, query(head.rawQuery()), peer);
-        } catch (S3Exception e) {
-            return null;
-        }
+        RequestHead head = head(method, uri, fields);
+        Address address = address(head);
+        return OwnPath.isIn(head.rawPath(), address) || dialect(head, address) != null
+                ? null
+                : verified(head, address, query(head.rawQuery()), peer);
     }
 
-    private boolean isDialect(RequestHead head, Address address) {
-        return dialectPaths.containsKey(head.rawPath())
-                && head.rawPath().startsWith("/" + address.bucket() + "/");
+    /** None where the host names the bucket: that path is a key. */
+    private @Nullable DialectPath dialect(RequestHead head, Address address) {
+        DialectPath dialect = dialectPaths.get(head.rawPath());
+        return dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")
+                ? dialect
+                : null;
     }
 
     private S3Request verified(RequestHead head, Address address, Query query, Asker peer) {

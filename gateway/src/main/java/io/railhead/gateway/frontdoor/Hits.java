@@ -29,6 +29,7 @@ import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.HeldReads;
 import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.MultiMap;
 import java.util.List;
 import java.util.Objects;
@@ -62,7 +63,7 @@ final class Hits {
     private final HeadBytes head = new HeadBytes();
     private final @Nullable PageSlice[] slices;
     /** While a request goes on to Vert.x, which asks for it at once or not at all. */
-    private @Nullable S3Request verified;
+    private @Nullable Verdict verdict;
 
     Hits(FrontDoor door, HeldReads held, Turns turns, BooleanSupplier leaving, Metrics metrics,
             AccessLog log, HttpDate date) {
@@ -81,9 +82,9 @@ final class Hits {
      * What is known already of the request that is handed on at this moment; null if nothing is.
      */
     @Nullable
-    S3Request takeVerified() {
-        S3Request taken = verified;
-        verified = null;
+    Verdict takeVerdict() {
+        Verdict taken = verdict;
+        verdict = null;
         return taken;
     }
 
@@ -126,12 +127,11 @@ final class Hits {
         public void channelRead(ChannelHandlerContext context, Object message) {
             if (message instanceof HttpRequest request) {
                 long arrivedAtNanos = System.nanoTime();
-                S3Request asked = mayTry(context, request)
-                        ? door.verify("GET", request.uri(), request.headers(), peer)
-                        : null;
+                Verdict found = mayTry(context, request) ? verify(request) : null;
+                S3Request asked = found == null ? null : found.request();
                 endFollows = asked != null && tryAnswer(context, asked, arrivedAtNanos);
                 if (!endFollows) {
-                    handOn(context, request, asked);
+                    handOn(context, request, found);
                 }
             } else if (endFollows) {
                 endFollows = !(message instanceof LastHttpContent);
@@ -157,15 +157,24 @@ final class Hits {
                     && turns.isFree();
         }
 
+        private Verdict verify(HttpRequest request) {
+            try {
+                return new Verdict(
+                        door.verify("GET", request.uri(), request.headers(), peer), null);
+            } catch (S3Exception e) {
+                return new Verdict(null, e);
+            }
+        }
+
         /** Whatever comes of it, what is known of it is not taken for another's. */
         private void handOn(ChannelHandlerContext context, HttpRequest request,
-                @Nullable S3Request asked) {
+                @Nullable Verdict found) {
             unanswered++;
-            verified = asked;
+            verdict = found;
             try {
                 context.fireChannelRead(request);
             } finally {
-                verified = null;
+                verdict = null;
             }
         }
 

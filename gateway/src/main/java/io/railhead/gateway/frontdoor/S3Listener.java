@@ -9,7 +9,6 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Asker;
-import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -109,7 +108,7 @@ public final class S3Listener {
         Hits hits = traced ? null : door.hits(turns, leaving);
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> handle(request, context, turns,
-                        hits == null ? null : hits.takeVerified()))
+                        hits == null ? null : hits.takeVerdict()))
                 .connectionHandler(connection -> guard(connection, ofLoop, turns.new Gathering(),
                         hits))
                 .invalidRequestHandler(this::refuse);
@@ -118,11 +117,11 @@ public final class S3Listener {
     }
 
     private void handle(HttpServerRequest request, Context context, Turns turns,
-            @Nullable S3Request verified) {
+            @Nullable Verdict verdict) {
         if (leaving.getAsBoolean()) {
             request.response().putHeader("connection", "close");
         }
-        door.handle(request, context, turns, verified);
+        door.handle(request, context, turns, verdict);
     }
 
     private void guard(HttpConnection connection, Connections.OfLoop ofLoop,
