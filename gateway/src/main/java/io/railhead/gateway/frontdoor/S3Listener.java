@@ -37,6 +37,11 @@ public final class S3Listener {
     private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
     private static final int UPDATE_SECONDS = 30;
     /**
+     * Each piece of an upload costs two wake-ups and a call to the kernel; but Vert.x lets 16 of
+     * them wait for a store that is slow, which is what a request may take of the heap.
+     */
+    private static final int PIECE_BYTES = 16 << 10;
+    /**
      * Pages are leased until they are written, and a store's pieces counted, wherever they wait: so
      * many wait where one call to the kernel takes them all, not one by one before the connection.
      */
@@ -71,6 +76,7 @@ public final class S3Listener {
                 .setCompressionSupported(false)
                 .setPerFrameWebSocketCompressionSupported(false)
                 .setPerMessageWebSocketCompressionSupported(false)
+                .setMaxChunkSize(PIECE_BYTES)
                 .setTcpNoDelay(true)
                 .setReuseAddress(true);
     }
