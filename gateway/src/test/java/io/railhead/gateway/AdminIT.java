@@ -84,7 +84,7 @@ class AdminIT extends GatewayWithAdministrator {
         CountDownLatch goOn = new CountDownLatch(1);
         store.fault((exchange, object) -> {
             asked.countDown();
-            awaitQuietly(goOn);
+            TestGateway.await(goOn);
             return false;
         });
         var reading = trainer.sendAsync("GET", "/b/other", new byte[0]);
@@ -104,7 +104,7 @@ class AdminIT extends GatewayWithAdministrator {
         CountDownLatch asked = new CountDownLatch(1);
         store.fault((exchange, object) -> {
             asked.countDown();
-            awaitQuietly(goOn);
+            TestGateway.await(goOn);
             return false;
         });
         var reading = trainer.sendAsync("GET", "/b/other", new byte[0]);

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -257,7 +256,7 @@ class AnswerFidelityIT {
         script = (request, line) -> {
             line.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nevent1\r\n",
                     new byte[0]);
-            if (await(heard)) {
+            if (TestGateway.await(heard)) {
                 line.write("6\r\nevent2\r\n0\r\n\r\n", new byte[0]);
             }
         };
@@ -271,15 +270,6 @@ class AnswerFidelityIT {
             assertThat(new String(raw.read(16))).isEqualTo("6\r\nevent2\r\n0\r\n\r\n");
         }
         assertThat(heard("POST /b").body()).isEqualTo(BODY);
-    }
-
-    private static boolean await(CountDownLatch latch) {
-        try {
-            return latch.await(20, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 
     /** The blanks that a store sends while it copies keep the connection, not the promise. */
@@ -297,7 +287,7 @@ class AnswerFidelityIT {
             }
             line.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n \n\r\n",
                     new byte[0]);
-            if (await(goOn)) {
+            if (TestGateway.await(goOn)) {
                 script = after;
                 line.write("7\r\n<Done/>\r\n0\r\n\r\n", new byte[0]);
             }
@@ -338,7 +328,7 @@ class AnswerFidelityIT {
             if (when.equals("in")) {
                 line.write(head, new byte[0]);
             }
-            if (await(goOn)) {
+            if (TestGateway.await(goOn)) {
                 line.write((when.equals("in") ? "" : head) + "7\r\n<Done/>\r\n0\r\n\r\n",
                         new byte[0]);
             }

@@ -168,11 +168,7 @@ class BackendFaultsIT {
         store.put("/b/slow", random(6, 1000));
         CountDownLatch givenUp = new CountDownLatch(1);
         store.fault((exchange, bytes) -> {
-            try {
-                givenUp.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            TestGateway.await(givenUp);
             return true;
         });
         assertThat(client.get("/b/slow").statusCode()).isEqualTo(503);

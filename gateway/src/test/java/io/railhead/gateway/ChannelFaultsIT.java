@@ -86,11 +86,7 @@ class ChannelFaultsIT {
 
     private void hold() {
         reached.countDown();
-        try {
-            release.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        TestGateway.await(release);
     }
 
     /** Sends half of what was asked for, and the rest when released. */

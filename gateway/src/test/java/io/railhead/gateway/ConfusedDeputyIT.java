@@ -147,11 +147,7 @@ class ConfusedDeputyIT {
         CountDownLatch release = new CountDownLatch(1);
         store.fault((exchange, bytes) -> {
             reached.countDown();
-            try {
-                release.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            TestGateway.await(release);
             return false;
         });
         HttpRequest once = victim.signed("GET", "/b/object", new byte[0],

@@ -274,7 +274,7 @@ class ExclusiveFreshnessIT {
         store.fault((exchange, bytes) -> {
             if (exchange.getRequestMethod().equals("GET") && reached.getCount() > 0) {
                 reached.countDown();
-                awaitQuietly(release);
+                TestGateway.await(release);
             }
             return false;
         });
@@ -287,14 +287,6 @@ class ExclusiveFreshnessIT {
         assertThat(early.join().body()).isIn(BEFORE, WRITTEN);
         assertThat(joined.join().body()).isEqualTo(WRITTEN);
         assertThat(get()).isEqualTo(WRITTEN);
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     @Test

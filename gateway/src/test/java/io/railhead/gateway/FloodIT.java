@@ -53,7 +53,7 @@ class FloodIT {
         store.put("/good/object", OBJECT);
         store.fault((exchange, _) -> {
             if (exchange.getRequestURI().getPath().startsWith("/flood/")) {
-                await(held);
+                TestGateway.await(held);
             }
             return false;
         });
@@ -65,14 +65,6 @@ class FloodIT {
         gateway.assertNoLease();
         gateway.close();
         store.close();
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private double refused(String tenant) {

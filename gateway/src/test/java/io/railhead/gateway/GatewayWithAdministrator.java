@@ -6,8 +6,6 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -93,13 +91,5 @@ abstract class GatewayWithAdministrator {
             store.put("/b/set/a%20" + i, random(i, RUN + 1000 * i));
         }
         store.put("/b/other", random(9, 100));
-    }
-
-    static void awaitQuietly(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -165,11 +165,7 @@ class KeptUploadsIT {
         CountDownLatch release = new CountDownLatch(1);
         store.fault((exchange, bytes) -> {
             if (exchange.getRequestMethod().equals("HEAD")) {
-                try {
-                    release.await();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+                TestGateway.await(release);
             }
             return false;
         });

@@ -95,7 +95,7 @@ class LifecycleIT {
         store.put("/b/key", object);
         store.fault((exchange, bytes) -> {
             held.countDown();
-            awaitQuietly(release);
+            TestGateway.await(release);
             return false;
         });
         try (GatewayProcess running = GatewayProcess
@@ -132,14 +132,6 @@ class LifecycleIT {
                 assertThat(Instant.parse(line.getString("@timestamp")))
                         .isAfter(Instant.EPOCH);
             });
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -63,7 +63,7 @@ class LoopWatchTest {
         CountDownLatch asked = new CountDownLatch(1);
         try (FakeStore store = new FakeStore(); AwsBackend backend = backend(store)) {
             store.put("/b/key", new byte[1]);
-            store.fault((_, _) -> awaited(asked));
+            store.fault((_, _) -> !TestGateway.await(asked));
             watch.watch(backend.eventLoops());
             CompletionStage<?> answered = backend
                     .send(new BackendRequest("GET", new Target("b", "key", null), Headers.NONE,
@@ -83,24 +83,11 @@ class LoopWatchTest {
                 Fetches.of(4)));
     }
 
-    private static boolean awaited(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        return false;
-    }
-
     @Test
     void aLoopThatWaitsTooLongIsSeen() {
         CountDownLatch seen = new CountDownLatch(1);
         vertx.runOnContext(_ -> {
-            try {
-                seen.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            TestGateway.await(seen);
         });
         TestGateway.await(() -> !watch.blocked().isEmpty());
         seen.countDown();

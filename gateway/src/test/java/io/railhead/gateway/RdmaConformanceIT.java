@@ -548,11 +548,7 @@ class RdmaConformanceIT {
     @Test
     void anUploadThatBreaksOffInTheMiddleStoresNothing() {
         store.fault((exchange, body) -> {
-            try {
-                release.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            TestGateway.await(release);
             return true;
         });
         peer.close();

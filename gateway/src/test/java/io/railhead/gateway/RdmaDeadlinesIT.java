@@ -65,11 +65,7 @@ class RdmaDeadlinesIT {
 
     private void hold() {
         reached.countDown();
-        try {
-            release.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        TestGateway.await(release);
     }
 
     @Test

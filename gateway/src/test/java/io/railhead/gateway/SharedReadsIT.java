@@ -60,11 +60,7 @@ class SharedReadsIT {
 
     private void hold() {
         reached.countDown();
-        try {
-            release.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        TestGateway.await(release);
     }
 
     @Test

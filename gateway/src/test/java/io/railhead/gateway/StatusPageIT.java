@@ -171,7 +171,7 @@ class StatusPageIT {
         CountDownLatch held = new CountDownLatch(1);
         store.put("/models/slow", new byte[1000]);
         store.fault((_, _) -> {
-            awaitQuietly(held);
+            TestGateway.await(held);
             return false;
         });
         List<RawConnection> connections = new ArrayList<>();
@@ -191,14 +191,6 @@ class StatusPageIT {
             connections.forEach(RawConnection::close);
         }
         assertThat(browser.complaints()).isEmpty();
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private static String mebi(long bytes) {

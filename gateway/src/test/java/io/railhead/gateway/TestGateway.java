@@ -17,7 +17,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
@@ -180,6 +182,17 @@ final class TestGateway implements AutoCloseable {
         while (!condition.getAsBoolean()) {
             assertThat(Instant.now()).as("deadline").isBefore(deadline);
             Thread.onSpinWait();
+        }
+    }
+
+    /** Whether it came; it did not where whoever waits is to end. */
+    static boolean await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(2, TimeUnit.MINUTES)).as("deadline").isTrue();
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

@@ -315,11 +315,7 @@ class UploadsIT {
         store.fault((exchange, bytes) -> {
             if (exchange.getRequestMethod().equals("GET") && reached.getCount() > 0) {
                 reached.countDown();
-                try {
-                    release.await();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+                TestGateway.await(release);
             }
             return false;
         });

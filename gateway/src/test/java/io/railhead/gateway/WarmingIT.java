@@ -143,7 +143,7 @@ class WarmingIT extends GatewayWithAdministrator {
         CountDownLatch goOn = new CountDownLatch(1);
         store.fault((exchange, object) -> {
             asked.countDown();
-            awaitQuietly(goOn);
+            TestGateway.await(goOn);
             return false;
         });
         try (HttpClient http = HttpClient.newBuilder()
@@ -168,7 +168,7 @@ class WarmingIT extends GatewayWithAdministrator {
         CountDownLatch goOn = new CountDownLatch(1);
         store.fault((exchange, object) -> {
             asked.countDown();
-            awaitQuietly(goOn);
+            TestGateway.await(goOn);
             return false;
         });
         TestGateway other = new TestGateway("""

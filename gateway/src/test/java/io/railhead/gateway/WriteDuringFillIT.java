@@ -8,7 +8,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A write that overtakes a fill. */
@@ -44,13 +43,13 @@ class WriteDuringFillIT {
                 String range = exchange.getRequestHeaders().getFirst("Range");
                 if (range != null && !range.startsWith("bytes=0-")) {
                     held.countDown();
-                    await(release);
+                    TestGateway.await(release);
                 }
                 return false;
             });
             CompletableFuture<HttpResponse<byte[]>> reading = client.sendAsync("GET", "/b/key",
                     new byte[0]);
-            await(held);
+            TestGateway.await(held);
 
             assertThat(client.put("/b/key", after).statusCode()).isEqualTo(200);
             CompletableFuture<HttpResponse<byte[]>> next = client.sendAsync("GET", "/b/key",
@@ -66,14 +65,6 @@ class WriteDuringFillIT {
             }
             assertThat(Arrays.equals(client.get("/b/key").body(), after)).isTrue();
             gateway.assertNoLease();
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }
