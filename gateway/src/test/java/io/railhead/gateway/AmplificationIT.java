@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How often a store is asked that refuses some requests. */
@@ -20,6 +24,10 @@ class AmplificationIT {
     private static final int ATTEMPTS = 3;
     private static final byte[] OBJECT = new byte[1000];
     private static final String HELD = "/held/object";
+    private static final int WARMING_TURNS = 10;
+    private static final int TURNS = 42;
+    private static final int HITS_OF_A_TURN = 2000;
+    private static final int HITS_OF_A_COLD_READ = 20;
 
     private final Map<String, Integer> asked = new ConcurrentHashMap<>();
 
@@ -77,5 +85,58 @@ class AmplificationIT {
             System.out.printf("seed %d: %d requests to the store for %d: %.2f times%n", SEED, sent,
                     OBJECTS, (double) sent / OBJECTS);
         }
+    }
+
+    /** By turns, with the same cold reads beside them; what each took is said and not judged. */
+    @Test
+    @Tag("long")
+    void hitsAreServedAllTheWhile() {
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = TestGateway.over(store.endpoint(), """
+                        rules:
+                          - {bucket: held, freshness: immutable}
+                        """);
+                RawConnection raw = new RawConnection(gateway.endpoint())) {
+            TestClient client = gateway.client("AK", "SK");
+            store.put(HELD, OBJECT);
+            client.get(HELD);
+            String hit = RawConnection.head(client.signed("GET", HELD, new byte[0])) + "\r\n";
+            List<Double> healthy = new ArrayList<>();
+            List<Double> refusing = new ArrayList<>();
+            for (int turn = -WARMING_TURNS; turn < TURNS; turn++) {
+                boolean refuses = turn % 2 != 0;
+                store.fault((exchange, _) -> refuses && refuse(exchange));
+                double micros = tailMicros(store, client, raw, hit, "/held/t" + turn + "-");
+                if (turn >= 0) {
+                    (refuses ? refusing : healthy).add(micros);
+                }
+            }
+            System.out.printf("p99 of hits, median of %d turns each: %.0f us, and %.0f us while"
+                    + " the store refuses %.0f %%%n", TURNS / 2, median(healthy), median(refusing),
+                    REFUSED * 100);
+        }
+    }
+
+    /** One after another, while each so many of them have a cold read beside them. */
+    private static double tailMicros(FakeStore store, TestClient client, RawConnection raw,
+            String hit, String cold) {
+        List<CompletableFuture<?>> colds = new ArrayList<>();
+        long[] nanos = new long[HITS_OF_A_TURN];
+        for (int i = 0; i < nanos.length; i++) {
+            if (i % HITS_OF_A_COLD_READ == 0) {
+                store.put(cold + i, OBJECT);
+                colds.add(client.sendAsync("GET", cold + i, new byte[0]));
+            }
+            long begun = System.nanoTime();
+            assertThat(raw.send(hit).receive().headers()).containsEntry("x-cache", "HIT");
+            nanos[i] = System.nanoTime() - begun;
+        }
+        colds.forEach(CompletableFuture::join);
+        Arrays.sort(nanos);
+        return nanos[nanos.length * 99 / 100] / 1e3;
+    }
+
+    private static double median(List<Double> values) {
+        return values.stream().sorted().toList().get(values.size() / 2);
     }
 }
