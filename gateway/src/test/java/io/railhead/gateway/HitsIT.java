@@ -188,8 +188,31 @@ class HitsIT {
         }
     }
 
+    /** Its pages are leased until the kernel has them. */
+    @Test
+    void whatIsNotYetReadCountsInAdmission() {
+        hold("/held/object", 300_000);
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            for (int asked = 1; gateway.memory().leases() < 20; asked++) {
+                raw.send(get("/held/object"));
+                int hits = asked;
+                TestGateway.await(() -> gateway.metric(
+                        "railhead_cache_requests_total{result=\"hit\",}") == hits);
+            }
+            // Of each answer two pages; one may be on its way.
+            assertThat(inAdmission("bytes")).isGreaterThanOrEqualTo(9 * 300_000);
+            assertThat(inAdmission()).isLessThanOrEqualTo(1);
+        }
+        TestGateway.await(() -> inAdmission("bytes") == 0);
+        assertThat(inAdmission()).isZero();
+    }
+
+    private double inAdmission(String what) {
+        return gateway.metric("railhead_admission_in_use{what=\"" + what + "\",}");
+    }
+
     private double inAdmission() {
-        return gateway.metric("railhead_admission_in_use{what=\"requests\",}");
+        return inAdmission("requests");
     }
 
     @Test

@@ -7,6 +7,7 @@ public final class Ticket implements AutoCloseable {
     private final Admission admission;
     private final Share share;
     private long heldBytes;
+    private boolean answered;
     private boolean closed;
 
     Ticket(Admission admission, Share share, long heldBytes) {
@@ -27,11 +28,24 @@ public final class Ticket implements AutoCloseable {
         }
     }
 
+    /** Nothing is to be done for it any more, but that its peer takes its bytes: those it keeps. */
+    public void answered() {
+        if (!closed && !answered) {
+            answered = true;
+            admission.leave(share, 0);
+        }
+    }
+
     /** Over; the second time it changes nothing. */
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (answered) {
+            admission.hold(share, -heldBytes);
+        } else {
             admission.leave(share, heldBytes);
         }
     }

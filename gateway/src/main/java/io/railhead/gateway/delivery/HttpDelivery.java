@@ -74,7 +74,7 @@ public final class HttpDelivery implements RangeReader.Sink {
         }
         remaining -= slice.length();
         BufferInternal bytes = BufferInternal.buffer(wrap(slice.buffers()));
-        return remaining == 0 ? to.end(bytes) : to.write(bytes);
+        return remaining == 0 ? exchange.endWith(bytes) : to.write(bytes);
     }
 
     private static ByteBuf wrap(List<ByteBuffer> buffers) {

@@ -77,6 +77,7 @@ public final class Exchange implements Requester {
     private boolean draining;
     private boolean closing;
     private boolean ended;
+    private boolean endsWithPages;
 
     public Exchange(HttpServerRequest request, Context context, Metrics metrics,
             AccessLog accessLog, HttpDate date, String requestId) {
@@ -243,6 +244,12 @@ public final class Exchange implements Requester {
         return response.end();
     }
 
+    /** Ends it with what is leased until the kernel has it: so long admission counts its bytes. */
+    public Future<Void> endWith(Buffer leased) {
+        endsWithPages = true;
+        return response.end(leased).onComplete(_ -> leave());
+    }
+
     /** Answers with S3's error document, or cuts the body if it is too late for that. */
     @Override
     public void fail(Throwable cause) {
@@ -366,9 +373,17 @@ public final class Exchange implements Requester {
         }
     }
 
-    private void done() {
+    private void leave() {
         if (ticket != null) {
             ticket.close();
+        }
+    }
+
+    private void done() {
+        if (!endsWithPages) {
+            leave();
+        } else if (ticket != null) {
+            ticket.answered();
         }
         metrics.inFlight.dec();
         metrics.requests

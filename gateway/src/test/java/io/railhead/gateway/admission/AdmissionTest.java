@@ -106,6 +106,22 @@ class AdmissionTest {
         assertThat(enterUntilRefused(tenant("flood"), 0)).isNotEmpty();
     }
 
+    /** Its place as a request is another's then, and its bytes are not. */
+    @Test
+    void whatIsAnsweredCountsByItsBytesUntilTheyAreTaken() {
+        List<Ticket> flood = enterUntilRefused(tenant("flood"), WINDOW / 2);
+        flood.forEach(Ticket::answered);
+        flood.getFirst().answered();
+        assertThat(admission.requests()).isZero();
+        assertThat(admission.active()).isZero();
+        assertThat(admission.bytes()).isEqualTo(flood.size() * WINDOW / 2);
+        flood.forEach(Ticket::close);
+        flood.getFirst().close();
+        flood.getFirst().answered();
+        assertThat(admission.bytes()).isZero();
+        assertThat(admission.requests()).isZero();
+    }
+
     @Test
     void principalsOfNoTenantAndAddressesOfStrangersShareToo() {
         enterUntilRefused(admission.share(principal("a", "default")), 0);
