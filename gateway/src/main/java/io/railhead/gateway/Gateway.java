@@ -166,7 +166,7 @@ public final class Gateway implements AutoCloseable {
             credentials.tell(usable -> files.count("credentials", usable));
             credentials.onChange(change -> revoke(change, grants, sessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
-                    System::nanoTime, sheddingOf(cache));
+                    System::nanoTime, sheddingOf(cache, grants));
             opened(new HeapWatch(heap));
             Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
                     metrics.refused);
@@ -287,16 +287,18 @@ public final class Gateway implements AutoCloseable {
         return builder.build();
     }
 
-    private static HeapPressure.Actions sheddingOf(ObjectCache cache) {
+    private static HeapPressure.Actions sheddingOf(ObjectCache cache, Grants grants) {
         return new HeapPressure.Actions() {
             @Override
             public void stopCaching() {
                 cache.stopKeeping();
+                grants.rememberFew();
             }
 
             @Override
             public void resumeCaching() {
                 cache.resumeKeeping();
+                grants.rememberMany();
             }
 
             @Override

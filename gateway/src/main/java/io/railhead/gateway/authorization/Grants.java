@@ -18,6 +18,8 @@ import java.util.function.LongSupplier;
  */
 public final class Grants {
     private static final int MAX_REMEMBERED = 1_000_000;
+    /** While the heap is short: those asked for most. */
+    private static final int FEW_REMEMBERED = MAX_REMEMBERED / 20;
 
     private final Cache<Grant, Granted> grants = Caffeine.newBuilder()
             .maximumSize(MAX_REMEMBERED)
@@ -76,6 +78,22 @@ public final class Grants {
         if (revoked != null && askedAtNanos - revoked <= 0) {
             grants.invalidate(grant);
         }
+    }
+
+    /**
+     * The heap is short: only few are remembered from now on; the stores are asked for the rest.
+     */
+    public void rememberFew() {
+        remember(FEW_REMEMBERED);
+    }
+
+    public void rememberMany() {
+        remember(MAX_REMEMBERED);
+    }
+
+    private void remember(int most) {
+        grants.policy().eviction().orElseThrow().setMaximum(most);
+        grants.cleanUp();
     }
 
     /** Forgets it: the backend refused. */

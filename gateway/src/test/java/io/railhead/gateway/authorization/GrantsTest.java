@@ -14,6 +14,7 @@ import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,5 +49,29 @@ final class GrantsTest {
         assertThat(grants.isGranted(GRANT, RULE)).isFalse();
         grants.grant(GRANT, nanos.incrementAndGet(), cache.generation(ID));
         assertThat(grants.isGranted(GRANT, RULE)).isTrue();
+    }
+
+    /** A million of them would be much of a small heap; those forgotten are asked for again. */
+    @Test
+    void fewAreRememberedWhileTheHeapIsShort() {
+        assertThat(rememberedOf(100_000)).isEqualTo(100_000);
+        grants.rememberFew();
+        assertThat(rememberedOf(0)).isEqualTo(50_000);
+        assertThat(rememberedOf(100_000)).isLessThanOrEqualTo(50_000);
+        grants.rememberMany();
+        assertThat(rememberedOf(100_000)).isEqualTo(100_000);
+    }
+
+    /** How many are, after so many yeses more. */
+    private long rememberedOf(int yeses) {
+        IntStream.range(0, yeses)
+                .forEach(i -> grants.grant(grant(i), nanos.get(), cache.generation(ID)));
+        return IntStream.range(0, 100_000)
+                .filter(i -> grants.isGranted(grant(i), RULE))
+                .count();
+    }
+
+    private static Grant grant(int number) {
+        return new Grant("p" + number, "AK", "", Grant.Action.READ, ID);
     }
 }
