@@ -81,7 +81,7 @@ final class Fill implements PageSource.Sink {
             sum = sums.page();
             return true;
         }
-        table.corrupt(key.version());
+        table.corrupt(key.version(), sums);
         fail(FilledSums.mismatch());
         return false;
     }

@@ -297,11 +297,14 @@ final class FillTable {
 
     /**
      * Bytes of it were wrong, and nobody knows which: nothing of it is kept that came until now,
-     * nor what is in flight.
+     * nor what is in flight, for which nobody waits who comes now. Only then may one begin anew.
      */
-    void corrupt(ObjectVersion version) {
-        sums.refute(version);
-        forget.accept(version);
+    void corrupt(ObjectVersion version, FilledSums.Sums wrong) {
+        if (sums.tryRefute(version, wrong)) {
+            forget.accept(version);
+            inFlight.keySet().removeIf(key -> key.version().equals(version));
+            sums.drop(version, wrong);
+        }
     }
 
     FilledSums sums() {

@@ -67,10 +67,10 @@ final class FilledSums {
             return made;
         }
 
-        synchronized @Nullable Sums remove(ObjectVersion version) {
-            Sums removed = recent.remove(version);
-            pages -= removed == null ? 0 : removed.sums.length + VERSION_PAGES;
-            return removed;
+        synchronized void remove(ObjectVersion version, Sums sums) {
+            if (recent.remove(version, sums)) {
+                pages -= sums.sums.length + VERSION_PAGES;
+            }
         }
     }
 
@@ -84,18 +84,26 @@ final class FilledSums {
         return stripe(version).of(version, whole);
     }
 
-    /** Bytes of it are wrong: who reads it now must not succeed, who comes now begins anew. */
-    void refute(ObjectVersion version) {
+    /**
+     * Bytes of it are wrong: who is held against these must not succeed, and who comes now is, too,
+     * until they are dropped. False where that was known.
+     */
+    boolean tryRefute(ObjectVersion version, Sums wrong) {
+        if (!wrong.tryRefute()) {
+            return false;
+        }
         mismatches.increment();
         if (lines.mayWrite()) {
             LOG.error("an object of {} bytes in bucket {}: its bytes are not those that the"
                     + " store's checksum names; nothing of it is kept", version.sizeBytes(),
                     version.object().bucket());
         }
-        Sums wrong = stripe(version).remove(version);
-        if (wrong != null) {
-            wrong.refuted = true;
-        }
+        return true;
+    }
+
+    /** Nothing is there any more that was held against these: who comes now begins anew. */
+    void drop(ObjectVersion version, Sums refuted) {
+        stripe(version).remove(version, refuted);
     }
 
     static FillException mismatch() {
@@ -129,8 +137,20 @@ final class FilledSums {
             return refuted;
         }
 
-        /** Takes a page's sum; false where bytes of it, or of another page, are not the store's. */
+        private synchronized boolean tryRefute() {
+            boolean first = !refuted;
+            refuted = true;
+            return first;
+        }
+
+        /**
+         * Takes a page's sum; false where bytes of it, or of another page, are not the store's: of
+         * refuted ones always, since those who begin anew would not know this page's.
+         */
         synchronized boolean agrees(long page, long sum) {
+            if (refuted) {
+                return false;
+            }
             int at = (int) page;
             if (present.get(at)) {
                 return sums[at] == sum;

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -194,6 +195,29 @@ final class FilledSumsTest {
         assertThat(slow.awaitEnd().cause()).hasMessageContaining("checksum names");
     }
 
+    /** Whoever comes next would find it held, and compare nothing of it. */
+    @Test
+    void norDoesWhatItFetchesThenStay() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Corrupting source = new Corrupting(rig.source, 0);
+        Received slow = Received.keeping();
+        rig.read(version, 0, BYTES.length, Pool.CACHE, source, slow);
+        CacheRig.await(() -> slow.kept().size() == 2 * RUN / PAGE);
+        assertThat(read(rig, version, 2L * RUN, BYTES.length, source).awaitEnd().cause())
+                .isNotNull();
+        CacheRig.await(() -> {
+            slow.closeKept();
+            return slow.hasEnded();
+        });
+        rig.source.awaitAnswered();
+        for (long page = 0; page < PAGES; page++) {
+            assertThat(rig.cache.holds(version, page * PAGE, page * PAGE + 1)).as("page %s", page)
+                    .isFalse();
+        }
+        assertThat(rig.cache.stats().checksumMismatches()).isEqualTo(1);
+    }
+
     @Test
     void whatComesAgainMustBeTheSame() {
         CacheRig rig = CacheRig.of(leaks, 64);
@@ -221,12 +245,15 @@ final class FilledSumsTest {
             assertThat(sums.of(version(i, 2), whole)).isNotNull();
             assertThat(sums.of(version(i, 2), whole)).isSameAs(sums.of(version(i, 2), whole));
         }
-        FilledSums.Sums first = sums.of(version(0, 2), whole);
+        FilledSums.Sums first = Objects.requireNonNull(sums.of(version(0, 2), whole));
         for (int i = 0; i < 10_000; i++) {
             assertThat(sums.of(version(0, 2), whole)).isSameAs(first);
             sums.of(version(i + 10_000, 2), whole);
         }
-        sums.refute(version(0, 2));
+        assertThat(sums.tryRefute(version(0, 2), first)).isTrue();
+        assertThat(sums.tryRefute(version(0, 2), first)).isFalse();
+        assertThat(sums.of(version(0, 2), whole)).isSameAs(first);
+        sums.drop(version(0, 2), first);
         assertThat(sums.of(version(0, 2), whole)).isNotSameAs(first);
     }
 

@@ -142,7 +142,8 @@ final class ModelClient {
     }
 
     private static Observation read(Operation operation, HttpResponse<byte[]> answer) {
-        return read(operation, answer, answer.body(), Way.IN_A_BODY);
+        return read(operation, answer, answer.body(),
+                isRelayed(answer) ? Way.RELAYED : Way.IN_A_BODY);
     }
 
     private static Observation read(Operation operation, HttpResponse<byte[]> answer, byte[] body,
@@ -160,7 +161,7 @@ final class ModelClient {
                             Long.parseLong(range.group(3)), first, body, way)
                     : new Observation.Wrong("I2: " + body.length + " bytes as " + range.group());
         }
-        if (operation.isRanged() && header(answer, "x-cache").equals("BYPASS")) {
+        if (operation.isRanged() && isRelayed(answer)) {
             // The store's own answer, which a client takes for what it says that it is.
             return read(operation.withoutRange(), answer, body, Way.RELAYED);
         }
@@ -169,6 +170,10 @@ final class ModelClient {
         }
         return new Observation.Read(header(answer, "etag"), markOf(answer), body.length, 0, body,
                 way);
+    }
+
+    private static boolean isRelayed(HttpResponse<byte[]> answer) {
+        return header(answer, "x-cache").equals("BYPASS");
     }
 
     private Observation readByToken(Operation operation) {
@@ -199,7 +204,8 @@ final class ModelClient {
         Observation behind = buffers.behind(operation, buffer, moved);
         return behind != null
                 ? behind
-                : read(operation, answer, Arrays.copyOf(buffer, moved), Way.INTO_A_BUFFER);
+                : read(operation, answer, Arrays.copyOf(buffer, moved),
+                        isRelayed(answer) ? Way.RELAYED_INTO_A_BUFFER : Way.INTO_A_BUFFER);
     }
 
     private Observation readByChannel(Operation operation, boolean cancelled) {

@@ -8,6 +8,7 @@ import io.railhead.gateway.trust.FabricFaults;
 import io.railhead.gateway.trust.FaultPlan;
 import io.railhead.gateway.trust.FaultProxy;
 import io.railhead.gateway.trust.FaultyFabric;
+import io.railhead.gateway.trust.Fills;
 import io.railhead.gateway.trust.History;
 import io.railhead.gateway.trust.History.Step;
 import io.railhead.gateway.trust.Judge;
@@ -54,7 +55,7 @@ final class ModelWorld implements AutoCloseable {
     private final long seed;
     private final AtomicLong jumpedNanos = new AtomicLong();
     private final ReferenceStore store = new ReferenceStore(this::nanoTime);
-    private final FaultProxy proxy = new FaultProxy(store::handle);
+    private final FaultProxy proxy = new FaultProxy(store);
     private final FabricFaults fabrics = new FabricFaults();
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
             Promise.bounded("bounded", BOUND, REMEMBERED),
@@ -68,16 +69,16 @@ final class ModelWorld implements AutoCloseable {
     private ModelPeers peers;
     private ModelClient client;
 
-    ModelWorld(long seed) {
+    ModelWorld(long seed, Fills fills) {
         this.seed = seed;
-        this.history = new History(seed, OPERATIONS_PER_STEP);
+        this.history = new History(seed, OPERATIONS_PER_STEP, fills);
         this.gateway = new TestGateway("  sole: true\n", """
                   decide_timeout: 500ms
                   fence_timeout: 1s
                   channel: {request_timeout: 1s}
                 cache:
-                  memory: 4MiB
-                  page: 64KiB
+                  memory: %s
+                  page: %dKiB
                   run: 128KiB
                   window: 256KiB
                   read_ahead: {window: 256KiB, per_tenant: 512KiB}
@@ -90,30 +91,37 @@ final class ModelWorld implements AutoCloseable {
                 rules:
                   - bucket: strong
                     shared: true
+                    verify_fills: VERIFIED
                   - bucket: bounded
                     shared: true
+                    verify_fills: VERIFIED
                     freshness: {bounded: 30s}
                   - bucket: immutable
+                    verify_fills: VERIFIED
                     freshness: immutable
                     cache: reads+writes
                   - bucket: exclusive
                     shared: true
+                    verify_fills: VERIFIED
                     freshness: {exclusive: 1h}
                     cache: reads+writes
-                """.formatted(proxy.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                    rdma_put: true
-                  - name: operator
-                    keys: [{access_key: ADMIN, secret_key: admin-secret}]
-                    admin: true
-                """, Surroundings.REAL.withClock(this::nanoTime)
-                .withFabrics(
-                        fabric -> new FaultyFabric(fabric, fabrics)));
+                """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10,
+                proxy.endpoint())
+                .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED)), """
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: AK, secret_key: SK}]
+                            rdma_put: true
+                          - name: other
+                            keys: [{access_key: OTHER, secret_key: other-secret}]
+                            rdma_put: true
+                          - name: operator
+                            keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                            admin: true
+                        """,
+                Surroundings.REAL.withClock(this::nanoTime)
+                        .withFabrics(
+                                fabric -> new FaultyFabric(fabric, fabrics)));
         this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
                 gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
         store.putBehind(ALWAYS, Content.create(0, History.MAX_BYTES), 0);
@@ -137,6 +145,11 @@ final class ModelWorld implements AutoCloseable {
 
     long injected() {
         return proxy.injected() + fabrics.injected();
+    }
+
+    /** Objects whose bytes were not those that the store names. */
+    long refuted() {
+        return (long) gateway.metric("railhead_fill_checksums_total{result=\"mismatch\",}");
     }
 
     void run(long operations) {
@@ -194,7 +207,7 @@ final class ModelWorld implements AutoCloseable {
         Operation read = new Operation(OPERATIONS_PER_STEP, kind, 0, ALWAYS, 0, 0, null, 0, "",
                 History.MAX_BYTES);
         return client.observe(read) instanceof Observation.Read(_, _, _, _, byte[] bytes, Way way)
-                && way == Way.INTO_A_BUFFER && bytes.length == History.MAX_BYTES;
+                && way.isOneSided() && bytes.length == History.MAX_BYTES;
     }
 
     private static @Nullable String await(Future<@Nullable String> running) {
@@ -234,7 +247,7 @@ final class ModelWorld implements AutoCloseable {
     }
 
     private void count(Operation operation, Observation seen) {
-        count(operation, seen instanceof Observation.Read read && read.way() == Way.INTO_A_BUFFER
+        count(operation, seen instanceof Observation.Read read && read.way().isOneSided()
                 ? MOVED
                 : seen.getClass().getSimpleName());
     }

@@ -11,12 +11,17 @@ import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
@@ -102,6 +107,56 @@ class VerifiedFillsIT {
                 assertThat(gateway.metric(MISMATCHES)).isEqualTo(++mismatches);
             }
             assertIsNowRight(path);
+        }
+    }
+
+    /** While one hears that it was wrong others come, begin and fetch. */
+    @Test
+    void norWhereManyReadItAtOnce() {
+        put("/b/key", "crc32");
+        proxy.plan(FaultPlan.always(new Toxic.CorruptByte(5)));
+        for (int round = 0; round < 30; round++) {
+            List<CompletableFuture<HttpResponse<byte[]>>> reads = new ArrayList<>();
+            for (int i = 0; i < 16; i++) {
+                reads.add(client.sendAsync("GET", "/b/key", new byte[0]));
+            }
+            for (CompletableFuture<HttpResponse<byte[]>> read : reads) {
+                assertThat(read.handle((answer, _) -> answer == null ? 0 : answer.statusCode())
+                        .join()).isIn(0, 503);
+            }
+        }
+    }
+
+    /** Nothing that is learnt of it is kept meanwhile, its checksum neither. */
+    @Test
+    void norWhileItIsBeingWritten() throws InterruptedException {
+        put("/b/key", "crc32");
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        store.fault((exchange, _) -> {
+            if (exchange.getRequestMethod().equals("PUT")) {
+                begun.countDown();
+                awaitQuietly(release);
+            }
+            return false;
+        });
+        CompletableFuture<?> written = client.sendAsync("PUT", "/b/key", OBJECT);
+        try {
+            assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+            proxy.plan(FaultPlan.always(new Toxic.CorruptByte(5)));
+            assertThatThrownBy(() -> client.get("/b/key")).isInstanceOf(CompletionException.class);
+            assertThat(gateway.metric(MISMATCHES)).isEqualTo(1);
+        } finally {
+            release.countDown();
+        }
+        written.join();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

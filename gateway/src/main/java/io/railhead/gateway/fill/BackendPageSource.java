@@ -12,7 +12,6 @@ import io.railhead.cache.FillException;
 import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.PageSource;
-import io.railhead.cache.WholeChecksum;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -26,28 +25,13 @@ public final class BackendPageSource implements PageSource {
     private final Caller caller;
     private final Target target;
     private final FetchTurn turn;
-    private final Checksums checksums;
     private volatile boolean fetched;
 
-    /** What the bytes of a version must come to; null where they are not looked at. */
-    @FunctionalInterface
-    public interface Checksums {
-        @Nullable
-        WholeChecksum of(ObjectVersion version);
-    }
-
-    public BackendPageSource(Backend backend, Caller caller, Target target, FetchTurn turn,
-            Checksums checksums) {
+    public BackendPageSource(Backend backend, Caller caller, Target target, FetchTurn turn) {
         this.backend = backend;
         this.caller = caller;
         this.target = target;
         this.turn = turn;
-        this.checksums = checksums;
-    }
-
-    @Override
-    public @Nullable WholeChecksum checksum(ObjectVersion version) {
-        return checksums.of(version);
     }
 
     /** Whether the backend had to be asked for bytes on this request's account. */

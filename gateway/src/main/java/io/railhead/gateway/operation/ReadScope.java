@@ -1,14 +1,11 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.FetchTurn;
-import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
-import io.railhead.cache.ObjectMetadata;
-import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.PageSource;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.ReadAhead;
 import io.railhead.cache.ReadRequest;
-import io.railhead.cache.WholeChecksum;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.Rule;
@@ -16,9 +13,9 @@ import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
 import io.railhead.gateway.fill.StoredChecksum;
+import io.railhead.gateway.fill.VerifiedSource;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
-import org.jspecify.annotations.Nullable;
 
 /** What stays the same for as long as one GET is being answered. */
 record ReadScope(ReadServices services, Requester requester, S3Request request, ObjectId id,
@@ -28,22 +25,17 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     static ReadScope of(ReadServices services, Requester requester, S3Request request) {
         ObjectId id = request.objectId();
         return new ReadScope(services, requester, request, id, ObjectReads.grant(request, id),
-                source(services.cache(), request,
-                        FetchTurn.wanted(ObjectReads.tenant(request))));
+                source(request, FetchTurn.wanted(ObjectReads.tenant(request))));
     }
 
-    private static BackendPageSource source(ObjectCache cache, S3Request request,
-            FetchTurn turn) {
+    private static BackendPageSource source(S3Request request, FetchTurn turn) {
         return new BackendPageSource(request.route().backend(), request.caller(),
-                request.objectTarget(), turn,
-                request.route().rule().verifyFills()
-                        ? version -> checksum(cache, version)
-                        : version -> null);
+                request.objectTarget(), turn);
     }
 
-    private static @Nullable WholeChecksum checksum(ObjectCache cache, ObjectVersion version) {
-        ObjectMetadata held = cache.find(version.object());
-        return held != null && held.version().equals(version) ? StoredChecksum.of(held) : null;
+    private PageSource verified(BackendPageSource unverified, ReadPlan plan) {
+        StoredChecksum whole = rule().verifyFills() ? StoredChecksum.of(plan.metadata()) : null;
+        return whole == null ? unverified : new VerifiedSource(unverified, whole);
     }
 
     Rule rule() {
@@ -53,7 +45,8 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
     RangeReader reader(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
         ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
                 fallback, ObjectReads.tenant(request));
-        return services.cache().read(read, source, requester.executor(), sink);
+        return services.cache()
+                .read(read, verified(source, plan), requester.executor(), sink);
     }
 
     /** Has fetched what will be asked for next, after what is asked for now. */
@@ -64,8 +57,8 @@ record ReadScope(ReadServices services, Requester requester, S3Request request, 
                     .execute(() -> services.cache()
                             .readAhead()
                             .read(plan.metadata().version(), plan.from(), plan.to(),
-                                    reader, source(services.cache(), request,
-                                            FetchTurn.ahead(reader.tenant()))));
+                                    reader, verified(source(request,
+                                            FetchTurn.ahead(reader.tenant())), plan)));
         }
     }
 

@@ -65,14 +65,14 @@ public final class FaultPlan {
     private static Message requestOf(Kind kind) {
         return switch (kind) {
             case GET, GET_BY_TOKEN, GET_BY_CHANNEL, GET_AND_LEAVE, GET_AND_CANCEL ->
-                request("GET").with("Range", "bytes=0-0").with("If-Match", "\"\"");
-            case LIST -> request("GET");
-            default -> request("PUT");
+                request("GET", "/").with("Range", "bytes=0-0").with("If-Match", "\"\"");
+            case LIST -> request("GET", "/?list-type=2");
+            default -> request("PUT", "/");
         };
     }
 
-    private static Message request(String method) {
-        return new Message(method + " / HTTP/1.1", List.of(), new byte[0]);
+    private static Message request(String method, String target) {
+        return new Message(method + " " + target + " HTTP/1.1", List.of(), new byte[0]);
     }
 
     @Nullable

@@ -25,6 +25,9 @@ public final class FaultProxy implements AutoCloseable {
     @FunctionalInterface
     public interface Upstream {
         Message ask(Message request) throws IOException;
+
+        /** Hears of an answer that changes on its way, before it does. */
+        default void changed(Message request, Message sent, Message arrives) {}
     }
 
     private final ServerSocket server;
@@ -113,10 +116,12 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     private void exchange(Message request, Toxic toxic, Wire wire) throws IOException {
-        Message refused = toxic.instead(request);
-        Message answer = refused != null
-                ? refused
-                : toxic.altered(upstream.ask(toxic.asked(request)));
+        Message answer = toxic.instead(request);
+        if (answer == null) {
+            Message sent = upstream.ask(toxic.asked(request));
+            answer = toxic.altered(sent);
+            upstream.changed(request, sent, answer);
+        }
         boolean bodiless = request.method().equals("HEAD") || answer.status() == 204
                 || answer.status() == 304;
         if (answer.header("content-length") == null || !bodiless) {

@@ -29,6 +29,7 @@ public final class History {
 
     private final long seed;
     private final int operationsPerStep;
+    private final Fills fills;
     private final SplittableRandom random;
     private int written;
     private int steps;
@@ -51,9 +52,10 @@ public final class History {
         }
     }
 
-    public History(long seed, int operationsPerStep) {
+    public History(long seed, int operationsPerStep, Fills fills) {
         this.seed = seed;
         this.operationsPerStep = operationsPerStep;
+        this.fills = fills;
         this.random = new SplittableRandom(seed);
     }
 
@@ -126,6 +128,10 @@ public final class History {
 
     /** Pauses are shorter than the gateway waits, and longer. */
     private Toxic toxic() {
+        // Drawn only where it may be, so that what the others do is what their seeds always did.
+        if (fills == Fills.VERIFIED && random.nextBoolean()) {
+            return new Toxic.CorruptByte(random.nextInt(MAX_BYTES));
+        }
         int bytes = 1 + random.nextInt(40_000);
         return switch (random.nextInt(17)) {
             case 0 -> new Toxic.Latency(Duration.ofMillis(random.nextInt(50)));

@@ -2,10 +2,13 @@ package io.railhead.gateway.trust;
 
 import io.railhead.gateway.trust.Observation.Way;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * of them). Times are of the bench's clock.
  */
 public final class Judge {
+    /** Of the gateway's cache. */
+    public static final int PAGE_BYTES = 64 << 10;
+
     /** How long at most it may be remembered that there was nothing. */
     private static final Duration ABSENT = Duration.ofSeconds(5);
 
@@ -22,6 +28,8 @@ public final class Judge {
     private final Map<String, Promise> promises;
     /** When the writes were answered, by their marks. */
     private final Map<Long, Long> answered = new ConcurrentHashMap<>();
+    /** By version: when who saw all of it had, and when they had begun. */
+    private final Map<String, NavigableMap<Long, Long>> whole = new ConcurrentHashMap<>();
 
     public Judge(ReferenceStore store, List<Promise> promises) {
         this.store = store;
@@ -100,9 +108,19 @@ public final class Judge {
     }
 
     private @Nullable String read(Sight sight, Observation.Read read) {
+        String wrong = readWrong(sight, read);
+        if (wrong == null && read.bytes().length == read.sizeBytes() && !read.way().isRelayed()) {
+            whole.computeIfAbsent(version(sight, read), ignored -> new ConcurrentSkipListMap<>())
+                    .merge(sight.toNanos, sight.fromNanos, Math::max);
+        }
+        return wrong;
+    }
+
+    private @Nullable String readWrong(Sight sight, Observation.Read read) {
         Operation asked = sight.operation;
         return find(sight, read.bytes().length + " bytes from " + read.first() + " of "
-                + read.sizeBytes() + " as " + read.etag() + " with mark " + read.mark(),
+                + read.sizeBytes() + " as " + read.etag() + " with mark " + read.mark() + " "
+                + read.way(),
                 version -> {
                     if (!matches(version, read.etag(), read.mark(), read.sizeBytes())) {
                         return false;
@@ -116,8 +134,44 @@ public final class Judge {
                     // A store may know no ranges, and is relayed.
                     boolean all = read.way() == Way.RELAYED && read.first() == 0
                             && read.bytes().length == content.sizeBytes();
-                    return (asAsked || all) && content.matches(read.bytes(), read.first());
+                    return (asAsked || all) && isOf(content, sight, read);
                 });
+    }
+
+    /**
+     * Bytes are verified once all pages of an object have come: who reads a part meanwhile may see
+     * bits that have changed on the way, but none from before somebody saw all of it. What is not
+     * kept is not verified: those that changed on its own way.
+     */
+    private boolean isOf(Content content, Sight sight, Observation.Read read) {
+        if (content.matches(read.bytes(), read.first())) {
+            return true;
+        }
+        boolean relayed = read.way().isRelayed();
+        long since = relayed ? sight.fromNanos : wholeSince(sight, read);
+        return (relayed || !isOfAllPages(read)) && content.matches(
+                store.righted(sight.operation.path(), content, read.bytes(), read.first(), since),
+                read.first());
+    }
+
+    private static boolean isOfAllPages(Observation.Read read) {
+        long last = (read.sizeBytes() - 1) / PAGE_BYTES;
+        return read.first() < PAGE_BYTES
+                && read.first() + read.bytes().length > last * PAGE_BYTES;
+    }
+
+    private static String version(Sight sight, Observation.Read read) {
+        return sight.operation.path() + " " + read.etag();
+    }
+
+    /** When the last one began who saw all of it, through the cache, before this was asked for. */
+    private long wholeSince(Sight sight, Observation.Read read) {
+        return whole.getOrDefault(version(sight, read), Collections.emptyNavigableMap())
+                .headMap(sight.fromNanos)
+                .values()
+                .stream()
+                .max(Long::compare)
+                .orElse(Long.MIN_VALUE);
     }
 
     /** One of the versions that may be seen must be what was seen. */

@@ -31,7 +31,7 @@ class JudgeTest {
         clock.set(atNanos);
         Message put = new Message("PUT " + path + " HTTP/1.1", List.of(), content.bytes())
                 .with(ReferenceStore.MARK, Long.toString(mark));
-        assertThat(store.handle(put).status()).isEqualTo(200);
+        assertThat(store.ask(put).status()).isEqualTo(200);
     }
 
     /** One that was stored once, and answered. */
@@ -187,6 +187,71 @@ class JudgeTest {
         return judge.judge(new Judge.Sight(asked, "AK",
                 new Observation.Read(FIRST.etag(), 1, FIRST.sizeBytes(), first, bytes, way), 20,
                 30));
+    }
+
+    @Test
+    void onlyAPartMayHaveTheBitThatChangedOnItsWay() {
+        Content large = Content.create(7, 2 * Judge.PAGE_BYTES);
+        store("/strong/key", large, 1, 10);
+        int at = 100;
+        flip(large, at, 20);
+        assertThat(part(large, 0, 200, at, 30)).isNull();
+        assertThat(part(large, 0, 200, at + 1, 30)).contains("no version is that");
+        assertThat(part(large, 0, large.sizeBytes(), at, 30)).contains("no version is that");
+        assertThat(part(large, 0, Judge.PAGE_BYTES + 1, at, 30)).contains("no version is that");
+    }
+
+    @Test
+    void norThatOnceAllOfItWasRight() {
+        Content large = Content.create(7, 2 * Judge.PAGE_BYTES);
+        store("/strong/key", large, 1, 10);
+        int at = 100;
+        flip(large, at, 20);
+        assertThat(part(large, 0, large.sizeBytes(), -1, 30)).isNull();
+        assertThat(part(large, 0, 200, at, 35)).isNull();
+        assertThat(part(large, 0, 200, at, 50)).contains("no version is that");
+        flip(large, at, 60);
+        assertThat(part(large, 0, 200, at, 70)).isNull();
+    }
+
+    @Test
+    void whatIsNotKeptMayHaveWhatChangedMeanwhile() {
+        store("/strong/key", FIRST, 1, 10);
+        flip(FIRST, 70, 20);
+        assertThat(part(FIRST, 0, FIRST.sizeBytes(), 70, 15, Way.RELAYED)).isNull();
+        assertThat(part(FIRST, 0, FIRST.sizeBytes(), 70, 15, Way.IN_A_BODY))
+                .contains("no version is that");
+        assertThat(part(FIRST, 0, FIRST.sizeBytes(), 70, 30, Way.RELAYED))
+                .contains("no version is that");
+    }
+
+    private void flip(Content content, int at, long atNanos) {
+        clock.set(atNanos);
+        Message get = new Message("GET /strong/key HTTP/1.1", List.of(), new byte[0])
+                .with("Range", "bytes=64-1000");
+        Message sent = store.ask(get);
+        assertThat(sent.header("etag")).isEqualTo(content.etag());
+        store.changed(get, sent, new Toxic.CorruptByte(at - 64).altered(sent));
+    }
+
+    private @Nullable String part(Content content, int first, int length, int wrong,
+            long fromNanos) {
+        return part(content, first, length, wrong, fromNanos, Way.IN_A_BODY);
+    }
+
+    /** So many bytes from there on, of which one at most is wrong. */
+    private @Nullable String part(Content content, int first, int length, int wrong,
+            long fromNanos, Way way) {
+        byte[] bytes = content.bytes(first, first + length);
+        if (wrong >= 0) {
+            bytes[wrong - first] ^= 1;
+        }
+        return judge.judge(new Judge.Sight(
+                new Operation(0, Operation.Kind.GET, 0, "/strong/key", first, length, null, 9, "",
+                        0),
+                "AK",
+                new Observation.Read(content.etag(), 1, content.sizeBytes(), first, bytes, way),
+                fromNanos, fromNanos + 10));
     }
 
     private @Nullable String see(Observation seen, long fromNanos) {

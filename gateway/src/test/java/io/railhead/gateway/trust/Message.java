@@ -133,6 +133,14 @@ public record Message(String start, List<Header> headers, byte[] body) {
         return query < 0 ? "" : target.substring(query + 1);
     }
 
+    /** Where in the object an answer's body begins. */
+    int firstByte() {
+        String range = header("content-range");
+        return range == null
+                ? 0
+                : Integer.parseInt(range.substring("bytes ".length(), range.indexOf('-')));
+    }
+
     public int status() {
         return Integer.parseInt(start.split(" ", 3)[1]);
     }

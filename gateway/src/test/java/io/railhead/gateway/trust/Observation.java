@@ -23,7 +23,17 @@ public sealed interface Observation {
         IN_A_BODY,
         /** Also, but as the store said them: one that knows no ranges sends all. */
         RELAYED,
-        INTO_A_BUFFER
+        INTO_A_BUFFER,
+        /** As the store sent them, and kept by nobody. */
+        RELAYED_INTO_A_BUFFER;
+
+        public boolean isOneSided() {
+            return this == INTO_A_BUFFER || this == RELAYED_INTO_A_BUFFER;
+        }
+
+        boolean isRelayed() {
+            return this == RELAYED || this == RELAYED_INTO_A_BUFFER;
+        }
     }
 
     /** Success of a HEAD. */

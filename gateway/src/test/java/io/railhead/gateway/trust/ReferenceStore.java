@@ -2,25 +2,31 @@ package io.railhead.gateway.trust;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.railhead.gateway.fill.StoredChecksum;
+import io.railhead.gateway.fill.StoredChecksum.Crc;
 import java.io.ByteArrayOutputStream;
 import java.net.URLDecoder;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The reference model of S3: one request at a time, each key with all versions that it ever had and
  * since when. Objects are {@link Content}; what is uploaded and is not all of one is a violation.
  */
-public final class ReferenceStore {
+public final class ReferenceStore implements FaultProxy.Upstream {
     /** The header that marks a version. */
     public static final String MARK = "x-amz-meta-mark";
 
@@ -33,6 +39,7 @@ public final class ReferenceStore {
     private final Map<String, Upload> uploads = new HashMap<>();
     private final Map<Right, List<Denial>> denials = new HashMap<>();
     private final List<String> violations = new ArrayList<>();
+    private final Flips flips;
     private int uploadIds;
 
     private record Upload(String path, long mark, TreeMap<Integer, byte[]> parts) {}
@@ -50,6 +57,7 @@ public final class ReferenceStore {
     /** @param nanoClock what the gateway sees, too */
     public ReferenceStore(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
+        this.flips = new Flips(nanoClock);
     }
 
     public synchronized List<Version> history(String path) {
@@ -117,8 +125,20 @@ public final class ReferenceStore {
         history.add(new Version(content, mark, nanoClock.getAsLong(), behind));
     }
 
+    @Override
+    public synchronized void changed(Message request, Message sent, Message arrives) {
+        flips.changed(request, sent, arrives);
+    }
+
+    /** These bytes of a path's, with the bits put right that changed on the way from then on. */
+    public synchronized byte[] righted(String path, Content content, byte[] bytes, int first,
+            long fromNanos) {
+        return flips.righted(path, content, bytes, first, fromNanos);
+    }
+
     /** One request, whole, before the next. */
-    public synchronized Message handle(Message request) {
+    @Override
+    public synchronized Message ask(Message request) {
         if (isDenied(request)) {
             return Message.error(403, "AccessDenied");
         }
@@ -243,9 +263,26 @@ public final class ReferenceStore {
                 .with("ETag", content.etag())
                 .with("Last-Modified", MODIFIED)
                 .with(MARK, Long.toString(current.mark()));
-        return request.method().equals("HEAD")
-                ? answer.with("Content-Length", Integer.toString(answer.body().length))
-                : answer;
+        if (!request.method().equals("HEAD")) {
+            return answer;
+        }
+        Message described = answer.with("Content-Length", Integer.toString(answer.body().length));
+        return "ENABLED".equals(request.header("x-amz-checksum-mode"))
+                ? withChecksum(described, content)
+                : described;
+    }
+
+    /** Each object has one of all of it, of any of the three kinds. */
+    private static Message withChecksum(Message described, Content content) {
+        Crc[] all = Crc.values();
+        Crc crc = all[Math.floorMod(content.id(), all.length)];
+        Checksum sum = new StoredChecksum(crc, 0).part();
+        sum.update(content.bytes());
+        byte[] value = ByteBuffer.allocate(Long.BYTES).putLong(sum.getValue()).array();
+        int from = crc == Crc.CRC64NVME ? 0 : Integer.BYTES;
+        return described.with("x-amz-checksum-" + crc.name().toLowerCase(Locale.ROOT),
+                Base64.getEncoder()
+                        .encodeToString(Arrays.copyOfRange(value, from, value.length)));
     }
 
     private static Message range(@Nullable String range, Content content) {

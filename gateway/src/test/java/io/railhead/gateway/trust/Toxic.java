@@ -273,16 +273,19 @@ public sealed interface Toxic {
 
     /** One bit that has changed on the way. */
     record CorruptByte(int at) implements Toxic {
+        static final int BIT = 1;
+
+        /** An object's bytes: nothing tells of a list whether it is right. */
         @Override
         public boolean concerns(Message request) {
-            return isRead(request);
+            return isRead(request) && !request.query().contains("list-type=");
         }
 
         @Override
         public Message altered(Message answer) {
             byte[] body = answer.body().clone();
-            if (body.length > 0) {
-                body[at % body.length] ^= 1;
+            if (body.length > 0 && answer.status() < 300) {
+                body[at % body.length] ^= BIT;
             }
             return answer.withBody(body);
         }

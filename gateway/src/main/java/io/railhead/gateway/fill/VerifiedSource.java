@@ -1,0 +1,22 @@
+package io.railhead.gateway.fill;
+
+import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.PageSource;
+import io.railhead.cache.WholeChecksum;
+
+/**
+ * A source of one version's bytes, and what they must come to, as the store said when the read was
+ * planned: the cache may have forgotten it since.
+ */
+public record VerifiedSource(PageSource source, WholeChecksum whole) implements PageSource {
+
+    @Override
+    public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+        source.fetch(version, offset, length, sink);
+    }
+
+    @Override
+    public WholeChecksum checksum(ObjectVersion version) {
+        return whole;
+    }
+}
