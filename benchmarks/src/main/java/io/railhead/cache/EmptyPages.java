@@ -17,7 +17,7 @@ public final class EmptyPages {
             List<Page> filled = Objects.requireNonNull(
                     table.tryAllocate(new int[]{table.lengthOf(claim.key())}, Pool.CACHE, ""));
             filled.getFirst().publish();
-            table.published(claim, filled.getFirst());
+            table.published(claim, filled.getFirst(), null);
         }
     }
 }

@@ -89,7 +89,7 @@ final class Fill implements PageSource.Sink {
     private void publish(Part part) {
         if (part.claim() != null && part.page() != null) {
             part.page().publish();
-            table.published(part.claim(), part.page());
+            table.published(part.claim(), part.page(), sums);
         }
     }
 

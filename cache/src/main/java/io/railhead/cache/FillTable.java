@@ -278,14 +278,16 @@ final class FillTable {
         return true;
     }
 
-    /** A fill's page is complete: all who wait retain it before anything could evict it. */
-    void published(Claim claim, Page ownedPage) {
+    /**
+     * A fill's page is complete: all who wait retain it before anything could evict it.
+     *
+     * @param against what it agreed with; null where nothing is known
+     */
+    void published(Claim claim, Page ownedPage, FilledSums.@Nullable Sums against) {
         filledBytes.add(ownedPage.length());
         claim.settle(new Claim.Filled(ownedPage));
-        boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim);
-        if (kept) {
-            index.put(claim.key(), ownedPage, claim.tenant());
-        }
+        boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim)
+                && tryPut(claim, ownedPage, against);
         inFlight.remove(claim.key(), claim);
         if (!kept) {
             ownedPage.condemn();
@@ -293,6 +295,15 @@ final class FillTable {
             // A write or the end came between the look and the put, and may have missed it.
             index.remove(claim.key());
         }
+    }
+
+    private boolean tryPut(Claim claim, Page page, FilledSums.@Nullable Sums against) {
+        Runnable put = () -> index.put(claim.key(), page, claim.tenant());
+        if (against != null) {
+            return against.tryKeep(put);
+        }
+        put.run();
+        return true;
     }
 
     /**

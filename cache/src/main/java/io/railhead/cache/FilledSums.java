@@ -137,6 +137,17 @@ final class FilledSums {
             return refuted;
         }
 
+        /**
+         * Keeps a page that agreed, unless it came out since that one of them was wrong: whoever
+         * forgets them all then has seen it.
+         */
+        synchronized boolean tryKeep(Runnable keep) {
+            if (!refuted) {
+                keep.run();
+            }
+            return !refuted;
+        }
+
         private synchronized boolean tryRefute() {
             boolean first = !refuted;
             refuted = true;

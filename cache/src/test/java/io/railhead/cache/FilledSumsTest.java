@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.CRC32;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
@@ -301,5 +302,45 @@ final class FilledSumsTest {
             mismatches += rig.cache.stats().checksumMismatches();
         }
         assertThat(mismatches).isPositive();
+    }
+
+    /** What was right as far as anybody knew, and went to where it is found a moment later. */
+    @Test
+    void norDoesWhatAgreedJustBeforeItCameOut() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        AtomicReference<Runnable> onceAPageAgreed = new AtomicReference<>(() -> {});
+        WholeChecksum whole = SumOfSums.of(BYTES);
+        PageSource atOnce = new PageSource() {
+            @Override
+            public void fetch(ObjectVersion of, long offset, long length, Sink sink) {
+                sink.write(ByteBuffer.wrap(BYTES, (int) offset, (int) length).slice());
+                sink.complete();
+            }
+        };
+        Corrupting source = new Corrupting(atOnce) {
+            @Override
+            public WholeChecksum checksum(ObjectVersion of) {
+                return new WholeChecksum() {
+                    @Override
+                    public Checksum part() {
+                        onceAPageAgreed.getAndSet(() -> {}).run();
+                        return whole.part();
+                    }
+
+                    @Override
+                    public boolean isOf(long[] sums, long partBytes, long lastBytes) {
+                        return whole.isOf(sums, partBytes, lastBytes);
+                    }
+                };
+            }
+        };
+        read(rig, version, RUN, 3L * RUN, source).awaitBytes();
+        source.pages.add(0);
+        onceAPageAgreed.set(() -> onceAPageAgreed
+                .set(() -> read(rig, version, 0, RUN, source).awaitEnd()));
+        read(rig, version, 3L * RUN, BYTES.length, source).awaitEnd();
+        assertThat(rig.cache.stats().checksumMismatches()).isEqualTo(1);
+        assertThat(rig.cache.holds(version, 3L * RUN, 3L * RUN + 1)).isFalse();
     }
 }
