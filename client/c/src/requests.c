@@ -59,6 +59,8 @@ static void finish(struct rh_requests *requests, struct rh_request *request, int
         request->completion.code = code;
     }
     append(&requests->done, request);
+    requests->done_count++;
+    requests->failed += result != RAILHEAD_OK;
     rh_requests_tell(requests);
 }
 
@@ -273,6 +275,10 @@ void rh_requests_end(struct rh_requests *requests, bool held) {
 
 struct rh_request *rh_requests_take(struct rh_requests *requests, bool over) {
     struct rh_request *request = remove_first(&requests->done);
+    if (request) {
+        requests->done_count--;
+        requests->failed -= request->completion.result != RAILHEAD_OK;
+    }
     if (!requests->done.first && requests->told && !over) {
         uint64_t count;
         requests->told = false;

@@ -70,6 +70,8 @@ struct rh_requests {
     size_t max_message;
     struct rh_list waiting;
     struct rh_list done;
+    size_t done_count;
+    size_t failed; /* of those that are done */
     int event_fd; /* readable while `done` is not empty, and in OVER */
     bool told;
 };
