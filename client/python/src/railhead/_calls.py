@@ -19,6 +19,7 @@ from railhead._ring import COPIED_BYTES
 from railhead._session import Box, Outcome
 from railhead._settings import PUT_BYTES, split
 from railhead._transfer import Steps, Transfer
+from railhead._whole import Got, Wanted, Whole
 
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
@@ -33,17 +34,6 @@ class Read:
     buffer: Any
     start: int = 0
     length: int | None = None
-
-
-@dataclass(frozen=True)
-class Got:
-    """What was read: `length` bytes of an object that has `size`."""
-
-    length: int
-    size: int
-    etag: str
-    via: str
-    cache: str
 
 
 @dataclass(frozen=True)
@@ -91,20 +81,32 @@ def _got(job: Get | Head) -> Got | Exception:
 
 def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], progress: Progress,
              return_exceptions: bool) -> Steps[list[Any]]:
-    jobs: list[Get | Head] = []
+    wanted: list[Wanted] = []
     total = 0
     for each in reads:
         if isinstance(each, Read):
-            url, start, view = each.url, each.start, _target(each)
+            url, view, start = each.url, _target(each), each.start
         else:
             url, buffer = each
-            start, view = 0, _memory.view(buffer, writable=True)
+            view, start = _memory.view(buffer, writable=True), 0
+        wanted.append((url, view, start))
         total += view.nbytes
-        # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
-        jobs.append(Get(url, view, start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(url))
     with reporting(progress, total, "read") as tell:
-        yield from Transfer(paths, box, tell).run(jobs, not return_exceptions)
-    return [_got(job) for job in jobs]
+        transfer = Transfer(paths, box, tell, fail_fast=not return_exceptions)
+        whole = None if tell else Whole.of(paths, box, wanted)
+        if whole is None:
+            jobs = [_read(paths, *each) for each in wanted]
+            yield from transfer.run(jobs)
+            return [_got(job) for job in jobs]
+        not_asked = yield from whole.run(transfer)
+        if not_asked or not transfer.is_done:
+            yield from transfer.run(not_asked)
+    return [each if isinstance(each, Got) else _got(each) for each in whole.done if each is not None]
+
+
+def _read(paths: Paths, url: str, view: View, start: int) -> Get | Head:
+    # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
+    return Get(url, view, start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(url)
 
 
 def get_into(paths: Paths, box: Box, read: Read) -> Steps[Got]:
@@ -129,13 +131,13 @@ def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = 
     with reporting(progress, None, "read") as tell:
         begun = [(want, *_begin(want)) for want in wants]
         fail_fast = not return_exceptions
-        yield from Transfer(paths, box, tell).run([job for _, _, job in begun if job], fail_fast)
+        yield from Transfer(paths, box, tell, fail_fast=fail_fast).run([job for _, _, job in begun if job])
         made, rest = [], []
         for want, first, job in begun:
             result, more = _rest(paths, want, first, job) if job and not job.error else (job.error if job else b"", None)
             made.append(result)
             rest.append(more)
-        yield from Transfer(paths, box, tell).run([job for job in rest if job], fail_fast)
+        yield from Transfer(paths, box, tell, fail_fast=fail_fast).run([job for job in rest if job])
     return [more.error if more and more.error else result for result, more in zip(made, rest, strict=True)]
 
 
@@ -187,7 +189,7 @@ def _new_bytes(nbytes: int) -> tuple[bytes, View]:
 
 def head(paths: Paths, box: Box, url: str) -> Steps[Info]:
     job = Head(url)
-    yield from Transfer(paths, box).run([job], True)
+    yield from Transfer(paths, box).run([job])
     assert job.outcome is not None
     return _info(url, job.outcome)
 
@@ -224,7 +226,7 @@ class Upload:
         view = _memory.view(buffer, writable=False)
         count = max(1, view.nbytes // min(part_bytes, self.paths.settings.ring // 2))
         job = Parts(self.url, view, self.upload_id, -(-view.nbytes // count), first_number=first_number)
-        yield from Transfer(self.paths, box).run([job], True)
+        yield from Transfer(self.paths, box).run([job])
         return job.etags
 
     def create(self) -> None:
@@ -262,7 +264,7 @@ def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | 
         transfer = Transfer(paths, box, tell)
         if view.nbytes <= PUT_BYTES:
             job = Put(url, view, headers, if_none_match=if_none_match)
-            yield from transfer.run([job], True)
+            yield from transfer.run([job])
             assert job.outcome is not None
             return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
         upload = Upload(paths, url, headers, if_none_match)
@@ -274,7 +276,7 @@ def _in_parts(transfer: Transfer, upload: Upload, view: View) -> Steps[Stored]:
     try:
         yield upload.create
         job = Parts(upload.url, view, upload.upload_id, part_bytes)
-        yield from transfer.run([job], True)
+        yield from transfer.run([job])
     except BaseException:
         yield upload.abort
         raise
