@@ -273,6 +273,20 @@ void rh_requests_end(struct rh_requests *requests, bool held) {
     rh_requests_tell(requests);
 }
 
+bool rh_requests_enough(const struct rh_requests *requests, const struct rh_collector *collector) {
+    return requests->done.first
+           && (requests->last_id > collector->last_id || requests->failed > 0 || requests->done_count >= collector->room
+               || (requests->sent == 0 && !requests->waiting.first));
+}
+
+bool rh_requests_wanted(const struct rh_requests *requests) {
+    const struct rh_collector *collector = requests->collectors;
+    while (collector && !rh_requests_enough(requests, collector)) {
+        collector = collector->next;
+    }
+    return collector != NULL;
+}
+
 struct rh_request *rh_requests_take(struct rh_requests *requests, bool over) {
     struct rh_request *request = remove_first(&requests->done);
     if (request) {

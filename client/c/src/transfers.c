@@ -182,11 +182,18 @@ static void flush_all(struct rh_session *core, railhead_completion *completions,
 
 enum { AT_A_TIME = 256 };
 
-/* Whether to wait no longer: for one, or, until somebody submits more than `last_id`, for all; under the lock. */
-static bool is_enough(const struct rh_requests *requests, size_t room, uint64_t last_id) {
-    return requests->done.first
-           && (requests->last_id > last_id || requests->failed > 0 || requests->done_count >= room
-               || (requests->sent == 0 && !requests->waiting.first));
+/* Waits until it has enough, the session is over, or the time has come; under the lock. */
+static void await_enough(struct rh_session *core, struct rh_collector *mine, int64_t until) {
+    struct rh_collector **link = &core->requests.collectors;
+    mine->next = *link;
+    *link = mine;
+    while (!rh_requests_enough(&core->requests, mine) && core->state != RH_OVER && rh_now_millis() < until) {
+        rh_session_wait(core, until);
+    }
+    while (*link != mine) {
+        link = &(*link)->next;
+    }
+    *link = mine->next;
 }
 
 static int32_t collect(railhead_session *session, railhead_completion *completions, size_t room, uint64_t last_id,
@@ -199,9 +206,7 @@ static int32_t collect(railhead_session *session, railhead_completion *completio
                          : rh_report_as(RAILHEAD_ENDED, "the session is the parent process's");
     }
     pthread_mutex_lock(&core->lock);
-    while (!is_enough(&core->requests, room, last_id) && core->state != RH_OVER && rh_now_millis() < until) {
-        rh_session_wait(core, until);
-    }
+    await_enough(core, &(struct rh_collector){.room = room, .last_id = last_id}, until);
     do {
         size_t left = room - total < AT_A_TIME ? room - total : AT_A_TIME;
         taken = take(core, completions + total, to_flush, left);
