@@ -19,7 +19,7 @@ import pytest
 from conftest import Rack, content, environment_of
 
 import railhead
-from railhead import _memory, _native, _transfer
+from railhead import _memory, _native
 from railhead._session import Batch, Box
 from railhead._whole import Got, Whole
 
@@ -107,7 +107,7 @@ def test_who_is_alone_is_waken_once(client: railhead.Client, objects: dict[str, 
     for others in (False, True):
         session._library = counted = Counted()
         if others:  # as if somebody else had a request under way
-            session._pending[1 << 40] = Batch(Box(), 1)
+            session._pending[1 << 40] = Batch(Box(), session, 1)
         assert [got.length for got in client.get_many(reads)] == [5000] * 8
         session._pending.pop(1 << 40, None)
         session._library = _native.library()
@@ -371,6 +371,9 @@ def test_threads_and_loops_share_a_session(running: Rack, objects: dict[str, byt
 class Session:
     via = "loopback"
 
+    def reserve(self, count: int) -> int:
+        return 1
+
     def submit(self, batch: Batch) -> None:
         batch.ids[:] = list(range(1, len(batch.ids) + 1))
 
@@ -378,14 +381,11 @@ class Session:
         self.cancelled = True
 
 
-def whole_of(count: int, nbytes: int) -> tuple[Whole, _transfer.Transfer, Counter[str]]:
+def whole_of(count: int, nbytes: int) -> tuple[Whole, Counter[str]]:
     moved: Counter[str] = Counter()
     paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}))
     session: Any = Session()
-    region: Any = None
-    wanted = [(f"s3://a/{i}", _memory.View(4096, nbytes, None), 0) for i in range(count)]
-    box = Box()
-    return Whole(paths, box, session, wanted, [(region, 1, b"")] * count), _transfer.Transfer(paths, box), moved
+    return Whole(paths, Box(), session, [(f"s3://a/{i}", _memory.View(4096, nbytes, None), 0) for i in range(count)]), moved
 
 
 def completion(moved: int, size: int, **more: Any) -> _native.Completion:
@@ -394,23 +394,22 @@ def completion(moved: int, size: int, **more: Any) -> _native.Completion:
 
 
 def test_is_waken_by_the_last() -> None:
-    whole, transfer, moved = whole_of(3, 100)
-    steps = whole.run(transfer)
+    whole, moved = whole_of(3, 100)
+    steps = whole.run(fail_fast=True)
     next(steps)
     woken = [whole.came(at, completion(100, 200, etag=b'"e"', cache=1)) for at in (2, 0, 0, 1)]
     assert woken == [False, False, False, True]
     with pytest.raises(StopIteration) as stop:
         next(steps)
-    assert stop.value.value == []
-    assert whole.done == [Got(100, 200, '"e"', "loopback", "hit")] * 3
+    assert stop.value.value == [Got(100, 200, '"e"', "loopback", "hit")] * 3
     assert moved == {"loopback": 300}
     assert whole.box.whole is None
 
 
 @pytest.mark.parametrize("size", [150, 50])
 def test_short_of_bytes_is_an_error(size: int) -> None:
-    whole, transfer, _ = whole_of(2, 100)
-    steps = whole.run(transfer)
+    whole, _ = whole_of(2, 100)
+    steps = whole.run(fail_fast=True)
     next(steps)
     assert whole.came(1, completion(30, size))
     with pytest.raises(railhead.StoreError, match="30 bytes came in place of"):
@@ -418,8 +417,8 @@ def test_short_of_bytes_is_an_error(size: int) -> None:
 
 
 def test_memory_that_is_held_is_an_error() -> None:
-    whole, transfer, _ = whole_of(2, 100)
-    steps = whole.run(transfer)
+    whole, _ = whole_of(2, 100)
+    steps = whole.run(fail_fast=True)
     next(steps)
     assert whole.came(0, completion(100, 100, flags=_native.WINDOW_HELD))
     with pytest.raises(railhead.MemoryHeld):
@@ -437,7 +436,7 @@ def _drained(steps: Any, whole: Whole) -> None:
 
 
 def test_interrupted_submission_waits_for_what_was_taken() -> None:
-    whole, transfer, _ = whole_of(3, 100)
+    whole, _ = whole_of(3, 100)
 
     def submit(batch: Batch) -> None:
         batch.ids[0] = 1
@@ -445,7 +444,7 @@ def test_interrupted_submission_waits_for_what_was_taken() -> None:
         raise KeyboardInterrupt
 
     whole._session.submit = submit  # type: ignore[method-assign]
-    steps = whole.run(transfer)
+    steps = whole.run(fail_fast=True)
     next(steps)
     whole.came(0, completion(100, 100))
     with pytest.raises(KeyboardInterrupt):

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any
 
-from railhead import _memory, _native, errors
+from railhead import _memory, errors
 from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, stored
 from railhead._memory import View
 from railhead._paths import Paths
@@ -19,7 +19,7 @@ from railhead._ring import COPIED_BYTES
 from railhead._session import Box, Outcome
 from railhead._settings import PUT_BYTES, split
 from railhead._transfer import Steps, Transfer
-from railhead._whole import Got, Wanted, Whole
+from railhead._whole import Got, Wanted, Whole, got_of
 
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
@@ -71,14 +71,6 @@ def _piece_bytes(paths: Paths, view: View) -> int:
     return PIECE_BYTES if view.nbytes <= COPIED_BYTES or paths.reaches(view) else COPIED_BYTES
 
 
-def _got(job: Get | Head) -> Got | Exception:
-    if job.error is not None:
-        return job.error
-    assert job.outcome is not None
-    moved = job.moved if isinstance(job, Get) else 0
-    return Got(moved, job.outcome.size, job.outcome.etag, job.via, _native.CACHE[job.outcome.cache])
-
-
 def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], progress: Progress,
              return_exceptions: bool) -> Steps[list[Any]]:
     wanted: list[Wanted] = []
@@ -91,17 +83,13 @@ def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], pr
             view, start = _memory.view(buffer, writable=True), 0
         wanted.append((url, view, start))
         total += view.nbytes
+    whole = None if progress else Whole.of(paths, box, wanted)
+    if whole is not None:
+        return (yield from whole.run(fail_fast=not return_exceptions))
+    jobs = [_read(paths, *each) for each in wanted]
     with reporting(progress, total, "read") as tell:
-        transfer = Transfer(paths, box, tell, fail_fast=not return_exceptions)
-        whole = None if tell else Whole.of(paths, box, wanted)
-        if whole is None:
-            jobs = [_read(paths, *each) for each in wanted]
-            yield from transfer.run(jobs)
-            return [_got(job) for job in jobs]
-        not_asked = yield from whole.run(transfer)
-        if not_asked or not transfer.is_done:
-            yield from transfer.run(not_asked)
-    return [each if isinstance(each, Got) else _got(each) for each in whole.done if each is not None]
+        yield from Transfer(paths, box, tell, fail_fast=not return_exceptions).run(jobs)
+    return [got_of(job) for job in jobs]
 
 
 def _read(paths: Paths, url: str, view: View, start: int) -> Get | Head:

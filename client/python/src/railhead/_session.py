@@ -102,19 +102,16 @@ class LoopBox(Box):
 class Batch:
     """
     `count` requests of one box that are submitted together, with what their windows lie in: that is alive until the last has its
-    completion. `left`: those that have none yet. `ids` are the library's numbers; 0: not taken.
+    completion. `left`: those that have none yet. Their numbers are `first_user` and what follows, and, of the library, `ids`,
+    where 0 is not taken.
     """
 
-    first_user = 0  # the session's number of the first; the others' follow
-
-    def __init__(self, box: Box, count: int) -> None:
+    def __init__(self, box: Box, session: Session, count: int) -> None:
         self.box = box
-        self.left = set(range(count))
+        self.first_user = session.reserve(count)
+        self.requests = (_native.Request * count)()
         self.ids = (ctypes.c_uint64 * count)()
-
-    def fill(self, requests: ctypes.Array[_native.Request], user: int) -> None:
-        """Describes each request, as `user` and what follows; all is zero before."""
-        raise NotImplementedError
+        self.left = set(range(count))
 
     def came(self, at: int, completion: _native.Completion) -> bool:
         """
@@ -192,18 +189,21 @@ class Session:
 
     # ---- Requests ----
 
+    def reserve(self, count: int) -> int:
+        """The first of so many numbers for requests."""
+        with self._lock:
+            first_user = self._last_user + 1
+            self._last_user += count
+            return first_user
+
     def submit(self, batch: Batch) -> None:
         """All of it, or, with an error, nothing; after an interrupt `batch.left` are those that were taken."""
         count = len(batch.ids)
-        array = (_native.Request * count)()
+        users = range(batch.first_user, batch.first_user + count)
         with self._lock:
-            first_user = batch.first_user = self._last_user + 1
-            self._last_user += count
-            users = range(first_user, first_user + count)
             try:
-                batch.fill(array, first_user)
                 self._pending.update(dict.fromkeys(users, batch))
-                result = self._library.railhead_submit(self._handle, array, count, batch.ids)
+                result = self._library.railhead_submit(self._handle, batch.requests, count, batch.ids)
                 if result != _native.OK:
                     self._check(result)
             except BaseException:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
@@ -35,13 +34,11 @@ class _Lost(Exception):
 class _Pieces(Batch):
     """Of a transfer, each of which is handed to it as soon as it has come."""
 
-    def __init__(self, box: Box, submissions: list[_Submission]) -> None:
-        super().__init__(box, len(submissions))
+    def __init__(self, box: Box, session: Session, submissions: list[_Submission]) -> None:
+        super().__init__(box, session, len(submissions))
         self._submissions = submissions
-
-    def fill(self, requests: ctypes.Array[_native.Request], user: int) -> None:
-        for at, ((piece, buffer, base, _), request) in enumerate(zip(self._submissions, requests, strict=True)):
-            piece.describe(request, user + at, buffer, base)
+        for at, ((piece, buffer, base, _), request) in enumerate(zip(submissions, self.requests, strict=True)):
+            piece.describe(request, self.first_user + at, buffer, base)
 
     def came(self, at: int, completion: _native.Completion) -> bool:
         self.box.arrived.append((self._submissions[at][0], outcome_of(completion)))
@@ -162,9 +159,10 @@ class Transfer:
             return
         assert self._session is not None
         pieces = [piece for piece, _, _, _ in batch]
-        submitted = _Pieces(self._box, batch)
         self._native.update(pieces)
+        submitted = None
         try:
+            submitted = _Pieces(self._box, self._session, batch)
             self._session.submit(submitted)
         except errors.ConnectionLost as error:
             for piece in pieces:
@@ -178,7 +176,7 @@ class Transfer:
                     self._submit([each])
         except BaseException:
             for at, piece in enumerate(pieces):
-                if not submitted.ids[at]:
+                if submitted is None or not submitted.ids[at]:
                     self._native.discard(piece)
                     self._release(piece)
             raise

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from railhead import _native, errors
-from railhead._jobs import PIECE_BYTES, Get
-from railhead._memory import Region, View
+from railhead._jobs import PIECE_BYTES, Get, Head
+from railhead._memory import View
 from railhead._paths import Paths
 from railhead._session import Batch, Box, Outcome, Session, outcome_of
 from railhead._settings import split
@@ -32,10 +33,31 @@ class Got:
     cache: str
 
 
-_new_object = object.__new__
+def got_of(job: Get | Head) -> Got | Exception:
+    if job.error is not None:
+        return job.error
+    assert job.outcome is not None
+    moved = job.moved if isinstance(job, Get) else 0
+    return Got(moved, job.outcome.size, job.outcome.etag, job.via, _native.CACHE[job.outcome.cache])
+
+
+_new_object, _set = object.__new__, object.__setattr__
 
 Wanted = tuple[str, View, int]  # the URL, the memory, and where in the object it begins
-_Place = tuple[Region, int, bytes]  # with the session's handle of it; bucket and key as C has them
+
+
+class _Name:
+    """Bucket and key where C reads them."""
+
+    def __init__(self, url: str) -> None:
+        bucket, key = (each.encode() for each in split(url))
+        self._text = ctypes.c_char_p(bucket + b"\0" + key)
+        self.bucket = ctypes.cast(self._text, ctypes.c_void_p).value
+        assert self.bucket
+        self.key = self.bucket + len(bucket) + 1
+
+
+_name = lru_cache(4096)(_Name)  # programs read the same again
 
 
 class Whole(Batch):
@@ -44,14 +66,14 @@ class Whole(Batch):
     come as it should. That is a transfer's from then on, as if it had asked for it.
     """
 
-    def __init__(self, paths: Paths, box: Box, session: Session, wanted: Sequence[Wanted], places: Sequence[_Place]) -> None:
-        super().__init__(box, len(wanted))
+    def __init__(self, paths: Paths, box: Box, session: Session, wanted: Sequence[Wanted]) -> None:
+        super().__init__(box, session, len(wanted))
         self._paths = paths
         self._session = session
-        self._via = session.via
         self._wanted = wanted
-        self._places = places
-        self._troubles: deque[tuple[int, Outcome]] = deque()
+        self._names: list[_Name] = []
+        self._troubles: list[tuple[int, Outcome]] = []
+        self._moved = 0
         self.done: list[Got | Get | None] = [None] * len(wanted)
 
     @staticmethod
@@ -60,41 +82,41 @@ class Whole(Batch):
         session = paths.standing()
         if session is None or not 0 < len(wanted) <= paths.settings.in_flight:
             return None
-        places, region_of = [], paths.region
-        for url, view, _ in wanted:
-            region = region_of(view) if 0 < view.nbytes <= PIECE_BYTES else None
-            if region is None or not (handle := region.known(session)):
-                return None
-            bucket, key = split(url)
-            try:
-                places.append((region, handle, f"{bucket}\0{key}\0".encode()))
-            except UnicodeEncodeError:
-                return None
-        return Whole(paths, box, session, wanted, places)
+        made = Whole(paths, box, session, wanted)
+        return made if made._describe() else None
 
-    def fill(self, requests: ctypes.Array[_native.Request], user: int) -> None:
-        texts = b"".join(text for _, _, text in self._places)
-        self._texts = ctypes.c_char_p(texts)  # alive while the library reads them
-        name = ctypes.cast(self._texts, ctypes.c_void_p).value or 0
-        pack, at, get, part = _REQUEST.pack_into, 0, _native.GET, _native.RANGE
-        for (_, (address, nbytes, _, _), start), (region, handle, text) in zip(self._wanted, self._places, strict=True):
-            flags, last = (part, start + nbytes - 1) if start else (0, 0)
-            pack(requests, at, get, flags, name, name + text.index(0) + 1, 0, 0, 0, 0, handle,
-                 address - region.memory.address, nbytes, start, last, 0, 0, user)
+    def _describe(self) -> bool:
+        requests, names, session, around = self.requests, self._names, self._session, self._paths.regions.around
+        pack, at, get, user = _REQUEST.pack_into, 0, _native.GET, self.first_user
+        for url, view, start in self._wanted:
+            address, nbytes, _, _ = view
+            region = around(view) if 0 < nbytes <= PIECE_BYTES else None
+            if region is None or not (handle := region.known(session)):
+                return False
+            try:
+                name = _name(url)
+            except UnicodeEncodeError:
+                return False
+            names.append(name)
+            flags, last = (_native.RANGE, start + nbytes - 1) if start else (0, 0)
+            pack(requests, at, get, flags, name.bucket, name.key, 0, 0, 0, 0, handle, address - region.memory.address, nbytes,
+                 start, last, 0, 0, user)
             at += _REQUEST_BYTES
-            name += len(text)
             user += 1
+        return True
 
     def came(self, at: int, completion: _native.Completion) -> bool:
-        _, view, start = self._wanted[at]
-        moved, size, expected = completion.bytes, completion.object_bytes, view.nbytes
+        _, (_, expected, _, _), start = self._wanted[at]
+        moved, size = completion.bytes, completion.object_bytes
         if size - start < expected:
             expected = max(0, size - start)
         if completion.result == _native.OK and moved == expected and not completion.flags & _native.WINDOW_HELD:
+            if at in self.left:
+                self._moved += moved
             self.done[at] = made = _new_object(Got)
             # As Got(...), which takes twice as long.
-            made.__dict__.update(length=moved, size=size, etag=completion.etag.decode(), via=self._via,
-                                 cache=_native.CACHE[completion.cache])
+            _set(made, "__dict__", {"length": moved, "size": size, "etag": completion.etag.decode(), "via": self._session.via,
+                                    "cache": _native.CACHE[completion.cache]})
         else:
             self._troubles.append((at, outcome_of(completion)))
         self.left.discard(at)
@@ -103,40 +125,50 @@ class Whole(Batch):
         self.box.arrived.append((None, None))
         return True
 
-    def run(self, transfer: Transfer) -> Steps[list[Get]]:
-        """What was not asked for. `done` has, at its place, what was: a Got, or what the transfer has to do with."""
-        box, left = self.box, self.left
+    def run(self, *, fail_fast: bool) -> Steps[list[Any]]:
+        """Each one's Got, or its error."""
+        box, transfer, not_asked = self.box, None, []
         try:
             try:
                 self._session.submit(self)
             except (errors.ConnectionLost, ValueError):
                 # Of many, all were refused for one of them.
-                return [self._get(at) for at in range(len(self._wanted))]
+                not_asked = [self._job(at) for at in range(len(self._wanted))]
             box.whole = self
-            is_left = True
-            while is_left:
+            while True:
+                is_last = not self.left  # before it looks for troubles: none comes behind the last
+                if self._troubles:
+                    transfer = transfer or Transfer(self._paths, box, fail_fast=fail_fast)
+                    self._give_to(transfer)
+                if is_last:
+                    break
                 yield self._session
                 box.arrived.clear()
-                is_left = bool(left)  # before it looks for troubles: none comes behind the last
-                self._see_to_troubles(transfer)
         except BaseException:
             yield from self._drain()
             raise
         finally:
             box.whole = None
-            self._paths.count(self._via, sum(each.length for each in self.done if isinstance(each, Got)))
-        return []
+            if self._moved:
+                self._paths.count(self._session.via, self._moved)
+        if not_asked:
+            transfer = Transfer(self._paths, box, fail_fast=fail_fast)
+        if transfer is None:
+            return list(self.done)
+        if not_asked or not transfer.is_done:
+            yield from transfer.run(not_asked)
+        return [got_of(each) if isinstance(each, Get) else each for each in self.done]
 
-    def _get(self, at: int) -> Get:
+    def _job(self, at: int) -> Get:
         url, view, start = self._wanted[at]
         self.done[at] = job = Get(url, view, start)
         return job
 
-    def _see_to_troubles(self, transfer: Transfer) -> None:
+    def _give_to(self, transfer: Transfer) -> None:
         while self._troubles:
-            at, outcome = self._troubles.popleft()
-            if self.done[at] is None:  # not yet seen to
-                transfer.take(self._get(at), outcome, self._session)
+            at, outcome = self._troubles.pop(0)
+            if self.done[at] is None:  # not yet given
+                transfer.take(self._job(at), outcome, self._session)
 
     def _drain(self) -> Steps[None]:
         """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""
