@@ -213,7 +213,7 @@ def test_first_error_cancels_the_rest(own_rack: Rack, stopped_store: Callable[[]
 
 
 def test_deadline(own_rack: Rack, stopped_store: Callable[[], str]) -> None:
-    with own_rack.client(fabric="loopback", deadline=1) as client:
+    with own_rack.client(fabric="loopback", deadline=3) as client:
         buffers = known(client, 2, MIB)
         reads = list(zip([stopped_store(), "s3://data/whole-1"], buffers, strict=True))
         late, got = client.get_many(reads, return_exceptions=True)
