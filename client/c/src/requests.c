@@ -59,6 +59,8 @@ static void finish(struct rh_requests *requests, struct rh_request *request, int
         request->completion.code = code;
     }
     append(&requests->done, request);
+    requests->done_count++;
+    requests->failed += result != RAILHEAD_OK;
     rh_requests_tell(requests);
 }
 
@@ -271,8 +273,26 @@ void rh_requests_end(struct rh_requests *requests, bool held) {
     rh_requests_tell(requests);
 }
 
+bool rh_requests_enough(const struct rh_requests *requests, const struct rh_collector *collector) {
+    return requests->done.first
+           && (requests->last_id > collector->last_id || requests->failed > 0 || requests->done_count >= collector->room
+               || (requests->sent == 0 && !requests->waiting.first));
+}
+
+bool rh_requests_wanted(const struct rh_requests *requests) {
+    const struct rh_collector *collector = requests->collectors;
+    while (collector && !rh_requests_enough(requests, collector)) {
+        collector = collector->next;
+    }
+    return collector != NULL;
+}
+
 struct rh_request *rh_requests_take(struct rh_requests *requests, bool over) {
     struct rh_request *request = remove_first(&requests->done);
+    if (request) {
+        requests->done_count--;
+        requests->failed -= request->completion.result != RAILHEAD_OK;
+    }
     if (!requests->done.first && requests->told && !over) {
         uint64_t count;
         requests->told = false;

@@ -231,6 +231,9 @@ static void heard(struct rh_session *session, const struct rh_message *message) 
         case RH_ANSWERS:
             taken = message->bytes == 0
                         ? -1 : rh_requests_answered(&session->requests, message->payload, message->bytes, false);
+            if (taken == 0 && !rh_requests_wanted(&session->requests)) {
+                return; /* nobody is waken for nothing */
+            }
             break;
         case RH_ENDED: {
             struct rh_error why;

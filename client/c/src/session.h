@@ -70,8 +70,18 @@ struct rh_requests {
     size_t max_message;
     struct rh_list waiting;
     struct rh_list done;
+    size_t done_count;
+    size_t failed; /* of those that are done */
     int event_fd; /* readable while `done` is not empty, and in OVER */
     bool told;
+    struct rh_collector *collectors; /* who waits for completions */
+};
+
+/* One thread's wait for completions: for one of them, or, until somebody submits more than `last_id`, for all. */
+struct rh_collector {
+    struct rh_collector *next;
+    size_t room;
+    uint64_t last_id;
 };
 
 /* What one asked, and waits for. */
@@ -167,6 +177,9 @@ void rh_requests_cancel(struct rh_requests *requests, uint64_t id);
 bool rh_requests_late(struct rh_requests *requests, int64_t now, int64_t patience);
 /* All that is left is done, without an answer. */
 void rh_requests_end(struct rh_requests *requests, bool held);
+/* Whether the collector has to wait no longer; and whether any has not. */
+bool rh_requests_enough(const struct rh_requests *requests, const struct rh_collector *collector);
+bool rh_requests_wanted(const struct rh_requests *requests);
 struct rh_request *rh_requests_take(struct rh_requests *requests, bool over);
 /* Makes the event descriptor readable. */
 void rh_requests_tell(struct rh_requests *requests);

@@ -109,6 +109,9 @@ RAILHEAD_PUBLIC int32_t railhead_submit(railhead_session *session, const railhea
         add_all(&core->requests, first, ids);
         rh_session_flush(core);
         rh_session_hurry(core, core->requests.next_deadline);
+        if (core->requests.done.first) {
+            pthread_cond_broadcast(&core->changed); /* who waits for all is not to wait for these, too */
+        }
     } else {
         rh_session_ended(core, &error);
     }
@@ -179,7 +182,22 @@ static void flush_all(struct rh_session *core, railhead_completion *completions,
 
 enum { AT_A_TIME = 256 };
 
-static int32_t collect(railhead_session *session, railhead_completion *completions, size_t room, int64_t until) {
+/* Waits until it has enough, the session is over, or the time has come; under the lock. */
+static void await_enough(struct rh_session *core, struct rh_collector *mine, int64_t until) {
+    struct rh_collector **link = &core->requests.collectors;
+    mine->next = *link;
+    *link = mine;
+    while (!rh_requests_enough(&core->requests, mine) && core->state != RH_OVER && rh_now_millis() < until) {
+        rh_session_wait(core, until);
+    }
+    while (*link != mine) {
+        link = &(*link)->next;
+    }
+    *link = mine->next;
+}
+
+static int32_t collect(railhead_session *session, railhead_completion *completions, size_t room, uint64_t last_id,
+                       int64_t until) {
     struct rh_session *core = session->core;
     railhead_buffer *to_flush[AT_A_TIME];
     size_t total = 0, taken;
@@ -188,9 +206,7 @@ static int32_t collect(railhead_session *session, railhead_completion *completio
                          : rh_report_as(RAILHEAD_ENDED, "the session is the parent process's");
     }
     pthread_mutex_lock(&core->lock);
-    while (!core->requests.done.first && core->state != RH_OVER && rh_now_millis() < until) {
-        rh_session_wait(core, until);
-    }
+    await_enough(core, &(struct rh_collector){.room = room, .last_id = last_id}, until);
     do {
         size_t left = room - total < AT_A_TIME ? room - total : AT_A_TIME;
         taken = take(core, completions + total, to_flush, left);
@@ -207,14 +223,19 @@ static int32_t collect(railhead_session *session, railhead_completion *completio
 }
 
 RAILHEAD_PUBLIC int32_t railhead_poll(railhead_session *session, railhead_completion *completions, size_t room) {
-    return collect(session, completions, room, INT64_MIN);
+    return collect(session, completions, room, 0, INT64_MIN);
 }
 
 RAILHEAD_PUBLIC int32_t railhead_wait(railhead_session *session, railhead_completion *completions, size_t room,
                                       int64_t timeout_millis) {
+    return railhead_wait_all(session, completions, room, 0, timeout_millis);
+}
+
+RAILHEAD_PUBLIC int32_t railhead_wait_all(railhead_session *session, railhead_completion *completions, size_t room,
+                                          uint64_t last_id, int64_t timeout_millis) {
     int64_t now = rh_now_millis();
     bool forever = timeout_millis < 0 || timeout_millis > INT64_MAX - 1 - now;
-    return collect(session, completions, room, forever ? INT64_MAX : now + timeout_millis);
+    return collect(session, completions, room, last_id, forever ? INT64_MAX : now + timeout_millis);
 }
 
 RAILHEAD_PUBLIC void railhead_completions_free(railhead_completion *completions, size_t count) {

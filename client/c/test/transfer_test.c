@@ -216,6 +216,47 @@ static void what_is_cancelled_has_its_completion(void) {
     close_site(site);
 }
 
+static int32_t wait_all(struct site *site, railhead_completion *completions, size_t room, uint64_t last_id) {
+    int32_t came = railhead_wait_all(site->session, completions, room, last_id, PATIENCE_MILLIS);
+    CHECK(came > 0, "%d: %s", came, came < 0 ? railhead_last_error() : "none in time");
+    return came;
+}
+
+static void who_waits_for_all_is_waken_once(void) {
+    struct site *site = open_site(8, 10000);
+    railhead_request requests[5];
+    railhead_completion completions[5];
+    uint64_t ids[5];
+    for (uint64_t i = 0; i < 5; i++) {
+        requests[i] = get(site, i * 100, 0, 99);
+        requests[i].user = i;
+    }
+    submit(site, requests, 5, ids);
+    CHECK(wait_all(site, completions, 5, ids[4]) == 5, "all of them");
+    railhead_completions_free(completions, 5);
+
+    submit(site, requests, 5, ids);
+    CHECK(wait_all(site, completions, 2, ids[4]) == 2 && wait_all(site, completions + 2, 3, ids[4]) == 3, "as there is room");
+    railhead_completions_free(completions, 5);
+
+    site->gateway.fault = HOLD_REQUESTS;
+    submit(site, requests, 3, ids);
+    CHECK(railhead_wait_all(site->session, completions, 5, ids[2], 20) == 0, "none in time");
+    await(&site->gateway.seen, 13);
+    CHECK(railhead_cancel(site->session, ids, 1) == RAILHEAD_OK, "%s", railhead_last_error());
+    CHECK(wait_all(site, completions, 5, ids[2]) == 1 && completions[0].result == RAILHEAD_CANCELLED, "one that failed");
+    railhead_completions_free(completions, 1);
+
+    site->gateway.fault = NO_FAULT;
+    submit(site, requests + 3, 1, NULL);
+    CHECK(wait_all(site, completions, 5, ids[2]) == 1 && completions[0].user == 3, "one that somebody else submitted");
+    railhead_completions_free(completions, 1);
+    CHECK(railhead_cancel(site->session, ids, 3) == RAILHEAD_OK, "%s", railhead_last_error());
+    collect(site, completions, 2);
+    railhead_completions_free(completions, 2);
+    close_site(site);
+}
+
 static void a_request_has_its_time(void) {
     struct site *site = open_site(1, 10000);
     railhead_request requests[] = {get(site, 0, 0, 99), get(site, 100, 0, 99)};
@@ -438,6 +479,7 @@ int main(void) {
     objects_are_described_and_put();
     batches_are_within_the_credits((unsigned)time(NULL));
     what_is_cancelled_has_its_completion();
+    who_waits_for_all_is_waken_once();
     a_request_has_its_time();
     a_gateway_that_hangs_keeps_the_window();
     a_gateway_that_dies_in_a_transfer(DIE_IN_TRANSFER, "");

@@ -13,7 +13,7 @@
  * of its own, which runs none of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
  * wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
  * railhead_release, where the gateway is silent. Of one session's registrations and releases each waits for those before it,
- * too. railhead_wait waits as long as it is told; nothing else waits.
+ * too. railhead_wait and railhead_wait_all wait as long as they are told; nothing else waits.
  *
  * Forks. A child of fork has no session: railhead_close there gives back this process's part, and every other call fails.
  *
@@ -261,6 +261,15 @@ int32_t railhead_poll(railhead_session *session, railhead_completion *completion
 
 /* As railhead_poll, after waiting for one: at most so long, and without end for a negative timeout. 0: none in time. */
 int32_t railhead_wait(railhead_session *session, railhead_completion *completions, size_t room, int64_t timeout_millis);
+
+/*
+ * As railhead_wait, but after waiting for all requests that are under way: for who has no use for the first alone, and is waken
+ * once. It waits no longer when `room` of them are done, when one is done that is not RAILHEAD_OK, or when one is done and a
+ * request with a higher number than `last_id` was submitted, so that others who share the session have theirs. When the time
+ * is over: what is done by then.
+ */
+int32_t railhead_wait_all(railhead_session *session, railhead_completion *completions, size_t room, uint64_t last_id,
+                          int64_t timeout_millis);
 
 /* Gives back what completions point to. Also after the session was closed. */
 void railhead_completions_free(railhead_completion *completions, size_t count);

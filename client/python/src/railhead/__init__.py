@@ -1,8 +1,9 @@
 """Objects of an S3 store, read through a Railhead gateway straight into memory: by RDMA, or over shared memory."""
 
-from railhead._calls import Got, Info, Read, Stored
+from railhead._calls import Info, Read, Stored
 from railhead._paths import Report
 from railhead._settings import Credentials
+from railhead._whole import Got
 from railhead.client import Client, connect
 from railhead.errors import (
     AccessDenied,

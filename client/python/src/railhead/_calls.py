@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any
 
-from railhead import _memory, _native, errors
+from railhead import _memory, errors
 from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, stored
 from railhead._memory import View
 from railhead._paths import Paths
@@ -19,6 +19,7 @@ from railhead._ring import COPIED_BYTES
 from railhead._session import Box, Outcome
 from railhead._settings import PUT_BYTES, split
 from railhead._transfer import Steps, Transfer
+from railhead._whole import Got, Wanted, Whole, got_of
 
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
@@ -33,17 +34,6 @@ class Read:
     buffer: Any
     start: int = 0
     length: int | None = None
-
-
-@dataclass(frozen=True)
-class Got:
-    """What was read: `length` bytes of an object that has `size`."""
-
-    length: int
-    size: int
-    etag: str
-    via: str
-    cache: str
 
 
 @dataclass(frozen=True)
@@ -81,30 +71,30 @@ def _piece_bytes(paths: Paths, view: View) -> int:
     return PIECE_BYTES if view.nbytes <= COPIED_BYTES or paths.reaches(view) else COPIED_BYTES
 
 
-def _got(job: Get | Head) -> Got | Exception:
-    if job.error is not None:
-        return job.error
-    assert job.outcome is not None
-    moved = job.moved if isinstance(job, Get) else 0
-    return Got(moved, job.outcome.size, job.outcome.etag, job.via, _native.CACHE[job.outcome.cache])
-
-
 def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], progress: Progress,
              return_exceptions: bool) -> Steps[list[Any]]:
-    jobs: list[Get | Head] = []
+    wanted: list[Wanted] = []
     total = 0
     for each in reads:
         if isinstance(each, Read):
-            url, start, view = each.url, each.start, _target(each)
+            url, view, start = each.url, _target(each), each.start
         else:
             url, buffer = each
-            start, view = 0, _memory.view(buffer, writable=True)
+            view, start = _memory.view(buffer, writable=True), 0
+        wanted.append((url, view, start))
         total += view.nbytes
-        # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
-        jobs.append(Get(url, view, start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(url))
+    whole = None if progress else Whole.of(paths, box, wanted)
+    if whole is not None:
+        return (yield from whole.run(fail_fast=not return_exceptions))
+    jobs = [_read(paths, *each) for each in wanted]
     with reporting(progress, total, "read") as tell:
-        yield from Transfer(paths, box, tell).run(jobs, not return_exceptions)
-    return [_got(job) for job in jobs]
+        yield from Transfer(paths, box, tell, fail_fast=not return_exceptions).run(jobs)
+    return [got_of(job) for job in jobs]
+
+
+def _read(paths: Paths, url: str, view: View, start: int) -> Get | Head:
+    # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
+    return Get(url, view, start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(url)
 
 
 def get_into(paths: Paths, box: Box, read: Read) -> Steps[Got]:
@@ -129,13 +119,13 @@ def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = 
     with reporting(progress, None, "read") as tell:
         begun = [(want, *_begin(want)) for want in wants]
         fail_fast = not return_exceptions
-        yield from Transfer(paths, box, tell).run([job for _, _, job in begun if job], fail_fast)
+        yield from Transfer(paths, box, tell, fail_fast=fail_fast).run([job for _, _, job in begun if job])
         made, rest = [], []
         for want, first, job in begun:
             result, more = _rest(paths, want, first, job) if job and not job.error else (job.error if job else b"", None)
             made.append(result)
             rest.append(more)
-        yield from Transfer(paths, box, tell).run([job for job in rest if job], fail_fast)
+        yield from Transfer(paths, box, tell, fail_fast=fail_fast).run([job for job in rest if job])
     return [more.error if more and more.error else result for result, more in zip(made, rest, strict=True)]
 
 
@@ -187,7 +177,7 @@ def _new_bytes(nbytes: int) -> tuple[bytes, View]:
 
 def head(paths: Paths, box: Box, url: str) -> Steps[Info]:
     job = Head(url)
-    yield from Transfer(paths, box).run([job], True)
+    yield from Transfer(paths, box).run([job])
     assert job.outcome is not None
     return _info(url, job.outcome)
 
@@ -224,7 +214,7 @@ class Upload:
         view = _memory.view(buffer, writable=False)
         count = max(1, view.nbytes // min(part_bytes, self.paths.settings.ring // 2))
         job = Parts(self.url, view, self.upload_id, -(-view.nbytes // count), first_number=first_number)
-        yield from Transfer(self.paths, box).run([job], True)
+        yield from Transfer(self.paths, box).run([job])
         return job.etags
 
     def create(self) -> None:
@@ -262,7 +252,7 @@ def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | 
         transfer = Transfer(paths, box, tell)
         if view.nbytes <= PUT_BYTES:
             job = Put(url, view, headers, if_none_match=if_none_match)
-            yield from transfer.run([job], True)
+            yield from transfer.run([job])
             assert job.outcome is not None
             return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
         upload = Upload(paths, url, headers, if_none_match)
@@ -274,7 +264,7 @@ def _in_parts(transfer: Transfer, upload: Upload, view: View) -> Steps[Stored]:
     try:
         yield upload.create
         job = Parts(upload.url, view, upload.upload_id, part_bytes)
-        yield from transfer.run([job], True)
+        yield from transfer.run([job])
     except BaseException:
         yield upload.abort
         raise

@@ -96,6 +96,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "railhead_cancel": (c_int32, [c_void_p, POINTER(c_uint64), c_size_t]),
     "railhead_poll": (c_int32, [c_void_p, POINTER(Completion), c_size_t]),
     "railhead_wait": (c_int32, [c_void_p, POINTER(Completion), c_size_t, c_int64]),
+    "railhead_wait_all": (c_int32, [c_void_p, POINTER(Completion), c_size_t, c_uint64, c_int64]),
     "railhead_completions_free": (None, [POINTER(Completion), c_size_t]),
     "railhead_event_fd": (c_int32, [c_void_p]),
 }

@@ -138,6 +138,11 @@ class Paths:
 
     # ---- Memory ----
 
+    @property
+    def regions(self) -> Regions:
+        """Registered memory."""
+        return self._regions
+
     def region(self, view: View) -> Region | None:
         """Registered memory that the view lies in."""
         return self._regions.around(view)

@@ -7,7 +7,6 @@ import ctypes
 import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from railhead import _native, errors
@@ -39,7 +38,12 @@ class Outcome(NamedTuple):
 
 
 class Box:
-    """Where what one call waits for arrives, from any thread. One waits at a time."""
+    """
+    Where what one call waits for arrives, from any thread. One waits at a time. `whole`: what it waits for, where that is of no
+    use before its last request is done, or one has failed.
+    """
+
+    whole: Batch | None = None
 
     def __init__(self) -> None:
         self.arrived: deque[tuple[Any, Any]] = deque()
@@ -95,18 +99,26 @@ class LoopBox(Box):
         self._there.clear()
 
 
-# A piece, the buffer that its window lies in with the address where that begins, and what is to be kept meanwhile.
-Submission = tuple[Any, int, int, object]
+class Batch:
+    """
+    `count` requests of one box that are submitted together, with what their windows lie in: that is alive until the last has its
+    completion. `left`: those that have none yet. Their numbers are `first_user` and what follows, and, of the library, `ids`,
+    where 0 is not taken.
+    """
 
+    def __init__(self, box: Box, session: Session, count: int) -> None:
+        self.box = box
+        self.first_user = session.reserve(count)
+        self.requests = (_native.Request * count)()
+        self.ids = (ctypes.c_uint64 * count)()
+        self.left = set(range(count))
 
-class _Pending(NamedTuple):
-    """`keep` is what the window lies in: alive until the completion. `ids[at]` is the library's number; 0: not taken."""
-
-    box: Box
-    piece: Any
-    keep: object
-    ids: ctypes.Array[ctypes.c_uint64]
-    at: int
+    def came(self, at: int, completion: _native.Completion) -> bool:
+        """
+        Takes in what the library has of a request: whether who waits is to be waken. By whoever leads; a second time, to the same
+        effect, where the first was interrupted.
+        """
+        raise NotImplementedError
 
 
 class Session:
@@ -123,7 +135,7 @@ class Session:
         self.via = "verbs" if fabric == _native.VERBS else "loopback"
         self._http = http  # called by the library while it connects
         self._bell = bell
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, Batch] = {}
         self._registered: dict[int, View] = {}
         self._last_user = 0
         self._lock = threading.Lock()
@@ -177,34 +189,35 @@ class Session:
 
     # ---- Requests ----
 
-    def submit(self, requests: Sequence[Submission], box: Box) -> None:
-        """All of them, or none with an error."""
-        count = len(requests)
-        ids, array = (ctypes.c_uint64 * count)(), (_native.Request * count)()
+    def reserve(self, count: int) -> int:
+        """The first of so many numbers for requests."""
         with self._lock:
             first_user = self._last_user + 1
             self._last_user += count
+            return first_user
+
+    def submit(self, batch: Batch) -> None:
+        """All of it, or, with an error, nothing; after an interrupt `batch.left` are those that were taken."""
+        count = len(batch.ids)
+        users = range(batch.first_user, batch.first_user + count)
+        with self._lock:
             try:
-                for at, ((piece, buffer, base, keep), request) in enumerate(zip(requests, array, strict=True)):
-                    piece.describe(request, first_user + at, buffer, base)
-                    self._pending[first_user + at] = _Pending(box, piece, keep, ids, at)
-                self._check(self._library.railhead_submit(self._handle, array, count, ids))
+                self._pending.update(dict.fromkeys(users, batch))
+                result = self._library.railhead_submit(self._handle, batch.requests, count, batch.ids)
+                if result != _native.OK:
+                    self._check(result)
             except BaseException:
                 # An interrupt may have come after it has taken them.
-                for at in range(count):
-                    if not ids[at]:
-                        self._pending.pop(first_user + at, None)
+                for at, user in enumerate(users):
+                    if not batch.ids[at]:
+                        self._pending.pop(user, None)
+                        batch.left.discard(at)
                 raise
-
-    def under_way(self, box: Box) -> set[Any]:
-        """The pieces of one box that have no completion yet."""
-        with self._lock:
-            return {each.piece for each in self._pending.values() if each.box is box}
 
     def cancel(self, box: Box) -> None:
         """Of the requests of one box. Each has its completion all the same."""
         with self._lock:
-            numbers = [each.ids[each.at] for each in self._pending.values() if each.box is box]
+            numbers = [batch.ids[user - batch.first_user] for user, batch in self._pending.items() if batch.box is box]
             if numbers and self.close.alive:
                 self._library.railhead_cancel(self._handle, (ctypes.c_uint64 * len(numbers))(*numbers), len(numbers))
 
@@ -233,17 +246,24 @@ class Session:
     def _collect(self, millis: int, mine: Box | None = None) -> None:
         """
         What an interrupt left is handed out first: each completion is in the array until its box has it. Who leads looks into its
-        own box, which has no need to be waken.
+        own box, which has no need to be waken; where nobody else has anything under way, it waits for all of what is of use only
+        whole.
         """
         if self._completions[0].user:
             self._hand_out(mine)
+        whole = mine.whole if mine is not None else None
         try:
-            got = self._library.railhead_wait(self._handle, self._array, _ROOM, millis)
+            if whole is not None and len(whole.left) == len(self._pending):
+                # Whoever submits from now on has a higher number.
+                got = self._library.railhead_wait_all(self._handle, self._array, _ROOM, whole.ids[-1], millis)
+            else:
+                got = self._library.railhead_wait(self._handle, self._array, _ROOM, millis)
         finally:
             self._hand_out(mine)
         if got == _native.ENDED:
             raise AssertionError("a request has no completion, and the session is over")
-        self._check(min(got, 0))
+        if got < 0:
+            self._check(got)
 
     def _hand_out(self, mine: Box | None) -> None:
         users, boxes, all_pending = [], set(), self._pending
@@ -252,15 +272,12 @@ class Session:
             if not user:
                 break
             users.append(user)
-            pending = all_pending.get(user)
-            if pending is not None:
-                box, piece, keep, _, _ = pending
-                outcome = _outcome(completion)
-                if outcome.held:
-                    held.append(keep)
-                box.arrived.append((piece, outcome))
-                if box is not mine:
-                    boxes.add(box)
+            batch = all_pending.get(user)
+            if batch is not None:
+                if completion.flags & _native.WINDOW_HELD:
+                    held.append(batch)
+                if batch.came(user - batch.first_user, completion) and batch.box is not mine:
+                    boxes.add(batch.box)
         if not users:
             return
         for box in boxes:
@@ -295,7 +312,7 @@ class Session:
                 self._leave()
 
 
-def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, _Pending],
+def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, Batch],
            registered: dict[int, View]) -> None:
     if library.railhead_close(handle) == _native.HELD:
         held.extend([*pending.values(), *registered.values()])
@@ -316,7 +333,7 @@ def _options(settings: Settings, fabric: int, http: Any) -> _native.Options:
     return options
 
 
-def _outcome(completion: _native.Completion) -> Outcome:
+def outcome_of(completion: _native.Completion) -> Outcome:
     result = completion.result
     code = message = ""
     if result != _native.OK:

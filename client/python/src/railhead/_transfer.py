@@ -11,7 +11,7 @@ from railhead._jobs import Job, Piece
 from railhead._memory import Region, View, copy, held
 from railhead._paths import Paths
 from railhead._ring import Ring, Slot
-from railhead._session import Box, Outcome, Session, Submission, of_result
+from railhead._session import Batch, Box, Outcome, Session, of_result, outcome_of
 
 Result = TypeVar("Result")
 # What a transfer needs next: to have a function called that blocks, or to be waken when its box has something, by leading
@@ -23,17 +23,38 @@ _MOST_TRIES = 3
 _AT_ONCE = 8  # pieces of an object of which nothing is known: asking a gateway in vain costs little
 
 
+# A piece, the buffer that its window lies in with the address where that begins, and that buffer's region.
+_Submission = tuple[Piece, int, int, object]
+
+
 class _Lost(Exception):
     """The session ended while memory was registered with it."""
+
+
+class _Pieces(Batch):
+    """Of a transfer, each of which is handed to it as soon as it has come."""
+
+    def __init__(self, box: Box, session: Session, submissions: list[_Submission]) -> None:
+        super().__init__(box, session, len(submissions))
+        self._submissions = submissions
+        for at, ((piece, buffer, base, _), request) in enumerate(zip(submissions, self.requests, strict=True)):
+            piece.describe(request, self.first_user + at, buffer, base)
+
+    def came(self, at: int, completion: _native.Completion) -> bool:
+        self.box.arrived.append((self._submissions[at][0], outcome_of(completion)))
+        self.left.discard(at)
+        return True
 
 
 class Transfer:
     """
     The pieces of some jobs, `in_flight` of them at a time. It yields its needs to a driver, which is a thread's or an event
-    loop's, and whatever is thrown into it, it ends only when no request of its own is under way any more.
+    loop's, and whatever is thrown into it, it ends only when no request of its own is under way any more. With the first error
+    it is over if it is to `fail_fast`; else errors are their jobs'.
     """
 
-    def __init__(self, paths: Paths, box: Box, progress: Callable[[int], object] | None = None) -> None:
+    def __init__(self, paths: Paths, box: Box, progress: Callable[[int], object] | None = None, *,
+                 fail_fast: bool = True) -> None:
         self._paths = paths
         self._box = box
         self._progress = progress
@@ -45,10 +66,20 @@ class Transfer:
         self._asked = False                # for a slot
         self._session: Session | None = None
         self._lost = False                 # the session: another one when nothing is under way in it
-        self._fail_fast = False
-
-    def run(self, jobs: Sequence[Job], fail_fast: bool) -> Steps[None]:
         self._fail_fast = fail_fast
+
+    def take(self, job: Job, outcome: Outcome, session: Session) -> None:
+        """The outcome of the job's first and only piece, which somebody else asked for. What is still to be done, `run` does."""
+        self._session = session
+        [piece] = job.first(1)
+        self._came(piece, outcome)
+        self._check(piece)
+
+    @property
+    def is_done(self) -> bool:
+        return not self._ready
+
+    def run(self, jobs: Sequence[Job]) -> Steps[None]:
         try:
             self._session = yield from self._open()
             for job in jobs:
@@ -75,7 +106,7 @@ class Transfer:
         if self._lost and not self._native:
             self._session = yield from self._open()
             self._lost = False
-        batch: list[Submission] = []
+        batch: list[_Submission] = []
         try:
             ready, in_flight = self._ready, self._paths.settings.in_flight
             while ready and not self._lost and len(self._native) + len(self._http) + len(batch) < in_flight:
@@ -92,7 +123,7 @@ class Transfer:
             raise
         self._submit(batch)
 
-    def _start_one(self, batch: list[Submission]) -> Steps[bool]:
+    def _start_one(self, batch: list[_Submission]) -> Steps[bool]:
         """The first that is ready; False where it has to wait for its place. It stays ready until it has begun."""
         piece = self._ready[0]
         if not piece.job.error:
@@ -119,18 +150,20 @@ class Transfer:
         self._ready.popleft()
         return True
 
-    def _add(self, batch: list[Submission], piece: Piece, region: Region | None) -> None:
+    def _add(self, batch: list[_Submission], piece: Piece, region: Region | None) -> None:
         buffer, base = (region.buffer(self._session), region.memory.address) if region is not None else (0, 0)
-        batch.append((piece, buffer, base, (piece.view, region)))
+        batch.append((piece, buffer, base, region))
 
-    def _submit(self, batch: list[Submission]) -> None:
+    def _submit(self, batch: list[_Submission]) -> None:
         if not batch:
             return
         assert self._session is not None
         pieces = [piece for piece, _, _, _ in batch]
         self._native.update(pieces)
+        submitted = None
         try:
-            self._session.submit(batch, self._box)
+            submitted = _Pieces(self._box, self._session, batch)
+            self._session.submit(submitted)
         except errors.ConnectionLost as error:
             for piece in pieces:
                 self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
@@ -142,9 +175,9 @@ class Transfer:
                 for each in batch:
                     self._submit([each])
         except BaseException:
-            self._native &= self._session.under_way(self._box)
-            for piece in pieces:
-                if piece not in self._native:
+            for at, piece in enumerate(pieces):
+                if submitted is None or not submitted.ids[at]:
+                    self._native.discard(piece)
                     self._release(piece)
             raise
 
@@ -337,12 +370,12 @@ class Transfer:
             if isinstance(what, Slot):
                 self._asked = False
                 self._slots.append(what)
-                continue
-            self._native.discard(what)
-            self._http.discard(what)
-            if outcome.held:
-                self._hold(what)
-            self._release(what)
+            elif what in self._native or what in self._http:
+                self._native.discard(what)
+                self._http.discard(what)
+                if outcome.held:
+                    self._hold(what)
+                self._release(what)
         self._reap()
 
     def _let_go(self) -> None:

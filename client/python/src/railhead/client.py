@@ -12,12 +12,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from railhead import _calls, _drive, _memory
-from railhead._calls import Got, Info, Read, Stored, Upload, Want
+from railhead._calls import Info, Read, Stored, Upload, Want
 from railhead._paths import Paths, Report
 from railhead._progress import Progress
 from railhead._session import Box, LoopBox, ThreadBox
 from railhead._settings import Credentials, settle
 from railhead._transfer import Steps
+from railhead._whole import Got
 
 if TYPE_CHECKING:
     import numpy as np

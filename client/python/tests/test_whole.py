@@ -1,0 +1,453 @@
+"""Reads that go at once, as one batch: into memory that the session knows. They are what they would be one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from conftest import Rack, content, environment_of
+
+import railhead
+from railhead import _memory, _native, _whole
+from railhead._session import Batch, Box
+from railhead._whole import Got, Whole
+
+MIB = 1 << 20
+PATIENCE = 60
+SIZES = [0, 1, 100, 5000, MIB, 9 * MIB]
+
+
+class Counted:
+    """A library whose calls are counted."""
+
+    def __init__(self) -> None:
+        self._library = _native.library()
+        self.calls: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        self.calls[name] += 1
+        return getattr(self._library, name)
+
+
+@pytest.fixture(scope="module")
+def objects(running: Rack) -> dict[str, bytes]:
+    with running.client() as client:
+        made = {f"s3://data/whole-{nbytes}": content(nbytes, nbytes) for nbytes in SIZES}
+        for url, data in made.items():
+            client.put_from(url, data)
+        return made
+
+
+def known(client: railhead.Client, count: int, nbytes: int) -> list[memoryview]:
+    """Buffers that the session knows."""
+    whole = client.buffer(count * nbytes)
+    client.get_into("s3://data/whole-1", whole)
+    whole[:] = bytes(len(whole))
+    return [whole[i * nbytes:(i + 1) * nbytes] for i in range(count)]
+
+
+def is_whole(client: railhead.Client, reads: list[Any]) -> bool:
+    """Whether the reads are a batch."""
+    wanted = [(read.url, _memory.view(read.buffer, writable=True), read.start) if isinstance(read, railhead.Read)
+              else (read[0], _memory.view(read[1], writable=True), 0) for read in reads]
+    return Whole.of(client._paths, Box(), wanted) is not None
+
+
+def test_as_much_as_there_is(client: railhead.Client, objects: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    dice = random.Random(seed)
+    buffers = known(client, 32, 3 * MIB)
+    for _ in range(30):
+        reads, expected = [], []
+        for buffer in dice.sample(buffers, dice.randrange(1, 33)):
+            url = dice.choice(list(objects))
+            start = dice.choice([0, 0, dice.randrange(max(1, len(objects[url])))])
+            room = dice.choice([1, 100, 5000, 3 * MIB])
+            length = dice.choice([None, 1, room])
+            reads.append(railhead.Read(url, buffer[:room], start, length))
+            expected.append(objects[url][start:start + min(room, length or room)])
+        assert is_whole(client, reads)
+        moved = client.report().bytes_by_path["loopback"]
+        with monkeypatch.context() as context:
+            context.setattr(_whole, "Transfer", None)
+            got = client.get_many(reads)
+        assert [each.length for each in got] == [len(each) for each in expected]
+        assert [bytes(read.buffer[:len(data)]) for read, data in zip(reads, expected, strict=True)] == expected
+        assert [each.size for each in got] == [len(objects[read.url]) for read in reads]
+        assert client.report().bytes_by_path["loopback"] == moved + sum(map(len, expected))
+        planned = client.get_many(reads, progress=lambda _: None)
+        assert [(each.length, each.size, each.etag, each.via) for each in got] == [
+            (each.length, each.size, each.etag, each.via) for each in planned]
+
+
+def test_what_needs_a_plan_is_none(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    url, buffers = "s3://data/whole-5000", known(client, 33, 5000)
+    assert is_whole(client, [(url, buffer) for buffer in buffers[:32]])
+    assert not is_whole(client, [(url, buffer) for buffer in buffers]), "more than go at once"
+    assert not is_whole(client, [])
+    assert not is_whole(client, [(url, buffers[0]), (url, buffers[1][:0])]), "nothing to be moved"
+    assert not is_whole(client, [(url, buffers[0]), (url, bytearray(100))]), "to be copied"
+    assert not is_whole(client, [(url, client.buffer(100))]), "to be registered"
+    assert not is_whole(client, [(url, *known(client, 1, 9 * MIB))]), "more than one piece"
+
+
+def test_who_is_alone_is_waken_once(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    reads = [("s3://data/whole-5000", buffer) for buffer in known(client, 8, 5000)]
+    session: Any = client._paths.session()
+    for others in (False, True):
+        session._library = counted = Counted()
+        if others:  # as if somebody else had a request under way
+            session._pending[1 << 40] = Batch(Box(), session, 1)
+        assert [got.length for got in client.get_many(reads)] == [5000] * 8
+        session._pending.pop(1 << 40, None)
+        session._library = _native.library()
+        assert counted.calls["railhead_submit"] == 1
+        assert bool(counted.calls["railhead_wait"]) == others
+        assert bool(counted.calls["railhead_wait_all"]) != others
+
+
+@pytest.mark.parametrize("others", [0, 7])
+def test_missing_object_is_its_own_read_s_error(client: railhead.Client, objects: dict[str, bytes], others: int) -> None:
+    data = objects["s3://data/whole-5000"]
+    buffers = known(client, others + 3, 5000)
+    reads = [(f"s3://data/{'none' if at == 1 else 'whole-5000'}", buffer) for at, buffer in enumerate(buffers)]
+    reads[2] = railhead.Read("s3://data/whole-100", buffers[2], 200)  # type: ignore[call-overload]
+    assert is_whole(client, reads)
+    results = client.get_many(reads, return_exceptions=True)
+    assert isinstance(results[1], railhead.NotFound)
+    assert (results[1].status, results[1].code, results[1].url) == (404, "NoSuchKey", "s3://data/none")
+    assert isinstance(results[2], railhead.RangeNotSatisfiable)
+    for at in [0, *range(3, others + 3)]:
+        assert (results[at].length, bytes(buffers[at])) == (5000, data)
+    with pytest.raises((railhead.NotFound, railhead.RangeNotSatisfiable)):
+        client.get_many(reads)
+    assert client._paths._session is not None
+    assert not client._paths._session._pending
+
+
+@pytest.mark.parametrize(("key", "why"), [("k" * 9000, "too long"), ("\udc80", "surrogates")], ids=["long", "no UTF-8"])
+def test_key_that_no_message_takes_is_its_own_read_s_error(client: railhead.Client, objects: dict[str, bytes], key: str,
+                                                           why: str) -> None:
+    buffers = known(client, 3, 5000)
+    reads = list(zip(["s3://data/whole-5000", f"s3://data/{key}", "s3://data/whole-5000"], buffers, strict=True))
+    first, second, third = client.get_many(reads, return_exceptions=True)
+    assert first.length == third.length == 5000
+    assert why in str(second)
+    with pytest.raises(ValueError, match=why):
+        client.get_many(reads)
+
+
+def test_url_without_a_key_is_refused_before_anything_is_asked(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    buffers = known(client, 2, 5000)
+    with pytest.raises(ValueError, match="not s3://"):
+        client.get_many([("s3://data/whole-5000", buffers[0]), ("s3://data", buffers[1])])
+    assert bytes(buffers[0]) == bytes(5000)
+
+
+def test_key_of_other_letters(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    buffers = known(client, 2, 5000)
+    url = "s3://data/Schlüssel/пять/五"
+    client.put_from(url, content(5000, 5))
+    client.get_many([(url, buffers[0]), ("s3://data/whole-5000", buffers[1])])
+    assert [bytes(buffer) for buffer in buffers] == [content(5000, 5), objects["s3://data/whole-5000"]]
+
+
+def test_what_the_gateway_does_not_serve_goes_over_http(running: Rack, objects: dict[str, bytes]) -> None:
+    with running.client(fabric="http") as direct:
+        direct.put_from("s3://off/object", content(5000, 6))
+    with running.client() as client:
+        buffers = known(client, 3, 5000)
+        reads = list(zip(["s3://data/whole-5000", "s3://off/object", "s3://data/whole-5000"], buffers, strict=True))
+        with pytest.raises(railhead.FallbackWarning):
+            client.get_many(reads)
+        assert client._paths._session is not None
+        assert not client._paths._session._pending
+        with pytest.warns(railhead.FallbackWarning):
+            got = client.get_many(reads)
+        assert [each.via for each in got] == ["loopback", "http", "loopback"]
+        assert bytes(buffers[1]) == content(5000, 6)
+    with running.client(fabric="loopback") as client:
+        reads[1] = ("s3://off/object", known(client, 1, 5000)[0])
+        with pytest.raises(railhead.NotServed):
+            client.get_many(reads[1:2])
+
+
+@pytest.fixture
+def stopped_store(own_rack: Rack) -> Iterator[Callable[[], str]]:
+    """Stops the store; the URL of an object that the gateway does not have."""
+    url = f"s3://data/cold-whole-{time.monotonic_ns()}"
+    with own_rack.client(own_rack.store_endpoint, fabric="http") as direct:
+        direct.put_from(url, content(MIB, 1))
+        direct.put_from("s3://data/whole-1", b"1")
+
+    def stop() -> str:
+        os.kill(own_rack.store.pid, signal.SIGSTOP)
+        return url
+
+    yield stop
+    os.kill(own_rack.store.pid, signal.SIGCONT)
+
+
+def test_first_error_cancels_the_rest(own_rack: Rack, stopped_store: Callable[[], str]) -> None:
+    with own_rack.client(fabric="loopback") as client:
+        buffers = known(client, 8, MIB)
+        cold = stopped_store()
+        reads = [("s3://off/object", buffers[0]), *((cold, buffer) for buffer in buffers[1:])]
+        assert is_whole(client, reads)
+        begun = time.monotonic()
+        with pytest.raises(railhead.NotServed):
+            client.get_many(reads)
+        assert time.monotonic() - begun < 30, "not the deadline's end"
+        assert client._paths._session is not None
+        assert not client._paths._session._pending
+
+
+def test_deadline(own_rack: Rack, stopped_store: Callable[[], str]) -> None:
+    with own_rack.client(fabric="loopback", deadline=3) as client:
+        buffers = known(client, 2, MIB)
+        reads = list(zip([stopped_store(), "s3://data/whole-1"], buffers, strict=True))
+        late, got = client.get_many(reads, return_exceptions=True)
+        assert isinstance(late, railhead.DeadlineExceeded)
+        assert (got.length, bytes(buffers[1][:1])) == (1, b"1")
+
+
+def test_cancelled_returns_when_the_windows_are_free(own_rack: Rack, stopped_store: Callable[[], str]) -> None:
+    async def work(client: railhead.Client, reads: list[Any]) -> None:
+        task = asyncio.create_task(client.aget_many(reads))
+        session: Any = client._paths.session()
+        await asyncio.to_thread(wait_until_under_way, session, len(reads))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 30)
+        assert not session._pending
+        assert not session._watchers
+
+    with own_rack.client(fabric="loopback") as client:
+        buffers = known(client, 4, MIB)
+        cold = stopped_store()
+        asyncio.run(work(client, [(cold, buffer) for buffer in buffers]))
+        os.kill(own_rack.store.pid, signal.SIGCONT)
+        client.get_many([(cold, buffer) for buffer in buffers])
+        assert [bytes(buffer) for buffer in buffers] == [content(MIB, 1)] * 4, "the session goes on"
+
+
+def wait_until_under_way(session: Any, count: int) -> None:
+    while len(session._pending) < count:
+        time.sleep(0.01)
+
+
+INTERRUPTED = """
+import railhead, sys
+client = railhead.Client(fabric="loopback")
+buffers = [client.buffer(1 << 20) for _ in range(3)]
+client.get_many([("s3://data/whole-1", buffer) for buffer in buffers])
+print("ready", client.via, flush=True)
+sys.stdin.readline()
+try:
+    client.get_many([(sys.argv[1], buffer) for buffer in buffers])
+except KeyboardInterrupt:
+    assert not client._paths._session._pending
+    print("interrupted", flush=True)
+"""
+
+
+def test_interrupt_returns_when_the_windows_are_free(own_rack: Rack, stopped_store: Callable[[], str]) -> None:
+    cold = stopped_store()
+    os.kill(own_rack.store.pid, signal.SIGCONT)
+    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, cold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, **environment_of(own_rack)})
+    try:
+        assert child.stdin
+        assert child.stdout
+        assert child.stdout.readline() == "ready loopback\n"
+        stopped_store()
+        child.stdin.write("\n")
+        child.stdin.flush()
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        said, _ = child.communicate(timeout=PATIENCE)
+        assert said == "interrupted\n"
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_gateway_killed_meanwhile(own_rack: Rack, stopped_store: Callable[[], str]) -> None:
+    with own_rack.client(fabric="loopback") as client:
+        buffers = known(client, 3, MIB)
+        cold = stopped_store()
+        raised: list[BaseException] = []
+
+        def read() -> None:
+            try:
+                client.get_many([(cold, buffer) for buffer in buffers])
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        wait_until_under_way(client._paths._session, 3)
+        os.killpg(own_rack.gateway.pid, signal.SIGKILL)
+        own_rack.gateway.wait(PATIENCE)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+        assert isinstance(raised[0], railhead.ConnectionLost | railhead.Unavailable), "nobody is there to be asked again"
+        os.kill(own_rack.store.pid, signal.SIGCONT)
+        own_rack.start_gateway_again()
+        for _ in range(2):
+            client.get_many([(cold, buffer) for buffer in buffers])
+            assert [bytes(buffer) for buffer in buffers] == [content(MIB, 1)] * 3
+
+
+class Reader:
+    """Reads some again and again, and looks at what came."""
+
+    def __init__(self, client: railhead.Client, objects: dict[str, bytes], seed: int) -> None:
+        dice = random.Random(seed)
+        small = [url for url, data in objects.items() if 0 < len(data) <= MIB]
+        self.client = client
+        self.objects = objects
+        self.reads: list[Any] = [(dice.choice(small), buffer) for buffer in known(client, dice.randrange(1, 12), MIB)]
+
+    def check(self) -> None:
+        for url, buffer in self.reads:
+            assert bytes(buffer[:len(self.objects[url])]) == self.objects[url]
+            buffer[:] = bytes(len(buffer))
+
+    def by_thread(self) -> None:
+        own = bytearray(MIB)
+        for i in range(60):
+            self.client.get_many(self.reads)
+            self.check()
+            if i % 7 == 0:
+                self.client.get_into("s3://data/whole-5000", own)
+                with pytest.raises(railhead.NotFound):
+                    self.client.get_many([*self.reads, ("s3://data/none", self.reads[0][1])])
+
+    def by_loop(self) -> None:
+        async def work() -> None:
+            for _ in range(60):
+                half = len(self.reads) // 2
+                await asyncio.gather(self.client.aget_many(self.reads[:half]), self.client.aget_many(self.reads[half:]))
+                self.check()
+
+        asyncio.run(work())
+
+
+def test_threads_and_loops_share_a_session(running: Rack, objects: dict[str, bytes]) -> None:
+    failures: list[BaseException] = []
+
+    def kept(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    with running.client(fabric="loopback") as client:
+        readers = [Reader(client, objects, seed) for seed in range(4)]
+        works = [readers[0].by_thread, readers[1].by_loop, readers[2].by_thread, readers[3].by_loop]
+        threads = [threading.Thread(target=kept, args=(work,)) for work in works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(2 * PATIENCE)
+            assert not thread.is_alive(), "a completion did not reach who waits for it"
+    assert not failures, failures
+
+
+# ---- Against a session that answers what it is told ----
+
+
+class Session:
+    via = "loopback"
+
+    def reserve(self, count: int) -> int:
+        return 1
+
+    def submit(self, batch: Batch) -> None:
+        batch.ids[:] = list(range(1, len(batch.ids) + 1))
+
+    def cancel(self, box: Box) -> None:
+        self.cancelled = True
+
+
+def whole_of(count: int, nbytes: int) -> tuple[Whole, Counter[str]]:
+    moved: Counter[str] = Counter()
+    paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}))
+    session: Any = Session()
+    return Whole(paths, Box(), session, [(f"s3://a/{i}", _memory.View(4096, nbytes, None), 0) for i in range(count)]), moved
+
+
+def completion(moved: int, size: int, **more: Any) -> _native.Completion:
+    texts = dict.fromkeys(("etag", "version_id", "code", "message", "headers"), b"")
+    return _native.Completion(bytes=moved, object_bytes=size, **{**texts, **more})
+
+
+def test_is_waken_by_the_last() -> None:
+    whole, moved = whole_of(3, 100)
+    steps = whole.run(fail_fast=True)
+    next(steps)
+    woken = [whole.came(at, completion(100, 200, etag=b'"e"', cache=1)) for at in (2, 0, 0, 1)]
+    assert woken == [False, False, False, True]
+    with pytest.raises(StopIteration) as stop:
+        next(steps)
+    assert stop.value.value == [Got(100, 200, '"e"', "loopback", "hit")] * 3
+    assert moved == {"loopback": 300}
+    assert whole.box.whole is None
+
+
+@pytest.mark.parametrize("size", [150, 50])
+def test_short_of_bytes_is_an_error(size: int) -> None:
+    whole, _ = whole_of(2, 100)
+    steps = whole.run(fail_fast=True)
+    next(steps)
+    assert whole.came(1, completion(30, size))
+    with pytest.raises(railhead.StoreError, match="30 bytes came in place of"):
+        _drained(steps, whole)
+
+
+def test_memory_that_is_held_is_an_error() -> None:
+    whole, _ = whole_of(2, 100)
+    steps = whole.run(fail_fast=True)
+    next(steps)
+    assert whole.came(0, completion(100, 100, flags=_native.WINDOW_HELD))
+    with pytest.raises(railhead.MemoryHeld):
+        _drained(steps, whole)
+
+
+def _drained(steps: Any, whole: Whole) -> None:
+    """After the first error it still waits for the other; whatever is thrown in meanwhile."""
+    next(steps)
+    assert whole.box.whole is None
+    steps.throw(KeyboardInterrupt())
+    for at in list(whole.left):
+        whole.came(at, completion(0, 0, result=_native.CANCELLED, code=b"cancelled"))
+    next(steps)
+
+
+def test_interrupted_submission_waits_for_what_was_taken() -> None:
+    whole, _ = whole_of(3, 100)
+
+    def submit(batch: Batch) -> None:
+        batch.ids[0] = 1
+        batch.left.intersection_update({0})  # as Session.submit leaves it
+        raise KeyboardInterrupt
+
+    whole._session.submit = submit  # type: ignore[method-assign]
+    steps = whole.run(fail_fast=True)
+    next(steps)
+    whole.came(0, completion(100, 100))
+    with pytest.raises(KeyboardInterrupt):
+        next(steps)
