@@ -56,8 +56,9 @@ final class GrantsTest {
     void fewAreRememberedWhileTheHeapIsShort() {
         assertThat(rememberedOf(100_000)).isEqualTo(100_000);
         grants.rememberFew();
-        assertThat(rememberedOf(0)).isEqualTo(50_000);
-        assertThat(rememberedOf(100_000)).isLessThanOrEqualTo(50_000);
+        assertThat(rememberedOf(0)).isBetween(40_000L, 50_000L);
+        // What has come too much goes a moment later, on another thread.
+        assertThat(rememberedOf(100_000)).isLessThan(60_000);
         grants.rememberMany();
         assertThat(rememberedOf(100_000)).isEqualTo(100_000);
     }
