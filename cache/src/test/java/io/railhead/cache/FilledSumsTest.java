@@ -177,22 +177,32 @@ final class FilledSumsTest {
                 .hasMessageContaining("checksum names");
     }
 
+    /** A reader that keeps its window full, and gets no more. */
+    private static Received readHalf(CacheRig rig, ObjectVersion version, PageSource source) {
+        Received slow = Received.keeping();
+        rig.read(version, 0, BYTES.length, Pool.CACHE, source, slow);
+        CacheRig.await(() -> slow.kept().size() == 2 * RUN / PAGE);
+        return slow;
+    }
+
+    private static void readRest(Received slow) {
+        CacheRig.await(() -> {
+            slow.closeKept();
+            return slow.hasEnded();
+        });
+    }
+
     /** It has been handed bytes that nobody could have known to be wrong. */
     @Test
     void whoReadsWhenItComesOutDoesNotSucceed() {
         CacheRig rig = CacheRig.of(leaks, 64);
         ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
         Corrupting source = new Corrupting(rig.source, 0);
-        Received slow = Received.keeping();
-        rig.read(version, 0, BYTES.length, Pool.CACHE, source, slow);
-        CacheRig.await(() -> slow.kept().size() == 2 * RUN / PAGE);
+        Received slow = readHalf(rig, version, source);
         source.pages.clear();
         assertThat(read(rig, version, 2L * RUN, BYTES.length, source).awaitEnd().cause())
                 .isNotNull();
-        CacheRig.await(() -> {
-            slow.closeKept();
-            return slow.hasEnded();
-        });
+        readRest(slow);
         assertThat(slow.awaitEnd().cause()).hasMessageContaining("checksum names");
     }
 
@@ -202,15 +212,10 @@ final class FilledSumsTest {
         CacheRig rig = CacheRig.of(leaks, 64);
         ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
         Corrupting source = new Corrupting(rig.source, 0);
-        Received slow = Received.keeping();
-        rig.read(version, 0, BYTES.length, Pool.CACHE, source, slow);
-        CacheRig.await(() -> slow.kept().size() == 2 * RUN / PAGE);
+        Received slow = readHalf(rig, version, source);
         assertThat(read(rig, version, 2L * RUN, BYTES.length, source).awaitEnd().cause())
                 .isNotNull();
-        CacheRig.await(() -> {
-            slow.closeKept();
-            return slow.hasEnded();
-        });
+        readRest(slow);
         rig.source.awaitAnswered();
         for (long page = 0; page < PAGES; page++) {
             assertThat(rig.cache.holds(version, page * PAGE, page * PAGE + 1)).as("page %s", page)

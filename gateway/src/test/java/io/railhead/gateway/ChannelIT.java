@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests over a native channel: what they bring, and every way to be refused. */
+/**
+ * Requests over a native channel: what they bring, and every way to be refused. One class, since
+ * all of it is asked of one gateway by one peer.
+ */
 class ChannelIT {
     private static final int BUFFER = 24 << 20;
     private static final int MARK = 0x5a;

@@ -178,12 +178,7 @@ class HitsIT {
     void whoDoesNotReadHasFewPlacesInAdmission() {
         hold("/held/object", 100_000);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            for (int asked = 1; gateway.memory().leases() < 30; asked++) {
-                raw.send(get("/held/object"));
-                int hits = asked;
-                TestGateway.await(() -> gateway.metric(
-                        "railhead_cache_requests_total{result=\"hit\",}") == hits);
-            }
+            askWithoutReading(raw, 30);
             assertThat(inAdmission()).isBetween(1.0, 16.0);
         }
     }
@@ -193,18 +188,23 @@ class HitsIT {
     void whatIsNotYetReadCountsInAdmission() {
         hold("/held/object", 300_000);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            for (int asked = 1; gateway.memory().leases() < 20; asked++) {
-                raw.send(get("/held/object"));
-                int hits = asked;
-                TestGateway.await(() -> gateway.metric(
-                        "railhead_cache_requests_total{result=\"hit\",}") == hits);
-            }
+            askWithoutReading(raw, 20);
             // Of each answer two pages; one may be on its way.
             assertThat(inAdmission("bytes")).isGreaterThanOrEqualTo(9 * 300_000);
             assertThat(inAdmission()).isLessThanOrEqualTo(1);
         }
         TestGateway.await(() -> inAdmission("bytes") == 0);
         assertThat(inAdmission()).isZero();
+    }
+
+    /** One after another, until so many pages are leased for what nobody reads. */
+    private void askWithoutReading(RawConnection raw, int leases) {
+        for (int asked = 1; gateway.memory().leases() < leases; asked++) {
+            raw.send(get("/held/object"));
+            int hits = asked;
+            TestGateway.await(() -> gateway.metric(
+                    "railhead_cache_requests_total{result=\"hit\",}") == hits);
+        }
     }
 
     private double inAdmission(String what) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Does one operation of a history as a client does, and says what it saw. Any thread that may
- * block.
+ * block. One class: a case for each kind of operation, over the same connections and buffers.
  */
 final class ModelClient {
     private static final Pattern LISTED = Pattern

@@ -37,6 +37,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One HTTP request and the one answer it gets. Everything happens on its connection's event loop;
  * {@link #executor} brings others there.
+ *
+ * <p> A long class: whatever becomes of a request, its place in admission, its metrics and its line
+ * in the log end here, once.
  */
 public final class Exchange implements Requester {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -356,6 +359,7 @@ public final class Exchange implements Requester {
     private void closed() {
         if (!ended) {
             ended = true;
+            leave();
             done();
             List.copyOf(closeListeners).forEach(Runnable::run);
         }
@@ -364,6 +368,11 @@ public final class Exchange implements Requester {
     private void finish() {
         if (!ended) {
             ended = true;
+            if (endsWithPages && ticket != null) {
+                ticket.answered();
+            } else {
+                leave();
+            }
             done();
             if (closing) {
                 request.connection().close();
@@ -380,11 +389,6 @@ public final class Exchange implements Requester {
     }
 
     private void done() {
-        if (!endsWithPages) {
-            leave();
-        } else if (ticket != null) {
-            ticket.answered();
-        }
         metrics.inFlight.dec();
         metrics.requests
                 .labels(operation, answered ? Integer.toString(response.getStatusCode()) : "closed")

@@ -189,12 +189,18 @@ class JudgeTest {
                 30));
     }
 
-    @Test
-    void onlyAPartMayHaveTheBitThatChangedOnItsWay() {
+    /** An object of two pages of which a bit changed on its way. */
+    private Content flipped(int at, long atNanos) {
         Content large = Content.create(7, 2 * Judge.PAGE_BYTES);
         store("/strong/key", large, 1, 10);
+        flip(large, at, atNanos);
+        return large;
+    }
+
+    @Test
+    void onlyAPartMayHaveTheBitThatChangedOnItsWay() {
+        Content large = flipped(100, 20);
         int at = 100;
-        flip(large, at, 20);
         assertThat(part(large, 0, 200, at, 30)).isNull();
         assertThat(part(large, 0, 200, at + 1, 30)).contains("no version is that");
         assertThat(part(large, 0, large.sizeBytes(), at, 30)).contains("no version is that");
@@ -203,10 +209,8 @@ class JudgeTest {
 
     @Test
     void norThatOnceAllOfItWasRight() {
-        Content large = Content.create(7, 2 * Judge.PAGE_BYTES);
-        store("/strong/key", large, 1, 10);
+        Content large = flipped(100, 20);
         int at = 100;
-        flip(large, at, 20);
         assertThat(part(large, 0, large.sizeBytes(), -1, 30)).isNull();
         assertThat(part(large, 0, 200, at, 35)).isNull();
         assertThat(part(large, 0, 200, at, 50)).contains("no version is that");
