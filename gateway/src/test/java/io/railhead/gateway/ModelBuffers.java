@@ -65,12 +65,11 @@ record ModelBuffers(ReferenceStore store) {
     }
 
     /**
-     * Every block from there on is marked still, or one of a version of the object, as far as was
-     * asked for.
+     * Every byte from there on is marked still, or stands there in a version of the object, as far
+     * as was asked for. By bytes, since a piece may end anywhere in a block, and be the last.
      */
     private @Nullable Observation ofObject(Operation operation, byte[] buffer, int from) {
         int first = operation.first();
-        int aligned = (first + from + Content.BLOCK - 1) / Content.BLOCK * Content.BLOCK - first;
         boolean[] good = new boolean[buffer.length];
         store.history(operation.path()).forEach(version -> {
             Content content = version.content();
@@ -80,21 +79,20 @@ record ModelBuffers(ReferenceStore store) {
                 // Who is not served may have been given what is wrong before anybody knew.
                 byte[] righted = store.righted(operation.path(), content, buffer, first,
                         Long.MIN_VALUE);
-                markEqual(good, righted, content.bytes(first, to), aligned);
+                markEqual(good, righted, content.bytes(first, to), from);
             }
         });
-        for (int at = aligned; at + Content.BLOCK <= buffer.length; at += Content.BLOCK) {
-            if (!good[at] && !isMarked(Arrays.copyOfRange(buffer, at, at + Content.BLOCK), 0)) {
+        for (int at = from; at < buffer.length; at++) {
+            if (!good[at] && buffer[at] != ModelPeers.MARK) {
                 return new Observation.Wrong("I1: foreign bytes at " + at);
             }
         }
         return null;
     }
 
-    private static void markEqual(boolean[] good, byte[] buffer, byte[] version, int aligned) {
-        for (int at = aligned; at < version.length; at += Content.BLOCK) {
-            int to = Math.min(version.length, at + Content.BLOCK);
-            good[at] |= Arrays.equals(buffer, at, to, version, at, to);
+    private static void markEqual(boolean[] good, byte[] buffer, byte[] version, int from) {
+        for (int at = from; at < version.length; at++) {
+            good[at] |= buffer[at] == version[at];
         }
     }
 }

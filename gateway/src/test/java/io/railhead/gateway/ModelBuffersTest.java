@@ -41,6 +41,12 @@ class ModelBuffersTest {
         assertThat(afterAFailure(OBJECT.bytes(FIRST, FIRST + 55))).isNull();
     }
 
+    /** A relay's pieces begin with the part, and its blocks do not. */
+    @Test
+    void alsoWhereAPieceEndsInABlock() {
+        assertThat(afterAFailure(OBJECT.bytes(FIRST, FIRST + 48))).isNull();
+    }
+
     @Test
     void orWhatAStoreGivesThatKnowsNoRanges() {
         assertThat(afterAFailure(OBJECT.bytes())).isNull();
