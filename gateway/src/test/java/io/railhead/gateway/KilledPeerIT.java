@@ -24,6 +24,7 @@ class KilledPeerIT {
     private static final int BUFFER = 24 << 20;
     /** To start a process takes longer than all else, and may go on beside it. */
     private static final int AHEAD = 3;
+    private static final int SAID_EVERY = 50;
 
     /** @param way how the client asks */
     @ParameterizedTest
@@ -100,6 +101,9 @@ class KilledPeerIT {
                 }
                 killAtWork(ahead.remove());
                 afterEach.accept(round);
+                if ((round + 1) % SAID_EVERY == 0) {
+                    System.out.println((round + 1) + " of " + clients + " were killed, by " + way);
+                }
             }
         } finally {
             ahead.forEach(Process::destroyForcibly);
