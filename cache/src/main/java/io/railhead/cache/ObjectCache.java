@@ -253,12 +253,11 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * A write is about to be forwarded: bumps the key's generation and forgets what is held. Other
-     * namespaces forget it once it may have happened.
+     * A write is about to be forwarded: bumps the key's generation, and what is held is not settled
+     * until it has ended. It is forgotten once the write may have happened.
      */
     public Write beginWrite(ObjectId id) {
         long begun = generations.begin(id);
-        evictWritten(id);
         AtomicBoolean ended = new AtomicBoolean();
         return outcome -> {
             if (!ended.compareAndSet(false, true)) {

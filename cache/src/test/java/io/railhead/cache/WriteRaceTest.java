@@ -47,16 +47,28 @@ final class WriteRaceTest {
     }
 
     @Test
-    void aWriteForgetsWhatWasHeldAtItsStart() {
+    void aWriteThatIsDoneForgetsWhatWasHeldAndUntilThenItIsNotSettled() {
         cacheIt();
+        ObjectMetadata held = requireNonNull(rig.cache.find(ID));
         ObjectCache.Write write = rig.cache.beginWrite(ID);
+        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        assertThat(rig.cache.isSettled(held)).isFalse();
+        write.end(WriteOutcome.DONE);
         assertThat(rig.cache.find(ID)).isNull();
         assertThat(rig.cache.stats().pages()).isZero();
-        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
-        write.end(WriteOutcome.DONE);
         assertThat(rig.cache.isBeingWritten(ID)).isFalse();
         assertThatThrownBy(() -> write.end(WriteOutcome.DONE))
                 .isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void oneThatIsRefusedForgetsNothing() {
+        cacheIt();
+        ObjectMetadata held = requireNonNull(rig.cache.find(ID));
+        rig.cache.beginWrite(ID).end(WriteOutcome.REFUSED);
+        assertThat(rig.cache.find(ID)).isEqualTo(held);
+        assertThat(rig.cache.isSettled(held)).isTrue();
+        assertThat(rig.cache.stats().pages()).isPositive();
     }
 
     @Test

@@ -109,6 +109,8 @@ class BadBodiesIT extends Refusals {
                         + r.trailer("x-amz-checksum-crc32:" + "A".repeat(9000) + "\r\n")),
                 chunked("InvalidRequest", 400, crc, (r, one) -> one + r.chunk("")
                         + r.trailer("x-amz-checksum-crc32:AAAA\r\n")),
+                chunked("InvalidRequest", 400, crc, (r, one) -> one + r.chunk("")
+                        + r.trailer("x-amz-checksum-crc32:NhCmhg\r\n")),
                 chunked("IncompleteBody", 400, crc, (r, one) -> one + r.chunk("")
                         + r.trailer("x-amz-checksum-crc32:" + "A".repeat(20_000) + "\r\n")),
                 chunked("InvalidRequest", 400, "x-amz-other", (r, one) -> one),

@@ -187,6 +187,22 @@ class FormUploadIT {
         });
     }
 
+    /** The socket sends each of them by itself. */
+    @Test
+    void oneThatComesByteByByteIsTheSame() {
+        byte[] form = form(fields("OWN", "own-secret", "b"), random(50));
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("POST /b HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data;"
+                    + " boundary=" + BOUNDARY + "\r\nContent-Length: " + form.length + "\r\n\r\n");
+            for (byte one : form) {
+                raw.send(new byte[]{one});
+            }
+            assertThat(raw.receive().status()).isEqualTo(204);
+        }
+        assertThat(heard()).singleElement()
+                .satisfies(request -> assertThat(request.body()).isEqualTo(form));
+    }
+
     private static Map<String, String> read(String form) {
         Map<String, String> fields = new LinkedHashMap<>();
         Matcher matcher = Pattern.compile("name=\"([^\"]+)\"\r\n\r\n(.*?)\r\n--", Pattern.DOTALL)

@@ -51,6 +51,26 @@ class IdleConnectionsIT {
         }
     }
 
+    /** It was told to go on when its body was there already: that is no answer. */
+    @Test
+    void soIsOneThatAskedWhetherToGoOnAndDidNotWait() {
+        ScriptedStore.Script slow = (request, line) -> {
+            LockSupport.parkNanos(LONGER.toNanos());
+            line.write(HEAD + DONE, new byte[0]);
+        };
+        byte[] body = "<CompleteMultipartUpload/>".getBytes(UTF_8);
+        try (ScriptedStore store = new ScriptedStore(slow);
+                TestGateway gateway = gateway(store.endpoint());
+                RawConnection raw = new RawConnection(gateway.endpoint())) {
+            HttpRequest complete = gateway.client("AK", "SK")
+                    .signed("POST", "/b/key?uploadId=u", body);
+            raw.send(RawConnection.head(complete, "Content-Length: " + body.length,
+                    "Expect: 100-continue") + "\r\n" + new String(body, UTF_8));
+            assertThat(raw.receiveHead().status()).isEqualTo(100);
+            assertThat(raw.receiveHead().status()).isEqualTo(200);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"",
             "PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf"})

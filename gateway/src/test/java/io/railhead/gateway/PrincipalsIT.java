@@ -106,6 +106,19 @@ class PrincipalsIT {
         assertThat(one.count("GET /shared/once")).isEqualTo(1);
     }
 
+    /** The store tells the one, who may know, and not the other. */
+    @Test
+    void whatIsToldForARightOfItsOwnIsNotHeldForAll() {
+        one.put("/shared/locked", OBJECT);
+        one.header("x-amz-object-lock-mode", "GOVERNANCE");
+        one.header("x-amz-tagging-count", "2");
+        one.header("x-amz-meta-for", "all");
+        alice().get("/shared/locked");
+        var answer = bob().get("/shared/locked");
+        assertThat(answer.headers().map()).containsKey("x-amz-meta-for")
+                .doesNotContainKeys("x-amz-object-lock-mode", "x-amz-tagging-count");
+    }
+
     @Test
     void aRememberedGrantAsksNobody() {
         one.put("/remembered/key", OBJECT);

@@ -68,8 +68,11 @@ enum BodyChecksum {
     /** The declared value; null where it cannot be any body's. */
     byte @Nullable [] tryParse(String base64) {
         try {
-            byte[] value = Base64.getDecoder().decode(base64.strip());
-            return value.length == lengthBytes ? value : null;
+            String text = base64.strip();
+            byte[] value = Base64.getDecoder().decode(text);
+            // The decoder does not miss its padding; what is passed on must have it.
+            boolean padded = text.length() % 4 == 0;
+            return padded && value.length == lengthBytes ? value : null;
         } catch (IllegalArgumentException e) {
             return null;
         }

@@ -63,19 +63,27 @@ public final class AccessControl {
         return true;
     }
 
-    /** Whether one of the objects that a DeleteObjects request names may be deleted. */
+    /**
+     * Whether one of the objects that a DeleteObjects request names may be deleted: some stores
+     * take a version without a name for the current one.
+     */
     public boolean allowsDeletion(S3Request request, Deletion deletion) {
         if (policy == null) {
             return true;
         }
-        S3Action action = deletion.versionId() != null
-                ? S3Action.DELETE_OBJECT_VERSION
-                : S3Action.DELETE_OBJECT;
-        Access access = Access.toObject(action, String.valueOf(request.address().bucket()),
-                deletion.key());
-        boolean allowed = allows(request.asker(), access);
-        decided(action.policyName(), allowed);
+        String versionId = deletion.versionId();
+        boolean ofCurrent = versionId == null || versionId.isEmpty();
+        boolean allowed = (!ofCurrent || allows(request, deletion, S3Action.DELETE_OBJECT))
+                && (versionId == null
+                        || allows(request, deletion, S3Action.DELETE_OBJECT_VERSION));
+        decided((ofCurrent ? S3Action.DELETE_OBJECT : S3Action.DELETE_OBJECT_VERSION).policyName(),
+                allowed);
         return allowed;
+    }
+
+    private boolean allows(S3Request request, Deletion deletion, S3Action action) {
+        return allows(request.asker(), Access.toObject(action,
+                String.valueOf(request.address().bucket()), deletion.key()));
     }
 
     /**

@@ -110,7 +110,7 @@ final class RequestedAccess {
                 S3Action.GET_OBJECT_VERSION_ATTRIBUTES);
         wantIf("torrent", S3Action.GET_OBJECT_TORRENT, S3Action.GET_OBJECT_VERSION_TORRENT);
         if (!other || request.method().equals("HEAD")) {
-            want(versioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION));
+            wantVersioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION);
         }
     }
 
@@ -169,7 +169,7 @@ final class RequestedAccess {
         wantIf("tagging", S3Action.DELETE_OBJECT_TAGGING,
                 S3Action.DELETE_OBJECT_VERSION_TAGGING);
         if (wanted.isEmpty()) {
-            want(versioned(S3Action.DELETE_OBJECT, S3Action.DELETE_OBJECT_VERSION));
+            wantVersioned(S3Action.DELETE_OBJECT, S3Action.DELETE_OBJECT_VERSION);
         }
         wantBypass();
     }
@@ -222,12 +222,18 @@ final class RequestedAccess {
 
     private void wantIf(String parameter, S3Action action, S3Action ofVersion) {
         if (query.has(parameter)) {
-            want(versioned(action, ofVersion));
+            wantVersioned(action, ofVersion);
         }
     }
 
-    private S3Action versioned(S3Action action, S3Action ofVersion) {
-        return query.has("versionId") ? ofVersion : action;
+    /** Some stores take a version without a name for the current one. */
+    private void wantVersioned(S3Action action, S3Action ofVersion) {
+        if (!query.hasValue("versionId")) {
+            want(action);
+        }
+        if (query.has("versionId")) {
+            want(ofVersion);
+        }
     }
 
     private void want(S3Action action) {

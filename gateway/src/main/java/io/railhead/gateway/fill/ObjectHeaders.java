@@ -21,6 +21,10 @@ public final class ObjectHeaders {
             "x-amz-mp-parts-count", "x-cache", "x-railhead-request-id", "via", "age",
             "strict-transport-security", "trailer",
             "set-cookie", "alt-svc", "www-authenticate", "proxy-authenticate");
+    /** What S3 tells only who has a right of its own to it. */
+    private static final Set<String> OF_OTHER_RIGHTS = Set.of("x-amz-object-lock-mode",
+            "x-amz-object-lock-retain-until-date", "x-amz-object-lock-legal-hold",
+            "x-amz-tagging-count");
     private static final Set<String> ARCHIVED = Set.of("GLACIER", "DEEP_ARCHIVE");
 
     private ObjectHeaders() {}
@@ -40,6 +44,10 @@ public final class ObjectHeaders {
         String versionId = answer.get("x-amz-version-id");
         Map<String, String> kept = new TreeMap<>();
         answer.forEach((name, value) -> keep(kept, name.toLowerCase(Locale.ROOT), value, source));
+        if (id.namespace().isEmpty()) {
+            // Held for all, whoever asked.
+            kept.keySet().removeAll(OF_OTHER_RIGHTS);
+        }
         if (source == Source.HEAD) {
             kept.put(COMPLETE, "");
         }

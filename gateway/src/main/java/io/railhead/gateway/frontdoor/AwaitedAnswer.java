@@ -27,7 +27,7 @@ final class AwaitedAnswer extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise written) {
-        if (message instanceof LastHttpContent) {
+        if (AnswerEnd.is(message)) {
             isAwaited = false;
         }
         var _ = context.write(message, written);

@@ -5,9 +5,6 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http.LastHttpContent;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -90,9 +87,7 @@ public final class Connections {
             @Override
             public void write(ChannelHandlerContext context, Object message,
                     ChannelPromise written) {
-                boolean goOn = message instanceof HttpResponse head
-                        && head.status().equals(HttpResponseStatus.CONTINUE);
-                if (message instanceof LastHttpContent && !goOn) {
+                if (AnswerEnd.is(message)) {
                     waiting.add(context.channel());
                 }
                 var _ = context.write(message, written);

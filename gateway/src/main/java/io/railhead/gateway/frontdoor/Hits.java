@@ -12,9 +12,6 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.timeout.IdleStateHandler;
@@ -252,10 +249,7 @@ final class Hits {
             @Override
             public void write(ChannelHandlerContext context, Object message,
                     ChannelPromise written) {
-                boolean isInterim = message instanceof HttpResponse answer
-                        && answer.status().codeClass() == HttpStatusClass.INFORMATIONAL
-                        && !answer.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS);
-                if (message instanceof LastHttpContent && !isInterim) {
+                if (AnswerEnd.is(message)) {
                     unanswered--;
                 }
                 var _ = context.write(message, written);

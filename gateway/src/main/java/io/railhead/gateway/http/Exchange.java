@@ -1,6 +1,7 @@
 package io.railhead.gateway.http;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.util.AttributeKey;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
@@ -24,6 +25,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.impl.HttpServerConnection;
 import io.vertx.core.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -332,6 +334,18 @@ public final class Exchange implements Requester {
         response.putHeader("connection", "close");
     }
 
+    /**
+     * The answer's length is not known before its end. HTTP/1.0 says an end by that of the
+     * connection alone, whose reset says that it is none.
+     */
+    public void unsized() {
+        if (request.version() == HttpVersion.HTTP_1_0) {
+            closeAfterwards();
+        } else {
+            response.setChunked(true);
+        }
+    }
+
     /** Whether it came behind one that ends their connection. */
     public static boolean isBehindTheEnd(HttpServerRequest request) {
         return isEnding(channel(request));
@@ -352,8 +366,19 @@ public final class Exchange implements Requester {
             metrics.cutBodies.labels(reason).inc();
             metrics.recentErrors.add(requestId, "cut: " + reason, response.getStatusCode(),
                     operation, bucket());
-            request.connection().close();
+            if (closing) {
+                reset();
+            } else {
+                request.connection().close();
+            }
         }
+    }
+
+    /** Without TLS's own goodbye either. */
+    private void reset() {
+        Channel channel = channel(request);
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+        channel.unsafe().close(channel.voidPromise());
     }
 
     private void closed() {

@@ -99,10 +99,22 @@ final class DeleteObjects implements Operation {
         }
         try {
             reader.end(decoded -> append(body, decoded));
-            delete(exchange, request, DeletionList.parse(body.getBytes()), raw);
+            byte[] document = body.getBytes();
+            Thread.ofVirtual().start(() -> parse(exchange, request, document, raw));
         } catch (RuntimeException e) {
             // Nobody else would answer.
             exchange.fail(e);
+        }
+    }
+
+    /** Of thousands of keys that takes longer than an event loop has. */
+    private void parse(Exchange exchange, S3Request request, byte[] document, Buffer raw) {
+        try {
+            DeletionList list = DeletionList.parse(document);
+            exchange.executor()
+                    .execute(() -> exchange.goOn(() -> delete(exchange, request, list, raw)));
+        } catch (RuntimeException e) {
+            exchange.executor().execute(() -> exchange.fail(e));
         }
     }
 

@@ -60,18 +60,24 @@ public final class FormUpload implements Operation {
             throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
         }
         Buffer read = Buffer.buffer();
+        // Looked at each time that it has doubled: a head may come byte by byte.
+        int[] due = {1};
         exchange.request()
                 .exceptionHandler(
                         cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
         exchange.request()
                 .endHandler(ignored -> {
-                    if (!exchange.isAnswered()) {
+                    if (!take(exchange, request, length, boundary, read)
+                            && !exchange.isAnswered()) {
                         exchange.fail(new S3Exception(S3Error.MALFORMED_POST_REQUEST));
                     }
                 });
         exchange.request().handler(piece -> {
             read.appendBuffer(piece);
-            take(exchange, request, length, boundary, read);
+            if (read.length() >= due[0] || read.length() > MAX_HEAD_BYTES) {
+                due[0] = 2 * read.length();
+                take(exchange, request, length, boundary, read);
+            }
         });
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
@@ -79,23 +85,27 @@ public final class FormUpload implements Operation {
         exchange.request().resume();
     }
 
-    private void take(Exchange exchange, S3Request request, long length, String boundary,
+    /** Whether the head was whole, and all is under way. */
+    private boolean take(Exchange exchange, S3Request request, long length, String boundary,
             Buffer read) {
         if (exchange.isAnswered() || exchange.isOver()) {
-            return;
+            return false;
         }
         try {
             FormHead head = FormHead.tryRead(read.toString(StandardCharsets.ISO_8859_1), boundary);
             if (head != null) {
                 exchange.request().pause();
                 forward(exchange, sending(exchange, request, head), length, head, read);
-            } else if (read.length() > MAX_HEAD_BYTES) {
+                return true;
+            }
+            if (read.length() > MAX_HEAD_BYTES) {
                 throw new S3Exception(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
             }
         } catch (RuntimeException e) {
             // Nobody else would answer.
             exchange.fail(e);
         }
+        return false;
     }
 
     private Sending sending(Exchange exchange, S3Request request, FormHead form) {

@@ -139,9 +139,11 @@ public final class MemoryUpload {
     }
 
     private static WriteOutcome outcome(PulledBody body, @Nullable BackendResponse answer) {
-        return answer == null || (answer.isSuccess() && !body.isComplete())
-                ? WriteOutcome.UNKNOWN
-                : ObjectWrite.outcomeOf(answer);
+        boolean succeeded = answer != null && answer.isSuccess();
+        if (Relay.isUnsent(body)) {
+            return succeeded ? WriteOutcome.UNKNOWN : WriteOutcome.REFUSED;
+        }
+        return answer == null ? WriteOutcome.UNKNOWN : ObjectWrite.outcomeOf(answer);
     }
 
     private void answered(PulledBody body, @Nullable BackendResponse answer,

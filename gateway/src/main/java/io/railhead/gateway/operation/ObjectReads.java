@@ -37,9 +37,12 @@ public final class ObjectReads {
         boolean plain = request.query()
                 .allNames(name -> name.equals("versionId") || name.equals("x-id")
                         || AnswerHead.isOverride(name));
+        // A version without a name is the current one to some stores, and writes would miss it.
+        boolean named = !request.query().has("versionId") || request.query().hasValue("versionId");
         boolean judged = isJudgedHere(request.headers());
         boolean oneRange = request.header("range") == null || range(request) != null;
-        return plain && judged && oneRange && request.route().rule().cache() != CacheMode.OFF
+        return plain && named && judged && oneRange
+                && request.route().rule().cache() != CacheMode.OFF
                 && request.route().backend().capabilities().isCacheable()
                 && !(request.authentication() instanceof Authentication.Anonymous
                         && hasOverride(request))

@@ -50,6 +50,7 @@ final class ObjectWrite implements Operation {
         return switch (outcome) {
             case Relay.Outcome.Answered(BackendResponse answer) -> outcomeOf(answer);
             case Relay.Outcome.Failed _ -> WriteOutcome.UNKNOWN;
+            case Relay.Outcome.Unsent _ -> WriteOutcome.REFUSED;
         };
     }
 

@@ -54,6 +54,9 @@ public final class Relay implements Operation {
 
         /** It did not, or not on our account: a write may or may not have happened. */
         record Failed(Throwable cause) implements Outcome {}
+
+        /** It never had the last of the body, and said no success: nothing has happened. */
+        record Unsent() implements Outcome {}
     }
 
     @Override
@@ -103,7 +106,7 @@ public final class Relay implements Operation {
                 forward(exchange, request, stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
                         body, onOutcome);
             } catch (RuntimeException e) {
-                onOutcome.accept(new Outcome.Failed(e));
+                onOutcome.accept(new Outcome.Unsent());
                 exchange.fail(e);
             }
         });
@@ -181,10 +184,17 @@ public final class Relay implements Operation {
                     if (failure == null) {
                         pass(exchange, request, answer, body, onOutcome);
                     } else {
-                        onOutcome.accept(new Outcome.Failed(failure));
+                        onOutcome.accept(isUnsent(body)
+                                ? new Outcome.Unsent()
+                                : new Outcome.Failed(failure));
                         fail(exchange, failure, body);
                     }
                 }));
+    }
+
+    /** Whether the store lacks, at its answer or failure, at least the body's last piece. */
+    static boolean isUnsent(@Nullable VerifiedBody body) {
+        return body != null && !body.isComplete();
     }
 
     /** What a store works at before it answers, and while: null for the backend's own time. */
@@ -197,7 +207,7 @@ public final class Relay implements Operation {
 
     private void pass(Exchange exchange, S3Request request, BackendResponse answer,
             @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
-        Consumer<Boolean> onEnd = ended(answer, onOutcome);
+        Consumer<Boolean> onEnd = ended(answer, isUnsent(body), onOutcome);
         if (exchange.isOver() || exchange.isAnswered()) {
             BodyDrain.discard(answer.body());
             onEnd.accept(false);
@@ -255,11 +265,14 @@ public final class Relay implements Operation {
      * Tells the outcome once, at the end of the answer's body, or now where the head says it all.
      * The consumer hears whether the body was complete.
      */
-    private static Consumer<Boolean> ended(BackendResponse answer, Consumer<Outcome> onOutcome) {
+    private static Consumer<Boolean> ended(BackendResponse answer, boolean unsent,
+            Consumer<Outcome> onOutcome) {
         boolean isTold = !answer.isSuccess() || answer.status() == 204
                 || "0".equals(answer.headers().get("content-length"));
         if (isTold) {
-            onOutcome.accept(new Outcome.Answered(answer));
+            onOutcome.accept(unsent && !answer.isSuccess()
+                    ? new Outcome.Unsent()
+                    : new Outcome.Answered(answer));
         }
         boolean[] told = {isTold};
         return complete -> {
@@ -294,7 +307,7 @@ public final class Relay implements Operation {
                 || answer.status() == 304;
         String length = answer.headers().get("content-length");
         if (!bodiless && length == null) {
-            response.setChunked(true);
+            exchange.unsized();
         }
         if (!bodiless) {
             exchange.moves(length);

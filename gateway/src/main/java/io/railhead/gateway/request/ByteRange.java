@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param last last byte inclusive, {@link Long#MAX_VALUE} if open; for a suffix its length
  */
 public record ByteRange(long first, long last) {
+    private static final long BEYOND_ANY = 1_000_000_000_000_000_000L;
 
     /** Null where the value is not exactly one well-formed range: S3 decides what that means. */
     public static @Nullable ByteRange parse(String header) {
@@ -27,13 +28,13 @@ public record ByteRange(long first, long last) {
         return malformed ? null : new ByteRange(first, last);
     }
 
-    /** Digits that fit a long, clamped where they do not; -2 where they are not digits. */
+    /** Digits, to a bound that no object reaches and no sum overflows; -2 where they are none. */
     private static long number(String digits) {
         if (digits.isEmpty() || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             return -2;
         }
         String significant = digits.replaceFirst("^0+(?=.)", "");
-        return significant.length() > 18 ? Long.MAX_VALUE - 1 : Long.parseLong(significant);
+        return significant.length() > 18 ? BEYOND_ANY : Long.parseLong(significant);
     }
 
     public boolean isSuffix() {
