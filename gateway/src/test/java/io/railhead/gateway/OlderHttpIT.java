@@ -1,78 +1,56 @@
 package io.railhead.gateway;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.UncheckedIOException;
+import io.railhead.backend.testing.ScriptedStore;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/**
- * HTTP/1.0 has no chunks: an answer whose length the store does not say ends with its connection.
- */
+/** HTTP/1.0 has no chunks: an answer whose length the store does not say ends as its connection. */
 class OlderHttpIT {
-    private static final int HALF = 100_000;
+    private static final byte[] DOCUMENT = new byte[100_000];
+    private static final byte[] END = "\r\n0\r\n\r\n".getBytes(US_ASCII);
 
-    private final byte[] document = new byte[2 * HALF];
-    private FakeStore store;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() {
-        new Random(5).nextBytes(document);
-        store = new FakeStore();
-        store.put("/b/key", new byte[10]);
-        gateway = TestGateway.over(store.endpoint());
+    static {
+        new Random(5).nextBytes(DOCUMENT);
     }
 
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
+    /** A client that would rather keep its connection. */
+    private static void ask(ScriptedStore.Script answer,
+            java.util.function.Consumer<RawConnection> behindTheHead) {
+        try (ScriptedStore store = new ScriptedStore(answer);
+                TestGateway gateway = TestGateway.over(store.endpoint());
+                RawConnection raw = new RawConnection(gateway.endpoint())) {
+            String head = RawConnection.head(gateway.client("AK", "SK")
+                    .signed("GET", "/b/key?acl", new byte[0]), "Connection: keep-alive");
+            raw.send(head.replace("HTTP/1.1", "HTTP/1.0") + "\r\n");
+            assertThat(raw.receiveHead().headers()).doesNotContainKeys("content-length",
+                    "transfer-encoding");
+            behindTheHead.accept(raw);
+        }
     }
 
-    private void answerWith(int bytes) {
-        store.fault((exchange, _) -> {
-            try {
-                exchange.sendResponseHeaders(200, 0);
-                exchange.getResponseBody().write(document, 0, bytes);
-                exchange.getResponseBody().flush();
-                if (bytes == document.length) {
-                    exchange.getResponseBody().close();
-                }
-            } catch (java.io.IOException e) {
-                throw new UncheckedIOException(e);
-            }
-            return true;
-        });
-    }
-
-    private RawConnection ask() {
-        String head = RawConnection.head(gateway.client("AK", "SK")
-                .signed("GET", "/b/key?acl", new byte[0]), "Connection: keep-alive");
-        RawConnection raw = new RawConnection(gateway.endpoint());
-        raw.send(head.replace("HTTP/1.1", "HTTP/1.0") + "\r\n");
-        assertThat(raw.receiveHead().headers()).doesNotContainKeys("content-length",
-                "transfer-encoding");
-        return raw;
+    private static void write(ScriptedStore.Line line) throws java.io.IOException {
+        line.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + Integer.toHexString(DOCUMENT.length) + "\r\n", DOCUMENT);
     }
 
     @Test
     void aWholeAnswerEndsInOrder() {
-        answerWith(document.length);
-        try (RawConnection raw = ask()) {
-            assertThat(raw.read(Integer.MAX_VALUE)).isEqualTo(document);
-        }
+        ask((_, line) -> {
+            write(line);
+            line.write("", END);
+        }, raw -> assertThat(raw.read(Integer.MAX_VALUE)).isEqualTo(DOCUMENT));
     }
 
     @Test
     void oneThatBreaksOffDoesNot() {
-        answerWith(HALF);
-        try (RawConnection raw = ask()) {
-            assertThatThrownBy(() -> raw.read(Integer.MAX_VALUE))
-                    .hasRootCauseMessage("Connection reset");
-        }
+        ask((_, line) -> {
+            write(line);
+            line.close();
+        }, raw -> assertThatThrownBy(() -> raw.read(Integer.MAX_VALUE))
+                .hasRootCauseMessage("Connection reset"));
     }
 }
