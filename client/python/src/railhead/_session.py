@@ -144,12 +144,15 @@ class Session:
         self._completions = list(self._array)  # they share the array's memory
         self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
         handle = ctypes.c_void_p()
+        # Before there is a session: an interrupt may come with it.
+        self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
         result = self._library.railhead_connect(ctypes.byref(_options(settings, fabric, http.function)), ctypes.byref(handle))
+        if http.interrupt is not None:
+            raise http.interrupt
         if result != _native.OK:
             raise of_result(result, http.failure or _native.last_error())
         self._handle = handle
         self._event_fd: int = self._library.railhead_event_fd(handle)
-        self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
 
     def is_open(self) -> bool:
         return self.close.alive and bool(self._library.railhead_is_open(self._handle))
@@ -314,7 +317,7 @@ class Session:
 
 def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, Batch],
            registered: dict[int, View]) -> None:
-    if library.railhead_close(handle) == _native.HELD:
+    if handle and library.railhead_close(handle) == _native.HELD:
         held.extend([*pending.values(), *registered.values()])
 
 
