@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -112,3 +113,11 @@ def test_interrupt_while_connecting_is_raised(scripted: ScriptedStore, monkeypat
             with pytest.raises(KeyboardInterrupt):
                 client.head("s3://b/k")
         assert not scripted.asked, "it did not go on over plain S3"
+
+
+def test_list_holds_its_client(scripted: ScriptedStore) -> None:
+    scripted.script = lambda request: request.answer(body=b"""<ListBucketResult><Contents><Key>k</Key><Size>1</Size>
+        <ETag>e</ETag><LastModified>2026-01-01T00:00:00Z</LastModified></Contents></ListBucketResult>""")
+    infos = scripted.client().list("s3://b/")
+    gc.collect()
+    assert [info.url for info in infos] == ["s3://b/k"]

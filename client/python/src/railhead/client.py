@@ -123,7 +123,7 @@ class Client:
 
     def list(self, url: str, *, recursive: bool = True) -> Iterator[Info]:
         """What begins with the URL, by name; not recursive: folders end in "/" and have size 0."""
-        return _calls.listed(self._paths, url, recursive)
+        yield from _calls.listed(self._paths, url, recursive)  # which holds the client meanwhile
 
     # ---- Writing ----
 
