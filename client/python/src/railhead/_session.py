@@ -139,7 +139,7 @@ class Session:
         self._registered: dict[int, View] = {}
         self._last_user = 0
         self._lock = threading.Lock()
-        self._leading = threading.Lock()
+        self._leader: object = None  # under the lock, where it was None; given up without it
         self._array = (_native.Completion * _ROOM)()
         self._completions = list(self._array)  # they share the array's memory
         self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
@@ -226,22 +226,34 @@ class Session:
 
     def wait(self, box: ThreadBox) -> None:
         """Returns once something has arrived in the box, whose owner has a request under way here."""
-        while not box.arrived:
-            if self._leading.acquire(blocking=False):
-                try:
-                    while not box.arrived:
-                        self._collect(_WAIT_MILLIS, box)
-                finally:
-                    self._leave()
-            else:
-                with self._bell:
-                    # Whoever leads rings after each collection, and when it leads no more.
-                    while not box.arrived and self._leading.locked():
-                        self._bell.wait()
+        try:
+            while not box.arrived:
+                if self._leads(box):
+                    self._collect(_WAIT_MILLIS, box)
+                else:
+                    self._follow(box)
+        finally:
+            # No call before it leads no more: an interrupt comes with calls.
+            if self._leader is box:
+                self._leader = None
+                self._ring()
 
-    def _leave(self) -> None:
-        """Leads no more. Who has nothing pending yet finds that nobody leads."""
-        self._leading.release()
+    def _leads(self, who: object) -> bool:
+        """From now on, where nobody does."""
+        if self._leader is None:
+            with self._lock:
+                if self._leader is None:
+                    self._leader = who
+        return self._leader is who
+
+    def _follow(self, box: ThreadBox) -> None:
+        """Whoever leads rings after each collection, and when it leads no more, unless an interrupt keeps it from that."""
+        with self._bell:
+            while not box.arrived and self._leader is not None:
+                self._bell.wait(_WAIT_MILLIS / 1000)
+
+    def _ring(self) -> None:
+        """Who has nothing pending yet finds that nobody leads."""
         if self._pending:
             with self._bell:
                 self._bell.notify_all()
@@ -308,11 +320,14 @@ class Session:
 
     def _readable(self) -> None:
         # Where another leads, it collects them, and the descriptor is readable no more.
-        if self._pending and self._leading.acquire(blocking=False):
-            try:
+        collector = object()
+        try:
+            if self._pending and self._leads(collector):
                 self._collect(0)
-            finally:
-                self._leave()
+        finally:
+            if self._leader is collector:
+                self._leader = None
+                self._ring()
 
 
 def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, Batch],
