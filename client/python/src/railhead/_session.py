@@ -89,10 +89,13 @@ class LoopBox(Box):
         self._there = asyncio.Event()
 
     def wake(self) -> None:
-        if threading.get_ident() == self._thread:
-            self._there.set()
-        else:
-            self.loop.call_soon_threadsafe(self._there.set)
+        try:
+            if threading.get_ident() == self._thread:
+                self._there.set()
+            else:
+                self.loop.call_soon_threadsafe(self._there.set)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits there any more, and who hands out has others
 
     async def wait(self) -> None:
         await self._there.wait()
