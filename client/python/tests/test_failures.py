@@ -193,6 +193,53 @@ def test_interrupt_returns_when_the_window_is_free(own_rack: Rack) -> None:
         child.wait()
 
 
+ENDING = """
+import railhead, threading, time
+from railhead import _native
+
+class Watched:
+    waiting = 0
+
+    def __init__(self):
+        self.library = _native.library()
+
+    def __getattr__(self, name):
+        return getattr(self.library, name)
+
+    def railhead_wait(self, *arguments):
+        self.waiting += 1
+        got = self.library.railhead_wait(*arguments)
+        self.waiting -= 1
+        return got
+
+    railhead_wait_all = railhead_wait
+
+    def railhead_close(self, handle):
+        print("closed while somebody waits" if self.waiting else "closed", flush=True)
+        return self.library.railhead_close(handle)
+
+watched = Watched()
+_native.library = lambda: watched
+client = railhead.Client(fabric="loopback")
+assert client.via == "loopback"
+threading.Thread(target=client.get, args=("s3://data/cold-ending",), daemon=True).start()
+while not watched.waiting:
+    time.sleep(0.01)
+"""
+
+
+def test_end_of_the_program_frees_nothing_under_its_daemon_threads(own_rack: Rack) -> None:
+    with own_rack.client(own_rack.store_endpoint, fabric="http") as direct:
+        direct.put_from("s3://data/cold-ending", DATA)
+    os.kill(own_rack.store.pid, signal.SIGSTOP)
+    try:
+        ended = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=PATIENCE,
+                               env={**os.environ, **environment_of(own_rack)})
+    finally:
+        os.kill(own_rack.store.pid, signal.SIGCONT)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_object_that_changes_while_it_is_read(running: Rack, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     versions = [content(12 * MIB + i, i) for i in range(4)]

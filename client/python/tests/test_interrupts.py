@@ -61,7 +61,7 @@ def is_free(client: railhead.Client) -> bool:
     """Whether nothing of the client's is with the gateway."""
     session, ring = client._paths._session, client._paths._ring
     assert session is not None
-    return not session._pending and (ring is None or ring._free == [(0, ring.region.memory.nbytes)])
+    return not session._pending and not client._paths.calls and (ring is None or ring._free == [(0, ring.region.memory.nbytes)])
 
 
 def others_can_read(client: railhead.Client) -> bool:
@@ -73,7 +73,9 @@ def others_can_read(client: railhead.Client) -> bool:
 
 @pytest.mark.parametrize("kind", ["direct", "copied"])
 def test_anywhere(running: Rack, kind: str) -> None:
-    functions = [_drive.by_thread, _session.Session.wait, _session.Session._collect, _session.Session._hand_out]
+    session = _session.Session
+    functions = [railhead.Client._run, _drive.by_thread, session.wait, session._leads, session._ring, session._collect,
+                 session._hand_out]
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/interrupts", DATA)
         buffers = [client.buffer(MIB) if kind == "direct" else memoryview(bytearray(MIB)) for _ in range(3)]

@@ -63,3 +63,26 @@ def test_interrupt_as_it_is_connected_closes_it(library: Library) -> None:
         connect()
     gc.collect()
     assert library.asked.count("railhead_close") == 1
+
+
+class Loop:
+    """One that takes no descriptor at first."""
+
+    def __init__(self) -> None:
+        self.readers: list[int] = []
+        self.refuses = True
+
+    def add_reader(self, descriptor: int, _: object) -> None:
+        if self.refuses:
+            raise OSError
+        self.readers.append(descriptor)
+
+
+def test_loop_that_does_not_take_the_descriptor_does_not_watch(library: Library) -> None:
+    session, loop = connect(), Loop()
+    with pytest.raises(OSError):  # noqa: PT011
+        session.watch(loop)  # type: ignore[arg-type]
+    loop.refuses = False
+    for _ in range(2):
+        session.watch(loop)  # type: ignore[arg-type]
+    assert len(loop.readers) == 1

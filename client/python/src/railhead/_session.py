@@ -46,6 +46,7 @@ class Box:
     whole: Batch | None = None
 
     def __init__(self) -> None:
+        self.thread = threading.get_ident()
         self.arrived: deque[tuple[Any, Any]] = deque()
 
     def put(self, what: Any, outcome: Any) -> None:
@@ -54,6 +55,10 @@ class Box:
 
     def wake(self) -> None:
         """Tells who waits, where somebody does, that something has arrived."""
+
+    def is_awaited(self) -> bool:
+        """Whether whose it is may still come and look."""
+        return True
 
     def take(self) -> list[tuple[Any, Any]]:
         taken = []
@@ -85,17 +90,19 @@ class LoopBox(Box):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self._there = asyncio.Event()
 
     def wake(self) -> None:
         try:
-            if threading.get_ident() == self._thread:
+            if threading.get_ident() == self.thread:
                 self._there.set()
             else:
                 self.loop.call_soon_threadsafe(self._there.set)
         except RuntimeError:
             return  # the loop is closed: nobody waits there any more, and who hands out has others
+
+    def is_awaited(self) -> bool:
+        return not self.loop.is_closed()
 
     async def wait(self) -> None:
         await self._there.wait()
@@ -311,9 +318,9 @@ class Session:
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """On the loop's thread, before its task waits."""
         watchers = self._watchers.get(loop, 0)
-        self._watchers[loop] = watchers + 1
         if watchers == 0:
             loop.add_reader(self._event_fd, self._readable)
+        self._watchers[loop] = watchers + 1
 
     def unwatch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._watchers[loop] -= 1

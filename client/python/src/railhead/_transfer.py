@@ -103,6 +103,7 @@ class Transfer:
         return session
 
     def _start(self) -> Steps[None]:
+        self._paths.check_open()
         if self._lost and not self._native:
             self._session = yield from self._open()
             self._lost = False
