@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from railhead._session import LoopBox, Session, ThreadBox
 from railhead._transfer import Steps
@@ -28,9 +28,13 @@ def by_thread(steps: Steps[Result], box: ThreadBox) -> Result:
                 else:
                     value = need()
         except BaseException as raised:
-            if steps.gi_frame is None:
-                return _result(raised)
-            error = raised
+            if steps.gi_frame is not None:
+                error = raised
+            elif isinstance(raised, StopIteration):
+                result: Result = raised.value
+                return result
+            else:
+                raise
 
 
 async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
@@ -56,15 +60,13 @@ async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
             _abandon(steps)
             raise
         except BaseException as raised:
-            if steps.gi_frame is None:
-                return _result(raised)
-            error = raised
-
-
-def _result(end: BaseException) -> Any:
-    if isinstance(end, StopIteration):
-        return end.value
-    raise end
+            if steps.gi_frame is not None:
+                error = raised
+            elif isinstance(raised, StopIteration):
+                result: Result = raised.value
+                return result
+            else:
+                raise
 
 
 def _abandon(steps: Steps[Result]) -> None:
