@@ -156,6 +156,7 @@ class Session:
         handle = ctypes.c_void_p()
         # Before there is a session: an interrupt may come with it.
         self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
+        self.close.atexit = False  # daemon threads may be in it; to the gateway the process's end is as good
         result = self._library.railhead_connect(ctypes.byref(_options(settings, fabric, http.function)), ctypes.byref(handle))
         if http.interrupt is not None:
             raise http.interrupt

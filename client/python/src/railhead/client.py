@@ -44,6 +44,7 @@ class Client:
     def _renew(self) -> None:
         self._paths = Paths(self._settings)
         self._closing = weakref.finalize(self, self._paths.end)
+        self._closing.atexit = False  # as of sessions
 
     def _begin_again(self) -> None:
         """In a child of fork, which has neither sessions nor threads of its parent's."""
@@ -77,18 +78,20 @@ class Client:
         box = ThreadBox(paths.bell)
         try:
             paths.enter(box)
-            return _drive.by_thread(call(paths, box), box)
+            result = _drive.by_thread(call(paths, box), box)
         finally:
             paths.calls.discard(box)
+        return result
 
     async def _arun(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
         paths = self._paths
         box = LoopBox()
         try:
             paths.enter(box)
-            return await _drive.by_loop(call(paths, box), box)
+            result = await _drive.by_loop(call(paths, box), box)
         finally:
             paths.calls.discard(box)
+        return result
 
     # ---- Reading ----
 
