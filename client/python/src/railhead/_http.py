@@ -259,6 +259,7 @@ class Opener:
         self.function = _native.HttpFunction(self._send)
         self.failure = ""  # why there was no answer
         self.interrupt: BaseException | None = None  # to be raised by who connects
+        self.status = 0  # of the answer
 
     def _send(self, _context: int | None, exchange_pointer: Any) -> int:
         """Nothing may be raised through the library."""
@@ -281,4 +282,5 @@ class Opener:
                                   timeout=exchange.timeout_millis / 1000, redirect=False)
         body = answer.data[: exchange.answer_room]
         ctypes.memmove(exchange.answer, body, len(body))
-        exchange.status, exchange.answer_bytes = answer.status, len(body)
+        self.status = exchange.status = answer.status
+        exchange.answer_bytes = len(body)

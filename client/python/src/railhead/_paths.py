@@ -66,6 +66,7 @@ class Paths:
         self._warned: set[str] = set()
         self._copied_because = ""
         self._retry_at = 0.0
+        self._has_stood = False  # any session
         self._moved: Counter[str] = Counter()
         self._is_closing = False
         self._has_ended = False
@@ -79,7 +80,7 @@ class Paths:
         return session if session is not None and self._process == os.getpid() and session.is_open() else None
 
     def session(self) -> Session | None:
-        """A session, or None for plain S3. Unavailable where a fabric was named and cannot be had."""
+        """A session, or None for plain S3. An error where a fabric was named and cannot be had."""
         with self._lock:
             self.check_open()
             self._sweep()
@@ -112,15 +113,24 @@ class Paths:
             if name == "verbs" and self.settings.fabric == "auto" and not has_adapter():
                 self._reasons.append("verbs: this host has no RDMA device")
                 continue
+            opener = Opener(self.settings)
             try:
-                return Session(self.settings, fabric, Opener(self.settings), self.bell)
+                session = Session(self.settings, fabric, opener, self.bell)
+                self._has_stood = True
+                return session
             except (errors.RailheadError, OSError) as error:
                 self._reasons.append(f"{name}: {error}")
                 if self.settings.fabric != "auto":
-                    raise errors.Unavailable(f"{name} cannot be used: {error}") from error
+                    raise self._of_refusal(opener.status)(f"{name} cannot be used: {error}", status=opener.status) from error
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         self.falls_back("; ".join(self._reasons))
         return None
+
+    def _of_refusal(self, status: int) -> type[errors.RailheadError]:
+        """Why a fabric that was named cannot be had: of who asks, of the gateway, or of the fabric."""
+        if status in (401, 403):
+            return errors.AccessDenied
+        return errors.ConnectionLost if self._has_stood else errors.Unavailable
 
     def falls_back(self, reason: str) -> bool:
         """Whether what cannot go by a fabric goes over HTTP; warns, once for each reason."""
