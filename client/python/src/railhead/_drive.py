@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from railhead._session import LoopBox, Session, ThreadBox
 from railhead._transfer import Steps
@@ -14,6 +14,7 @@ Result = TypeVar("Result")
 
 def by_thread(steps: Steps[Result], box: ThreadBox) -> Result:
     """Whatever is raised here, at the loop's back edge or anywhere else, an interrupt, too, is the transfer's to end."""
+    generator: Any = steps  # which has a frame until it is over
     error: BaseException | None = None
     while True:
         try:
@@ -28,7 +29,7 @@ def by_thread(steps: Steps[Result], box: ThreadBox) -> Result:
                 else:
                     value = need()
         except BaseException as raised:
-            if steps.gi_frame is not None:
+            if generator.gi_frame is not None:
                 error = raised
             elif isinstance(raised, StopIteration):
                 result: Result = raised.value
@@ -39,6 +40,7 @@ def by_thread(steps: Steps[Result], box: ThreadBox) -> Result:
 
 async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
     """As by_thread."""
+    generator: Any = steps  # which has a frame until it is over
     error: BaseException | None = None
     while True:
         try:
@@ -60,7 +62,7 @@ async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
             _abandon(steps)
             raise
         except BaseException as raised:
-            if steps.gi_frame is not None:
+            if generator.gi_frame is not None:
                 error = raised
             elif isinstance(raised, StopIteration):
                 result: Result = raised.value
@@ -71,7 +73,8 @@ async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
 
 def _abandon(steps: Steps[Result]) -> None:
     """The loop runs no more, so nobody can wait: what is under way has its memory held by the session."""
-    while steps.gi_frame is not None:
+    generator: Any = steps
+    while generator.gi_frame is not None:
         with suppress(AssertionError, StopIteration):
             steps.throw(AssertionError("the event loop does not run any more"))
 
