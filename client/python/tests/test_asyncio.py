@@ -115,6 +115,25 @@ def test_cancelled_returns_when_the_window_is_free(own_rack: Rack) -> None:
         assert client.get("s3://data/cold-async") == DATA, "the session goes on"
 
 
+def test_loop_that_is_closed_breaks_nobody(own_rack: Rack) -> None:
+    with own_rack.client(fabric="loopback") as client, own_rack.client(own_rack.store_endpoint, fabric="http") as direct:
+        direct.put_from("s3://data/cold-loop", DATA)
+        client.put_from("s3://data/async", DATA)
+        loop = asyncio.new_event_loop()
+        os.kill(own_rack.store.pid, signal.SIGSTOP)
+        try:
+            task = loop.create_task(client.aget("s3://data/cold-loop", length=100))
+            loop.run_until_complete(asyncio.to_thread(wait_until_under_way, client, 1))
+            loop.close()
+        finally:
+            os.kill(own_rack.store.pid, signal.SIGCONT)
+        session = client._paths._session
+        assert session is not None
+        while session._pending:
+            assert client.get("s3://data/async") == DATA
+        del task
+
+
 def wait_until_under_way(client: railhead.Client, count: int) -> None:
     while client._paths._session is None or len(client._paths._session._pending) < count:
         threading.Event().wait(0.01)

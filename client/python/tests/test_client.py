@@ -297,6 +297,10 @@ def test_refused_credentials(running: Rack) -> None:
         client.get("s3://data/big")
     assert caught.value.code == "SignatureDoesNotMatch"
     assert caught.value.request_id
+    with railhead.Client(running.endpoint, credentials=wrong, region="us-east-1", fabric="loopback") as client, \
+            pytest.raises(railhead.AccessDenied, match="SignatureDoesNotMatch") as caught:
+        client.get("s3://data/big")
+    assert caught.value.status == 403
 
 
 def test_fallback_warning_as_an_error_leaves_nothing_under_way(running: Rack) -> None:

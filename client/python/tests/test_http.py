@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+import urllib3
 from conftest import KEYS, Request, ScriptedStore
 
 import railhead
@@ -98,3 +100,24 @@ def test_authorities_are_the_system_s(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     assert railhead.Client("https://127.0.0.1:1", credentials=KEYS)._settings.ca == str(tmp_path / "ca.pem")
     assert railhead.Client("https://127.0.0.1:1", credentials=KEYS, ca="named")._settings.ca == "named"
+
+
+@pytest.mark.parametrize("fabric", ["auto", "loopback"])
+def test_interrupt_while_connecting_is_raised(scripted: ScriptedStore, monkeypatch: pytest.MonkeyPatch, fabric: str) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with railhead.Client(scripted.endpoint, fabric=fabric, credentials=KEYS, region="us-east-1") as client:
+        with monkeypatch.context() as context:
+            context.setattr(urllib3.PoolManager, "request", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                client.head("s3://b/k")
+        assert not scripted.asked, "it did not go on over plain S3"
+
+
+def test_list_holds_its_client(scripted: ScriptedStore) -> None:
+    scripted.script = lambda request: request.answer(body=b"""<ListBucketResult><Contents><Key>k</Key><Size>1</Size>
+        <ETag>e</ETag><LastModified>2026-01-01T00:00:00Z</LastModified></Contents></ListBucketResult>""")
+    infos = scripted.client().list("s3://b/")
+    gc.collect()
+    assert [info.url for info in infos] == ["s3://b/k"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypeVar
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from railhead._session import LoopBox, Session, ThreadBox
 from railhead._transfer import Steps
@@ -12,49 +13,70 @@ Result = TypeVar("Result")
 
 
 def by_thread(steps: Steps[Result], box: ThreadBox) -> Result:
-    value: object = None
+    """Whatever is raised here, at the loop's back edge or anywhere else, an interrupt, too, is the transfer's to end."""
+    generator: Any = steps  # which has a frame until it is over
     error: BaseException | None = None
     while True:
         try:
-            need = steps.throw(error) if error is not None else steps.send(value)
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
-        value = error = None
-        try:
-            if isinstance(need, Session):
-                need.wait(box)
-            elif need is None:
-                box.wait()
+            value: object = None
+            while True:
+                need = steps.send(value) if error is None else steps.throw(error)
+                value = error = None
+                if isinstance(need, Session):
+                    need.wait(box)
+                elif need is None:
+                    box.wait()
+                else:
+                    value = need()
+        except BaseException as raised:
+            if generator.gi_frame is not None:
+                error = raised
+            elif isinstance(raised, StopIteration):
+                result: Result = raised.value
+                return result
             else:
-                value = need()
-        except BaseException as raised:  # an interrupt, too, is the transfer's to end
-            error = raised
+                raise
 
 
 async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
-    value: object = None
+    """As by_thread."""
+    generator: Any = steps  # which has a frame until it is over
     error: BaseException | None = None
     while True:
         try:
-            need = steps.throw(error) if error is not None else steps.send(value)
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
-        value = error = None
-        try:
-            if isinstance(need, Session):
-                need.watch(box.loop)
-                try:
+            value: object = None
+            while True:
+                need = steps.send(value) if error is None else steps.throw(error)
+                value = error = None
+                if isinstance(need, Session):
+                    need.watch(box.loop)
+                    try:
+                        await box.wait()
+                    finally:
+                        need.unwatch(box.loop)
+                elif need is None:
                     await box.wait()
-                finally:
-                    need.unwatch(box.loop)
-            elif need is None:
-                await box.wait()
-            else:
-                value = await _on_a_thread(need)
+                else:
+                    value = await _on_a_thread(need)
+        except GeneratorExit:
+            _abandon(steps)
+            raise
         except BaseException as raised:
-            error = raised
+            if generator.gi_frame is not None:
+                error = raised
+            elif isinstance(raised, StopIteration):
+                result: Result = raised.value
+                return result
+            else:
+                raise
+
+
+def _abandon(steps: Steps[Result]) -> None:
+    """The loop runs no more, so nobody can wait: what is under way has its memory held by the session."""
+    generator: Any = steps
+    while generator.gi_frame is not None:
+        with suppress(AssertionError, StopIteration):
+            steps.throw(AssertionError("the event loop does not run any more"))
 
 
 async def _on_a_thread(function: object) -> object:

@@ -258,21 +258,29 @@ class Opener:
         self._ca = settings.ca
         self.function = _native.HttpFunction(self._send)
         self.failure = ""  # why there was no answer
+        self.interrupt: BaseException | None = None  # to be raised by who connects
+        self.status = 0  # of the answer
 
     def _send(self, _context: int | None, exchange_pointer: Any) -> int:
-        exchange = exchange_pointer.contents
+        """Nothing may be raised through the library."""
+        try:
+            self._exchange(exchange_pointer.contents)
+            return 0
+        except Exception as error:
+            self.failure = str(error)
+        except BaseException as interrupt:
+            self.interrupt = interrupt
+        return 1
+
+    def _exchange(self, exchange: Any) -> None:
         lines: list[bytes] = []
         while (line := exchange.headers[len(lines)]) is not None:
             lines.append(line)
         headers = dict(line.decode().split(": ", 1) for line in lines)
-        try:
-            with urllib3.PoolManager(ca_certs=self._ca, retries=False) as pool:
-                answer = pool.request(exchange.method.decode(), exchange.url.decode(), headers=headers,
-                                      timeout=exchange.timeout_millis / 1000, redirect=False)
-        except Exception as error:  # nothing may be raised through the library
-            self.failure = str(error)
-            return 1
+        with urllib3.PoolManager(ca_certs=self._ca, retries=False) as pool:
+            answer = pool.request(exchange.method.decode(), exchange.url.decode(), headers=headers,
+                                  timeout=exchange.timeout_millis / 1000, redirect=False)
         body = answer.data[: exchange.answer_room]
         ctypes.memmove(exchange.answer, body, len(body))
-        exchange.status, exchange.answer_bytes = answer.status, len(body)
-        return 0
+        self.status = exchange.status = answer.status
+        exchange.answer_bytes = len(body)

@@ -22,6 +22,7 @@ from railhead._session import Box, Outcome, Session
 from railhead._settings import Settings
 
 _RETRY_SECONDS = 10.0  # between a fallback and the next try of a fabric
+_LOOK_SECONDS = 0.01   # between two looks of who closes at the calls that are left
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,17 @@ class Report:
 
 
 class Paths:
-    """Threads: any. `_lock` guards the session, the regions and the ring; who holds it may wait for the gateway."""
+    """
+    Threads: any. `_lock` guards the session, the regions and the ring; who holds it may wait for the gateway.
+
+    `calls`: the boxes of those under way. Each enters before its first step, and is discarded by its caller, who tells nobody, so
+    that no interrupt comes between. While there is one, the session and all memory stay.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.bell = threading.Condition()
+        self.calls: set[Box] = set()
         self._lock = threading.RLock()
         self._session: Session | None = None
         self._http: PlainS3 | None = None
@@ -59,8 +66,10 @@ class Paths:
         self._warned: set[str] = set()
         self._copied_because = ""
         self._retry_at = 0.0
+        self._has_stood = False  # any session
         self._moved: Counter[str] = Counter()
-        self._closed = False
+        self._is_closing = False
+        self._has_ended = False
         self._process = os.getpid()
 
     # ---- The session ----
@@ -71,9 +80,9 @@ class Paths:
         return session if session is not None and self._process == os.getpid() and session.is_open() else None
 
     def session(self) -> Session | None:
-        """A session, or None for plain S3. Unavailable where a fabric was named and cannot be had."""
+        """A session, or None for plain S3. An error where a fabric was named and cannot be had."""
         with self._lock:
-            self._check_open()
+            self.check_open()
             self._sweep()
             standing = self.standing()
             if standing is not None or self.settings.fabric == "http":
@@ -84,8 +93,12 @@ class Paths:
             self._session = self._connect()
             return self._session
 
-    def _check_open(self) -> None:
-        if self._closed:
+    def enter(self, box: Box) -> None:
+        self.calls.add(box)  # before it looks: who closes looks after it has said so
+        self.check_open()
+
+    def check_open(self) -> None:
+        if self._is_closing:
             raise ValueError("the client is closed")
         if self._process != os.getpid():
             raise AssertionError("a client of another process")
@@ -100,15 +113,24 @@ class Paths:
             if name == "verbs" and self.settings.fabric == "auto" and not has_adapter():
                 self._reasons.append("verbs: this host has no RDMA device")
                 continue
+            opener = Opener(self.settings)
             try:
-                return Session(self.settings, fabric, Opener(self.settings), self.bell)
+                session = Session(self.settings, fabric, opener, self.bell)
+                self._has_stood = True
+                return session
             except (errors.RailheadError, OSError) as error:
                 self._reasons.append(f"{name}: {error}")
                 if self.settings.fabric != "auto":
-                    raise errors.Unavailable(f"{name} cannot be used: {error}") from error
+                    raise self._of_refusal(opener.status)(f"{name} cannot be used: {error}", status=opener.status) from error
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         self.falls_back("; ".join(self._reasons))
         return None
+
+    def _of_refusal(self, status: int) -> type[errors.RailheadError]:
+        """Why a fabric that was named cannot be had: of who asks, of the gateway, or of the fabric."""
+        if status in (401, 403):
+            return errors.AccessDenied
+        return errors.ConnectionLost if self._has_stood else errors.Unavailable
 
     def falls_back(self, reason: str) -> bool:
         """Whether what cannot go by a fabric goes over HTTP; warns, once for each reason."""
@@ -122,8 +144,10 @@ class Paths:
     # ---- Plain S3 ----
 
     def http(self) -> PlainS3:
+        """Also while the client is being closed, for what a call under way has to put in order."""
         with self._lock:
-            self._check_open()
+            if self._has_ended:
+                self.check_open()
             if self._http is None:
                 self._http = PlainS3(self.settings)
             return self._http
@@ -149,7 +173,7 @@ class Paths:
 
     def add(self, region: Region) -> None:
         with self._lock:
-            self._check_open()
+            self.check_open()
             self._regions = self._regions.with_(region)
 
     def remove(self, region: Region) -> None:
@@ -169,6 +193,7 @@ class Paths:
     def register(self, region: Region, session: Session) -> str:
         """Makes the region known to the session; why it has to be copied, where it cannot be."""
         with self._lock:
+            self.check_open()
             self._sweep()
             try:
                 region.buffer(session)
@@ -190,7 +215,7 @@ class Paths:
     def ring(self, cuda: int | None) -> Ring:
         """Pinned, where it is for a GPU."""
         with self._lock:
-            self._check_open()
+            self.check_open()
             if self._ring is None:
                 self._ring = Ring(self.settings.ring, shared=True)
             if cuda is not None and self._pinned_by is None:
@@ -226,11 +251,31 @@ class Paths:
         memory = f"copied: {self._copied_because}" if self._copied_because else "as it is registered, else copied"
         return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory)
 
+    # ---- The end ----
+
     def close(self) -> None:
+        """Refuses calls from now on, has those under way cancelled, and frees all when none is left."""
+        if self._process != os.getpid():
+            return
+        if any(box.thread == threading.get_ident() for box in self._under_way()):
+            raise RuntimeError("a call of this thread, or of its event loop, is under way, which could not end meanwhile")
+        self._is_closing = True
+        while under_way := self._under_way():
+            if (session := self._session) is not None:
+                for box in under_way:
+                    session.cancel(box)
+            time.sleep(_LOOK_SECONDS)
+        self.end()
+
+    def _under_way(self) -> list[Box]:
+        return [box for box in self.calls.copy() if box.is_awaited()]
+
+    def end(self) -> None:
+        """After the last call: also by the garbage collector, which waits for none, since each call holds the client."""
         with self._lock:
-            if self._closed or self._process != os.getpid():
+            if self._has_ended or self._process != os.getpid():
                 return
-            self._closed = True
+            self._is_closing = self._has_ended = True
             if self._threads is not None:
                 self._threads.shutdown(wait=True)
             for region in [*self._regions, *self._gone]:

@@ -46,6 +46,7 @@ class Box:
     whole: Batch | None = None
 
     def __init__(self) -> None:
+        self.thread = threading.get_ident()
         self.arrived: deque[tuple[Any, Any]] = deque()
 
     def put(self, what: Any, outcome: Any) -> None:
@@ -54,6 +55,10 @@ class Box:
 
     def wake(self) -> None:
         """Tells who waits, where somebody does, that something has arrived."""
+
+    def is_awaited(self) -> bool:
+        """Whether whose it is may still come and look."""
+        return True
 
     def take(self) -> list[tuple[Any, Any]]:
         taken = []
@@ -85,14 +90,19 @@ class LoopBox(Box):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self._there = asyncio.Event()
 
     def wake(self) -> None:
-        if threading.get_ident() == self._thread:
-            self._there.set()
-        else:
-            self.loop.call_soon_threadsafe(self._there.set)
+        try:
+            if threading.get_ident() == self.thread:
+                self._there.set()
+            else:
+                self.loop.call_soon_threadsafe(self._there.set)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits there any more, and who hands out has others
+
+    def is_awaited(self) -> bool:
+        return not self.loop.is_closed()
 
     async def wait(self) -> None:
         await self._there.wait()
@@ -139,17 +149,21 @@ class Session:
         self._registered: dict[int, View] = {}
         self._last_user = 0
         self._lock = threading.Lock()
-        self._leading = threading.Lock()
+        self._leader: object = None  # under the lock, where it was None; given up without it
         self._array = (_native.Completion * _ROOM)()
         self._completions = list(self._array)  # they share the array's memory
         self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
         handle = ctypes.c_void_p()
+        # Before there is a session: an interrupt may come with it.
+        self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
+        self.close.atexit = False  # daemon threads may be in it; to the gateway the process's end is as good
         result = self._library.railhead_connect(ctypes.byref(_options(settings, fabric, http.function)), ctypes.byref(handle))
+        if http.interrupt is not None:
+            raise http.interrupt
         if result != _native.OK:
             raise of_result(result, http.failure or _native.last_error())
         self._handle = handle
         self._event_fd: int = self._library.railhead_event_fd(handle)
-        self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
 
     def is_open(self) -> bool:
         return self.close.alive and bool(self._library.railhead_is_open(self._handle))
@@ -223,22 +237,34 @@ class Session:
 
     def wait(self, box: ThreadBox) -> None:
         """Returns once something has arrived in the box, whose owner has a request under way here."""
-        while not box.arrived:
-            if self._leading.acquire(blocking=False):
-                try:
-                    while not box.arrived:
-                        self._collect(_WAIT_MILLIS, box)
-                finally:
-                    self._leave()
-            else:
-                with self._bell:
-                    # Whoever leads rings after each collection, and when it leads no more.
-                    while not box.arrived and self._leading.locked():
-                        self._bell.wait()
+        try:
+            while not box.arrived:
+                if self._leads(box):
+                    self._collect(_WAIT_MILLIS, box)
+                else:
+                    self._follow(box)
+        finally:
+            # No call before it leads no more: an interrupt comes with calls.
+            if self._leader is box:
+                self._leader = None
+                self._ring()
 
-    def _leave(self) -> None:
-        """Leads no more. Who has nothing pending yet finds that nobody leads."""
-        self._leading.release()
+    def _leads(self, who: object) -> bool:
+        """From now on, where nobody does."""
+        if self._leader is None:
+            with self._lock:
+                if self._leader is None:
+                    self._leader = who
+        return self._leader is who
+
+    def _follow(self, box: ThreadBox) -> None:
+        """Whoever leads rings after each collection, and when it leads no more, unless an interrupt keeps it from that."""
+        with self._bell:
+            while not box.arrived and self._leader is not None:
+                self._bell.wait(_WAIT_MILLIS / 1000)
+
+    def _ring(self) -> None:
+        """Who has nothing pending yet finds that nobody leads."""
         if self._pending:
             with self._bell:
                 self._bell.notify_all()
@@ -293,9 +319,9 @@ class Session:
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """On the loop's thread, before its task waits."""
         watchers = self._watchers.get(loop, 0)
-        self._watchers[loop] = watchers + 1
         if watchers == 0:
             loop.add_reader(self._event_fd, self._readable)
+        self._watchers[loop] = watchers + 1
 
     def unwatch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._watchers[loop] -= 1
@@ -305,16 +331,19 @@ class Session:
 
     def _readable(self) -> None:
         # Where another leads, it collects them, and the descriptor is readable no more.
-        if self._pending and self._leading.acquire(blocking=False):
-            try:
+        collector = object()
+        try:
+            if self._pending and self._leads(collector):
                 self._collect(0)
-            finally:
-                self._leave()
+        finally:
+            if self._leader is collector:
+                self._leader = None
+                self._ring()
 
 
 def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, Batch],
            registered: dict[int, View]) -> None:
-    if library.railhead_close(handle) == _native.HELD:
+    if handle and library.railhead_close(handle) == _native.HELD:
         held.extend([*pending.values(), *registered.values()])
 
 

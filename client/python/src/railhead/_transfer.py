@@ -103,6 +103,7 @@ class Transfer:
         return session
 
     def _start(self) -> Steps[None]:
+        self._paths.check_open()
         if self._lost and not self._native:
             self._session = yield from self._open()
             self._lost = False
@@ -349,15 +350,16 @@ class Transfer:
     def _drain(self) -> Steps[None]:
         """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""
         self._progress = None
-        if self._session is not None:
-            self._session.cancel(self._box)
         while self._native or self._http or self._copying:
             try:
-                if self._native or self._http:
-                    yield self._session if self._native else None
-                else:
-                    yield self._copying[0][0].wait
-                self._take_back()
+                if self._session is not None:
+                    self._session.cancel(self._box)
+                while self._native or self._http or self._copying:
+                    if self._native or self._http:
+                        yield self._session if self._native else None
+                    else:
+                        yield self._copying[0][0].wait
+                    self._take_back()
             except AssertionError:
                 raise
             except BaseException as error:

@@ -173,11 +173,12 @@ class Whole(Batch):
     def _drain(self) -> Steps[None]:
         """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""
         self.box.whole = None
-        self._session.cancel(self.box)
         while self.left:
             try:
-                yield self._session
-                self.box.arrived.clear()
+                self._session.cancel(self.box)
+                while self.left:
+                    yield self._session
+                    self.box.arrived.clear()
             except AssertionError:
                 raise
             except BaseException:  # noqa: S112

@@ -29,8 +29,8 @@ Reads = Iterable[Read | tuple[str, Any]]
 
 class Client:
     """
-    Any thread may call any method, at the same time; nobody may be in, or come to, another call of a client that is being
-    closed. A buffer is the gateway's from the call until it returned, and is held for that long.
+    Any thread may call any method, at the same time. A buffer is the gateway's from the call until it returned, and is held for
+    that long.
     """
 
     def __init__(self, endpoint: str | None = None, *, fabric: str = "auto", region: str | None = None,
@@ -43,7 +43,8 @@ class Client:
 
     def _renew(self) -> None:
         self._paths = Paths(self._settings)
-        self._closing = weakref.finalize(self, self._paths.close)
+        self._closing = weakref.finalize(self, self._paths.end)
+        self._closing.atexit = False  # as of sessions
 
     def _begin_again(self) -> None:
         """In a child of fork, which has neither sessions nor threads of its parent's."""
@@ -66,17 +67,31 @@ class Client:
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
-        """Waits until the gateway has let go of all memory. Memory of `empty` and `buffer` stays what it is."""
+        """
+        Cancels the calls that are under way, on other threads and event loops, and waits until the last has ended and the gateway
+        has let go of all memory. Memory of `empty` and `buffer` stays what it is.
+        """
         self._paths.close()
 
     def _run(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
         paths = self._paths
         box = ThreadBox(paths.bell)
-        return _drive.by_thread(call(paths, box), box)
+        try:
+            paths.enter(box)
+            result = _drive.by_thread(call(paths, box), box)
+        finally:
+            paths.calls.discard(box)
+        return result
 
     async def _arun(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
+        paths = self._paths
         box = LoopBox()
-        return await _drive.by_loop(call(self._paths, box), box)
+        try:
+            paths.enter(box)
+            result = await _drive.by_loop(call(paths, box), box)
+        finally:
+            paths.calls.discard(box)
+        return result
 
     # ---- Reading ----
 
@@ -123,7 +138,7 @@ class Client:
 
     def list(self, url: str, *, recursive: bool = True) -> Iterator[Info]:
         """What begins with the URL, by name; not recursive: folders end in "/" and have size 0."""
-        return _calls.listed(self._paths, url, recursive)
+        yield from _calls.listed(self._paths, url, recursive)  # which holds the client meanwhile
 
     # ---- Writing ----
 

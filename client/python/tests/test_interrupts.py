@@ -1,0 +1,94 @@
+"""An interrupt wherever Python looks for one: the call ends with it, and only when the gateway has let go."""
+
+from __future__ import annotations
+
+import dis
+import itertools
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+from conftest import Rack, content
+
+import railhead
+from railhead import _drive, _session
+
+MIB = 1 << 20
+DATA = content(MIB, 5)
+PATIENCE = 10
+
+
+class Interrupt:
+    """Once, at the place of that number in the code of these functions."""
+
+    def __init__(self, number: int, functions: list[Any]) -> None:
+        self.came_at = ""
+        self._left = number
+        self._codes: set[CodeType] = {function.__code__ for function in functions}
+        self._before: dict[FrameType, int] = {}
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code not in self._codes:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            before = self._before.get(frame, frame.f_lasti)
+            self._before[frame] = frame.f_lasti
+            if _looks(frame.f_code.co_code[before], frame.f_lasti - before):
+                self._left -= 1
+                if self._left < 0:
+                    self.came_at = f"{frame.f_code.co_name}, line {frame.f_lineno}"
+                    raise KeyboardInterrupt  # which ends the tracing
+        return self
+
+    def within(self, call: Callable[[], object]) -> None:
+        sys.settrace(self)
+        try:
+            call()
+        finally:
+            sys.settrace(None)
+
+
+def _looks(instruction: int, distance: int) -> bool:
+    """Whether CPython looks for signals when it is done: it is a call, a function's beginning, or a jump back."""
+    return dis.opname[instruction].startswith(("CALL", "RESUME")) or distance < 0
+
+
+def is_free(client: railhead.Client) -> bool:
+    """Whether nothing of the client's is with the gateway."""
+    session, ring = client._paths._session, client._paths._ring
+    assert session is not None
+    return not session._pending and not client._paths.calls and (ring is None or ring._free == [(0, ring.region.memory.nbytes)])
+
+
+def others_can_read(client: railhead.Client) -> bool:
+    thread = threading.Thread(target=client.get, args=("s3://data/interrupts",), daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    return not thread.is_alive()
+
+
+@pytest.mark.parametrize("kind", ["direct", "copied"])
+def test_anywhere(running: Rack, kind: str) -> None:
+    session = _session.Session
+    functions = [railhead.Client._run, _drive.by_thread, session.wait, session._leads, session._ring, session._collect,
+                 session._hand_out]
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/interrupts", DATA)
+        buffers = [client.buffer(MIB) if kind == "direct" else memoryview(bytearray(MIB)) for _ in range(3)]
+        reads = [("s3://data/interrupts", buffer) for buffer in buffers]
+        client.get_many(reads)
+        for number in itertools.count():
+            interrupt = Interrupt(number, functions)
+            try:
+                interrupt.within(lambda: client.get_many(reads))
+            except KeyboardInterrupt:
+                assert interrupt.came_at
+            if not interrupt.came_at:
+                break
+            assert others_can_read(client), interrupt.came_at
+            assert is_free(client), interrupt.came_at
+        assert number > 20
