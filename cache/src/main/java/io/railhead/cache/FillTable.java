@@ -309,6 +309,8 @@ final class FillTable {
     /**
      * Bytes of it were wrong, and nobody knows which: nothing of it is kept that came until now,
      * nor what is in flight, for which nobody waits who comes now. Only then may one begin anew.
+     * Who began before may still fetch, held against what was wrong, and fails; whoever waits for
+     * that fetches it anew.
      */
     void corrupt(ObjectVersion version, FilledSums.Sums wrong) {
         if (sums.tryRefute(version, wrong)) {

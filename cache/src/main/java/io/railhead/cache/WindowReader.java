@@ -176,7 +176,9 @@ final class WindowReader implements RangeReader {
 
     private boolean mayGoOn(Fetcher fetcher, FillException cause) {
         boolean fatal = switch (cause.reason()) {
-            case VERSION_CHANGED, NOT_FOUND, CORRUPT -> true;
+            case VERSION_CHANGED, NOT_FOUND -> true;
+            // Others' sums were refuted, and not this reader's own: they began before it came out.
+            case CORRUPT -> sums == null || ++othersLosses >= OTHERS_LOSSES;
             case REFUSED -> fetcher == Fetcher.SELF;
             case BACKEND_FAILED -> fetcher == Fetcher.SELF
                     ? ++ownLosses > 1

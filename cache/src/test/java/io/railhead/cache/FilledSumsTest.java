@@ -7,15 +7,18 @@ import static io.railhead.cache.CacheRig.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.memory.LeakCheck;
+import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.CRC32;
@@ -24,7 +27,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A store whose bytes may not be those that its checksum names. */
+/**
+ * A store whose bytes may not be those that its checksum names. Long by what its tests share: such
+ * a store, and such sums.
+ */
 final class FilledSumsTest {
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
@@ -32,6 +38,15 @@ final class FilledSumsTest {
     private static final byte[] BYTES = random(1, 3 * RUN + 5000);
     private static final Selection ALL = new Selection("bucket", "", Selection.Kind.PREFIX);
     private static final int PAGES = Math.ceilDiv(BYTES.length, PAGE);
+    /** Answers where it is asked. */
+    private static final PageSource AT_ONCE = (version, offset, length, sink) -> {
+        sink.write(bytes(offset, length));
+        sink.complete();
+    };
+
+    private static ByteBuffer bytes(long offset, long length) {
+        return ByteBuffer.wrap(BYTES, (int) offset, (int) length).slice();
+    }
 
     /** The sum of its pages' sums, so that it depends on nothing that a gateway brings. */
     private record SumOfSums(long value) implements WholeChecksum {
@@ -111,6 +126,24 @@ final class FilledSumsTest {
         return rig.read(version, from, to, Pool.CACHE, source, Received.closing());
     }
 
+    private static void assertFoundWrong(Received reader) {
+        assertThat(reader.awaitEnd().cause()).hasMessageContaining("checksum names");
+    }
+
+    /** Of which each page's sum is known, and none is held. */
+    private static ObjectVersion compared(CacheRig rig) {
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        read(rig, version, 0, BYTES.length, new Corrupting(rig.source)).awaitBytes();
+        rig.source.awaitAnswered();
+        rig.cache.control().evict(ALL);
+        return version;
+    }
+
+    /** What came before is wrong now as far as anybody knows, whatever the store is doing. */
+    private static void refute(CacheRig rig, ObjectVersion version) {
+        assertFoundWrong(read(rig, version, PAGE, 2 * PAGE, new Corrupting(AT_ONCE, 1)));
+    }
+
     @Test
     void whatIsRightIsServedAndCounted() {
         CacheRig rig = CacheRig.of(leaks, 64);
@@ -173,8 +206,7 @@ final class FilledSumsTest {
                 return asked.getAndIncrement() == 0 ? super.checksum(of) : null;
             }
         };
-        assertThat(read(rig, version, 0, BYTES.length, source).awaitEnd().cause())
-                .hasMessageContaining("checksum names");
+        assertFoundWrong(read(rig, version, 0, BYTES.length, source));
     }
 
     /** A reader that keeps its window full, and gets no more. */
@@ -203,7 +235,67 @@ final class FilledSumsTest {
         assertThat(read(rig, version, 2L * RUN, BYTES.length, source).awaitEnd().cause())
                 .isNotNull();
         readRest(slow);
-        assertThat(slow.awaitEnd().cause()).hasMessageContaining("checksum names");
+        assertFoundWrong(slow);
+    }
+
+    /** They were right as far as anybody knew, and wait for its turn. */
+    @Test
+    void norDoesWhoHasAllOfItsPagesAndWasHandedNone() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Queue<Runnable> turns = new ConcurrentLinkedQueue<>();
+        Received reader = Received.closing();
+        rig.source.hold();
+        rig.cache.read(new ReadRequest(version, 0, RUN, Pool.CACHE),
+                new Corrupting(rig.source, 0), turns::add, reader).start();
+        rig.source.release();
+        rig.source.awaitAnswered();
+        assertThat(rig.memory.stats().leases()).isEqualTo(RUN / PAGE);
+
+        assertFoundWrong(read(rig, version, RUN, BYTES.length, new Corrupting(rig.source)));
+        for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+            turn.run();
+        }
+
+        assertFoundWrong(reader);
+        assertThat(reader.soFar()).isEmpty();
+    }
+
+    /** It would wait for bytes that are held against what was refuted. */
+    @Test
+    void whoComesOnceItIsOutWaitsForNothingThatIsInFlight() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = compared(rig);
+        int fetched = rig.source.fetches().size();
+        Corrupting source = new Corrupting(rig.source);
+        rig.source.hold();
+        Received before = read(rig, version, 0, PAGE, source);
+        CacheRig.await(() -> rig.source.fetches().size() == fetched + 1);
+        refute(rig, version);
+        Received after = read(rig, version, 0, PAGE, source);
+        CacheRig.await(() -> rig.source.fetches().size() == fetched + 2);
+        rig.source.release();
+        assertFoundWrong(before);
+        assertThat(after.awaitBytes()).isEqualTo(Arrays.copyOf(BYTES, PAGE));
+    }
+
+    /** Who began before still has what was refuted, and may fetch with it later. */
+    @Test
+    void norDoesItFailWithWhatItWaitsForAllTheSame() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = compared(rig);
+        Corrupting source = new Corrupting(rig.source);
+        Received before = Received.closing();
+        RangeReader late = rig.cache.read(new ReadRequest(version, 0, PAGE, Pool.CACHE), source,
+                Runnable::run, before);
+        refute(rig, version);
+        rig.source.hold();
+        late.start();
+        Received after = read(rig, version, 0, PAGE, source);
+        CacheRig.await(() -> rig.cache.stats().pageJoins() == 1);
+        rig.source.release();
+        assertFoundWrong(before);
+        assertThat(after.awaitBytes()).isEqualTo(Arrays.copyOf(BYTES, PAGE));
     }
 
     /** Whoever comes next would find it held, and compare nothing of it. */
@@ -227,19 +319,26 @@ final class FilledSumsTest {
     @Test
     void whatComesAgainMustBeTheSame() {
         CacheRig rig = CacheRig.of(leaks, 64);
-        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
-        Corrupting source = new Corrupting(rig.source);
-        read(rig, version, 0, BYTES.length, source).awaitBytes();
-        rig.source.awaitAnswered();
-        rig.cache.control().evict(ALL);
-        source.pages.add(2);
-        assertThat(read(rig, version, 2 * PAGE, 3 * PAGE, source).awaitEnd().cause())
-                .hasMessageContaining("checksum names");
+        ObjectVersion version = compared(rig);
+        Corrupting source = new Corrupting(rig.source, 2);
+        assertFoundWrong(read(rig, version, 2 * PAGE, 3 * PAGE, source));
         assertThat(read(rig, version, PAGE, 2 * PAGE, source).awaitEnd().cause()).isNull();
     }
 
     private static ObjectVersion version(int number, int pages) {
         return new ObjectVersion(id("o" + number), "e", "", (long) pages * PAGE);
+    }
+
+    /** Those who begin anew would not know its sum. */
+    @Test
+    void withRefutedSumsNoPageAgrees() {
+        FilledSums sums = new FilledSums(PAGE, 16 * 1000);
+        FilledSums.Sums refuted = Objects
+                .requireNonNull(sums.of(version(0, 2), SumOfSums.of(BYTES)));
+        assertThat(refuted.agrees(0, 1)).isTrue();
+        sums.tryRefute(version(0, 2), refuted);
+        assertThat(refuted.agrees(0, 1)).isFalse();
+        assertThat(refuted.agrees(1, 1)).isFalse();
     }
 
     /** Else a cache that knows many would never compare what is new. */
@@ -274,10 +373,11 @@ final class FilledSumsTest {
         assertThat(sums.of(version(1, 900), whole)).isSameAs(small);
     }
 
-    /** However reads, wrong pages and evictions fall: whole is right. */
+    /** However reads, wrong pages and evictions fall. */
     @Test
-    void nothingThatIsHeldWholeIsWrong() {
+    void nothingThatIsReadOrHeldWholeIsWrong() {
         long mismatches = 0;
+        int wholes = 0;
         for (int seed = 1; seed <= 20; seed++) {
             Random random = new Random(seed);
             CacheRig rig = CacheRig.of(leaks, 64);
@@ -288,12 +388,20 @@ final class FilledSumsTest {
                     source.pages.add(random.nextInt(PAGES));
                 }
                 List<Received> readers = new ArrayList<>();
+                int all = random.nextInt(3);
                 for (int i = 0; i < 3; i++) {
-                    int from = random.nextInt(BYTES.length);
-                    int to = from + 1 + random.nextInt(BYTES.length - from);
+                    int from = i == all ? 0 : random.nextInt(BYTES.length);
+                    int to = i == all
+                            ? BYTES.length
+                            : from + 1 + random.nextInt(BYTES.length - from);
                     readers.add(read(rig, version, from, to, source));
                 }
                 readers.forEach(Received::awaitEnd);
+                Received whole = readers.get(all);
+                if (whole.awaitEnd().cause() == null) {
+                    wholes++;
+                    assertThat(whole.soFar()).as("seed %s, step %s", seed, step).isEqualTo(BYTES);
+                }
                 rig.source.awaitAnswered();
                 if (rig.cache.holds(version, 0, BYTES.length)) {
                     assertThat(read(rig, version, 0, BYTES.length, source).awaitBytes())
@@ -307,6 +415,7 @@ final class FilledSumsTest {
             mismatches += rig.cache.stats().checksumMismatches();
         }
         assertThat(mismatches).isPositive();
+        assertThat(wholes).isPositive();
     }
 
     /** What was right as far as anybody knew, and went to where it is found a moment later. */
@@ -316,14 +425,7 @@ final class FilledSumsTest {
         ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
         AtomicReference<Runnable> onceAPageAgreed = new AtomicReference<>(() -> {});
         WholeChecksum whole = SumOfSums.of(BYTES);
-        PageSource atOnce = new PageSource() {
-            @Override
-            public void fetch(ObjectVersion of, long offset, long length, Sink sink) {
-                sink.write(ByteBuffer.wrap(BYTES, (int) offset, (int) length).slice());
-                sink.complete();
-            }
-        };
-        Corrupting source = new Corrupting(atOnce) {
+        Corrupting source = new Corrupting(AT_ONCE) {
             @Override
             public WholeChecksum checksum(ObjectVersion of) {
                 return new WholeChecksum() {
@@ -347,5 +449,40 @@ final class FilledSumsTest {
         read(rig, version, 3L * RUN, BYTES.length, source).awaitEnd();
         assertThat(rig.cache.stats().checksumMismatches()).isEqualTo(1);
         assertThat(rig.cache.holds(version, 3L * RUN, 3L * RUN + 1)).isFalse();
+    }
+
+    /** Known to be wrong, and not forgotten yet: in that instant it would be found. */
+    @Test
+    void norDoesWhatAgreedWhenItHasJustComeOut() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        FillTable table = rig.cache.table;
+        FilledSums.Sums sums = Objects
+                .requireNonNull(table.sums(version, new Corrupting(rig.source)));
+        Claim claim = Objects.requireNonNull(table.tryClaim(new PageKey(version, 0), ""));
+        Page page = Objects.requireNonNull(table.tryAllocate(new int[]{PAGE}, Pool.CACHE, ""))
+                .getFirst();
+        page.write(bytes(0, PAGE));
+        page.publish();
+        table.sums().tryRefute(version, sums);
+        table.published(claim, page, sums);
+        assertThat(rig.cache.holds(version, 0, 1)).isFalse();
+    }
+
+    /** Asked for when nobody knew a checksum, and on its way when the rest was wrong. */
+    @Test
+    void norDoesWhatIsHeldAgainstNothing() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = compared(rig);
+        AtomicReference<PageSource.@Nullable Sink> body = new AtomicReference<>();
+        var _ = rig.cache.discover(id("a"), "", flight -> body.set(flight.found(
+                Objects.requireNonNull(
+                        rig.source.head(id("a"), rig.cache.generation(id("a")), 0)),
+                0, PAGE)));
+        refute(rig, version);
+        PageSource.Sink late = Objects.requireNonNull(body.get());
+        late.write(bytes(0, PAGE));
+        late.complete();
+        assertThat(rig.cache.holds(version, 0, 1)).isFalse();
     }
 }

@@ -119,7 +119,7 @@ class ClockSetIT {
 
     /** The store's own clock is nobody's to set: it takes any signature here. */
     @ParameterizedTest
-    @ValueSource(strings = {"PT1H", "PT-1H", "PT40S", "P400D", "P-400D"})
+    @ValueSource(strings = {"PT1H", "PT-1H", "PT40S", "PT-40S", "P400D", "P-400D"})
     void onlySignaturesAreOfTheNewTime(String by) throws Exception {
         Duration set = Duration.parse(by);
         int before = store.requests().size();

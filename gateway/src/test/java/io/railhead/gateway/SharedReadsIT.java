@@ -2,8 +2,9 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
+import com.sun.net.httpserver.HttpExchange;
 import java.net.http.HttpResponse;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -13,6 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /** What two readers of one object share, and what the store refuses one of them. */
 class SharedReadsIT {
+    private static final String JOINS = "railhead_page_lookups_total{result=\"join\",}";
+
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch release = new CountDownLatch(1);
     private FakeStore store;
@@ -33,6 +36,7 @@ class SharedReadsIT {
                   - bucket: held
                     freshness: immutable
                     authorization: {remember: 1h}
+                  - {bucket: shared, shared: true, freshness: immutable}
                 """.formatted(store.endpoint()), """
                 principals:
                   - name: one
@@ -83,29 +87,37 @@ class SharedReadsIT {
 
     @Test
     void aRefusalOfWhoeverFetchesIsNoRefusalOfThoseWhoWait() {
-        byte[] object = random(3, 3_000_000);
-        store.put("/b/object", object);
-        store.fault((exchange, bytes) -> {
-            String authorization = exchange.getRequestHeaders().getFirst("Authorization");
-            if (exchange.getRequestMethod().equals("GET") && authorization.contains("AK/")) {
-                hold();
-                try {
-                    exchange.sendResponseHeaders(403, -1);
-                } catch (IOException e) {
-                    throw new java.io.UncheckedIOException(e);
-                }
-                return true;
-            }
-            return false;
-        });
-        CompletableFuture<HttpResponse<byte[]>> owner = first.sendAsync("GET", "/b/object",
-                new byte[0]);
-        TestGateway.await(() -> reached.getCount() == 0);
-        CompletableFuture<HttpResponse<byte[]>> waiter = second.sendAsync("GET", "/b/object",
-                new byte[0]);
+        byte[] object = random(3, 20 << 20);
+        store.put("/shared/object", object);
+        assertThat(first.get("/shared/object", "Range", "bytes=0-99").statusCode()).isEqualTo(206);
+        store.fault((exchange, _) -> isOfTheFirst(exchange) && isRefusedInTheEnd(exchange));
+        CompletableFuture<HttpResponse<byte[]>> owner = readNotHeld(first);
+        TestGateway.await(reached);
+        double before = gateway.metric(JOINS);
+        CompletableFuture<HttpResponse<byte[]>> waiter = readNotHeld(second);
+        TestGateway.await(() -> gateway.metric(JOINS) > before);
+        store.deny("AK");
         release.countDown();
         assertThat(owner.join().statusCode()).isEqualTo(403);
-        assertThat(waiter.join().body()).isEqualTo(object);
+        assertThat(waiter.join().statusCode()).isEqualTo(206);
+        assertThat(waiter.join().body())
+                .isEqualTo(Arrays.copyOfRange(object, 15_000_000, 15_000_100));
+    }
+
+    private static CompletableFuture<HttpResponse<byte[]>> readNotHeld(TestClient client) {
+        return client.sendAsync("GET", "/shared/object", new byte[0], "Range",
+                "bytes=15000000-15000099");
+    }
+
+    private static boolean isOfTheFirst(HttpExchange exchange) {
+        return exchange.getRequestMethod().equals("GET")
+                && exchange.getRequestHeaders().getFirst("Authorization").contains("AK/");
+    }
+
+    private boolean isRefusedInTheEnd(HttpExchange exchange) {
+        hold();
+        FakeStore.answerQuietly(exchange, 403);
+        return true;
     }
 
     @Test

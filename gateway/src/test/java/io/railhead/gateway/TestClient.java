@@ -1,11 +1,15 @@
 package io.railhead.gateway;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLContext;
 import software.amazon.awssdk.http.ContentStreamProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
@@ -82,6 +87,16 @@ final class TestClient {
     CompletableFuture<HttpResponse<byte[]>> sendAsync(String method, String path, byte[] body,
             String... headers) {
         return http.sendAsync(signed(method, path, body, headers), BodyHandlers.ofByteArray());
+    }
+
+    /** By the gateway: an error, or a body that is cut, and no client that tired of waiting. */
+    static void assertGivenUp(CompletableFuture<HttpResponse<byte[]>> sent) {
+        try {
+            assertThat(sent.join().statusCode()).isEqualTo(503);
+        } catch (CompletionException cut) {
+            assertThat(cut.getCause()).isInstanceOf(IOException.class)
+                    .isNotInstanceOf(HttpTimeoutException.class);
+        }
     }
 
     HttpResponse<byte[]> send(HttpRequest request) {

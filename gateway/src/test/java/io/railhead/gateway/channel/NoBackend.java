@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** A store that must not be asked. */
-final class NoBackend implements Backend {
+public class NoBackend implements Backend {
 
     @Override
     public String name() {

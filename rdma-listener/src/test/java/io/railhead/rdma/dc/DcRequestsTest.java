@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.QueuePairState;
@@ -400,6 +401,16 @@ class DcRequestsTest {
         rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(4, 5, 4, 0, 2));
         Awaiting.until("it is seen", () -> rig.fabric().health().usable());
         result(write(window.begin(), 1));
+    }
+
+    /** Its port may still be said to be up. */
+    @Test
+    void aDeviceThatReportsItsEndIsUsedNoMore() throws IOException {
+        Window window = new Window("ann");
+        rig.adapter.raise(new AsyncEvent(AsyncEvent.Type.DEVICE_FATAL, 0));
+        Awaiting.until("it is seen", () -> !rig.fabric().health().usable());
+        assertThat(rig.fabric().health().reason()).isEqualTo("mlx5_0 has failed");
+        assertThatThrownBy(window::begin).isInstanceOf(TransferException.class);
     }
 
     @Test

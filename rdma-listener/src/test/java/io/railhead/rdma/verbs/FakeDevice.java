@@ -8,15 +8,20 @@ import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.SVCReqNotify;
 import io.railhead.os.EventDescriptor;
+import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.os.verbs.DeviceLimits;
+import io.railhead.os.verbs.PortAttributes;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A device that notes in {@link #calls} what is made and destroyed, and refuses what it is told to.
@@ -28,6 +33,8 @@ final class FakeDevice implements AutoCloseable {
     final List<String> failing = new ArrayList<>();
     /** Those that find no memory from now on. */
     final List<String> exhausted = new ArrayList<>();
+    /** What it reports next. */
+    final Deque<AsyncEvent> events = new ArrayDeque<>();
     final VerbsExtensions verbs;
     private final EventDescriptor descriptor = new EventDescriptor();
 
@@ -47,13 +54,15 @@ final class FakeDevice implements AutoCloseable {
                 });
     }
 
-    private Object answer(String method) throws IOException {
+    private @Nullable Object answer(String method) throws IOException {
         called(method);
         return switch (method) {
             case "open" -> new Context();
             case "limits" -> new DeviceLimits(1 << 30, 10, 1024, 16, 16, 10, 1024, 10, 16, 16);
             case "register" -> new IbvMr(new Context(), 0, 0, 0, 1, 2, 3) {
             };
+            case "port" -> new PortAttributes(4, 5, 4, 0, 2);
+            case "nextAsyncEvent" -> events.poll();
             case "createQueuePair" -> new IbvQP(7);
             case "connectionAttributes", "queuePairAttributes" -> new TestAttributes(0);
             default -> this;

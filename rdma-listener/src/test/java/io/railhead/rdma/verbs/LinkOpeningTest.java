@@ -81,6 +81,21 @@ final class LinkOpeningTest {
         assertThat(device.count("deregister")).isEqualTo(1);
     }
 
+    /** Whose completions would have no room in the queue, which then overran. */
+    @Test
+    void aLinkTooManyIsRefusedUntilAnotherLeaves() throws IOException {
+        try (Rail rail = rail()) {
+            int id = rail.tryReserve(RECEIVES);
+            assertThat(id).isNotNegative();
+            assertThat(rail.tryReserve(RECEIVES)).isNegative();
+            assertThat(tryOpen(rail)).isNull();
+            assertThat(device.calls).doesNotContain("createQueuePair");
+            rail.leave(id, RECEIVES);
+            assertThat(rail.tryReserve(RECEIVES)).isNotNegative();
+        }
+        adapter.close();
+    }
+
     @Test
     void whatFailsLaterDestroysTheQueuePairBeforeItsMemoryIsGivenBack() throws IOException {
         try (Rail rail = rail()) {

@@ -238,9 +238,11 @@ final class VerbsFaultsTest {
             List<CompletionStage<Void>> writes = writeAll(transfer, 64 << 20);
             writes.subList(0, 2).forEach(Awaiting::result);
             process.kill();
+            CompletionStage<Void> late = transfer.write(pages.slice(0, 1 << 20), 0);
             for (CompletionStage<Void> write : writes) {
                 assertThat(failure(write)).isIn(null, Reason.PEER_GONE);
             }
+            assertThat(failure(late)).isEqualTo(Reason.PEER_GONE);
         }
         Awaiting.until("its leases end", () -> pages.leases() == 0);
         Awaiting.until("its session ends", () -> rig.stats().sessions() == 1);

@@ -52,15 +52,14 @@ final class VerbsPeerProcess implements AutoCloseable {
         return address;
     }
 
-    /** As {@code kill -9} does. */
+    /** As {@code kill -9} does; afterwards it is gone. */
     void kill() {
-        process.destroyForcibly();
+        process.destroyForcibly().onExit().join();
     }
 
     @Override
     public void close() {
         kill();
-        process.onExit().join();
     }
 
     public static void main(String[] args) throws Exception {
