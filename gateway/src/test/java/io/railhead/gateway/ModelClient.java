@@ -65,7 +65,7 @@ final class ModelClient {
                 case PUT_BY_CHANNEL -> writtenByChannel(operation);
                 case PUT_WITH_WRONG_CHECKSUM -> wrong(operation);
                 case MULTIPART -> inParts(operation);
-                case COPY -> copied(send(operation, "PUT", new byte[0], ReferenceStore.MARK,
+                case COPY -> written(send(operation, "PUT", new byte[0], ReferenceStore.MARK,
                         Long.toString(operation.mark()), "x-amz-metadata-directive", "REPLACE",
                         "x-amz-copy-source", operation.source()));
                 case DELETE -> written(send(operation, "DELETE", new byte[0], mark(operation)));
@@ -297,7 +297,7 @@ final class ModelClient {
         }
         return answer.isSuccess()
                 ? new Observation.Described(answer.etag(),
-                        Long.parseLong(answer.headers().getOrDefault(ReferenceStore.MARK, "-1")),
+                        Long.parseLong(answer.headers().getOrDefault(ReferenceStore.MARK, "0")),
                         answer.objectSize())
                 : refused(answer);
     }
@@ -318,13 +318,6 @@ final class ModelClient {
     private static Observation written(HttpResponse<byte[]> answer) {
         Observation refusal = refusal(answer);
         return refusal != null ? refusal : new Observation.Written();
-    }
-
-    /** Of what is not there there is no copy. */
-    private static Observation copied(HttpResponse<byte[]> answer) {
-        return answer.statusCode() == 404
-                ? new Observation.Declined("no source")
-                : written(answer);
     }
 
     private Observation wrong(Operation operation) {

@@ -259,9 +259,13 @@ final class ModelWorld implements AutoCloseable {
 
     /** To be declined, or served by the way that is left, is the exception. */
     private void assertMostAreOneSided() {
-        for (Kind kind : List.of(Kind.GET_BY_CHANNEL, Kind.GET_BY_TOKEN, Kind.PUT_BY_CHANNEL,
-                Kind.PUT_BY_TOKEN)) {
-            String done = kind.isWrite() ? "Written" : MOVED;
+        for (Kind kind : List.of(Kind.GET_BY_CHANNEL, Kind.GET_BY_TOKEN, Kind.HEAD_BY_CHANNEL,
+                Kind.PUT_BY_CHANNEL, Kind.PUT_BY_TOKEN)) {
+            String done = switch (kind) {
+                case HEAD_BY_CHANNEL -> "Described";
+                case GET_BY_CHANNEL, GET_BY_TOKEN -> MOVED;
+                default -> "Written";
+            };
             assertThat(counted(kind, done)).as("I3: %s, of %s", kind, counts)
                     .isGreaterThan(counted(kind, "Declined") + counted(kind, "Read"));
         }

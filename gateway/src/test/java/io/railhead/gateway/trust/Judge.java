@@ -1,6 +1,7 @@
 package io.railhead.gateway.trust;
 
 import io.railhead.gateway.trust.Observation.Way;
+import io.railhead.gateway.trust.Operation.Kind;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -54,8 +55,7 @@ public final class Judge {
             case Observation.Read read -> read(sight, read);
             case Observation.Described head -> find(sight, head.toString(),
                     version -> matches(version, head.etag(), head.mark(), head.sizeBytes()));
-            case Observation.Absent absent -> find(sight, absent.toString(),
-                    version -> version.content() == null);
+            case Observation.Absent _ -> absent(sight);
             case Observation.Unsatisfiable none -> find(sight, none.toString(),
                     version -> version.content() != null
                             && version.content().sizeBytes() <= sight.operation.first());
@@ -68,16 +68,14 @@ public final class Judge {
         };
     }
 
-    /** A right to read may be remembered; what only the store can do or say asks it. */
     private boolean isPermitted(Sight sight) {
         Duration remembered = promise(sight).remembered();
         return switch (sight.seen) {
-            case Observation.Read _,Observation.Described _,Observation.Unsatisfiable _ ->
+            case Observation.Read _,Observation.Described _,Observation.Unsatisfiable _,Observation.Listed _ ->
                 was(true, sight, remembered);
             case Observation.Absent _ -> was(true, sight, shorter(remembered, ABSENT));
-            case Observation.Listed _ -> was(true, sight, Duration.ZERO);
             case Observation.Written _ ->
-                sight.operation.kind().isBehind() || was(true, sight, Duration.ZERO);
+                sight.operation.kind().isBehind() || was(true, sight, remembered);
             case Observation.Refused(String _, boolean begun) ->
                 !begun || was(true, sight, remembered);
             case Observation.Declined(String _, boolean begun) ->
@@ -97,8 +95,12 @@ public final class Judge {
         return one.compareTo(other) < 0 ? one : other;
     }
 
+    /** What only the store can do or say asks it, whatever was promised. */
     private Promise promise(Sight sight) {
-        return Objects.requireNonNull(promises.get(sight.operation.bucket()));
+        String bucket = sight.operation.bucket();
+        return sight.operation.kind().isRead()
+                ? Objects.requireNonNull(promises.get(bucket))
+                : Promise.strong(bucket);
     }
 
     private static boolean matches(Version version, String etag, long mark, long sizeBytes) {
@@ -204,7 +206,6 @@ public final class Judge {
     private @Nullable String tooLate(Sight sight, List<Version> history, int at) {
         Duration promised = promise(sight).staleness();
         long staleness = switch (sight.seen) {
-            case Observation.Listed _ -> 0;
             case Observation.Absent _ -> shorter(promised, ABSENT).toNanos();
             default -> promised.toNanos();
         };
@@ -223,20 +224,27 @@ public final class Judge {
         return null;
     }
 
+    /** A copy is told it of its source; who reads nothing is never told it. */
+    private @Nullable String absent(Sight sight) {
+        Operation operation = sight.operation;
+        boolean isCopy = operation.kind() == Kind.COPY;
+        return isCopy || operation.kind().isRead()
+                ? findIn(sight, isCopy ? operation.source() : operation.path(), "nothing",
+                        version -> version.content() == null)
+                : "I2: told that there is nothing, and did not ask for it";
+    }
+
     private @Nullable String written(Sight sight) {
         Operation operation = sight.operation;
         for (Version version : store.history(operation.path())) {
-            boolean during = version.fromNanos() >= sight.fromNanos
-                    && version.fromNanos() <= sight.toNanos;
             boolean same = switch (operation.kind()) {
-                case DELETE -> version.content() == null
-                        && version.mark() == operation.mark();
-                case COPY -> during && version.mark() == operation.mark()
+                case DELETE -> version.content() == null;
+                case COPY -> version.fromNanos() >= sight.fromNanos
                         && isOfSource(sight, version.content());
-                default -> version.mark() == operation.mark()
-                        && Objects.equals(version.content(), operation.content());
+                default -> Objects.equals(version.content(), operation.content());
             };
-            if (same) {
+            if (same && version.mark() == operation.mark()
+                    && version.fromNanos() <= sight.toNanos) {
                 answered.putIfAbsent(operation.mark(), sight.toNanos);
                 return null;
             }
@@ -260,9 +268,15 @@ public final class Judge {
     }
 
     private @Nullable String listed(Sight sight, Map<String, String> etags) {
-        String bucket = sight.operation.bucket();
-        for (String path : store.paths(bucket)) {
-            String etag = etags.get(path.substring(bucket.length() + 2));
+        String bucket = "/" + sight.operation.bucket() + "/";
+        List<String> paths = store.paths(bucket);
+        for (String key : etags.keySet()) {
+            if (!paths.contains(bucket + key)) {
+                return "I1: a list names what never was: " + key;
+            }
+        }
+        for (String path : paths) {
+            String etag = etags.get(path.substring(bucket.length()));
             String wrong = findIn(sight, path, "in a list " + etag,
                     version -> version.content() == null
                             ? etag == null

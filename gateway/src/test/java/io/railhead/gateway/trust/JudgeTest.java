@@ -73,6 +73,34 @@ class JudgeTest {
         assertThat(head("bounded", FIRST, 1, 80)).contains("was answered before");
     }
 
+    @Test
+    void aListNamesNothingThatNeverWas() {
+        write("/strong/key", FIRST, 1, 10, 20);
+        assertThat(judge.judge(new Judge.Sight(
+                operation(Operation.Kind.LIST, "/strong/x", null, 9), "AK",
+                new Observation.Listed(Map.of("key", FIRST.etag(), "foreign", FIRST.etag())), 50,
+                60))).contains("foreign");
+    }
+
+    /** A write that the gateway keeps to itself, and the store gets later. */
+    @Test
+    void aWriteIsDoneBeforeItIsAnswered() {
+        store("/strong/key", FIRST, 1, 60);
+        assertThat(written(Operation.Kind.PUT, FIRST, 1, 40, 50)).contains("I2");
+        assertThat(written(Operation.Kind.PUT, FIRST, 1, 40, 60)).isNull();
+        clock.set(90);
+        assertThat(store.ask(new Message("DELETE /strong/key HTTP/1.1", List.of(), new byte[0])
+                .with(ReferenceStore.MARK, "2")).status()).isEqualTo(204);
+        assertThat(written(Operation.Kind.DELETE, null, 2, 70, 80)).contains("I2");
+        assertThat(written(Operation.Kind.DELETE, null, 2, 70, 90)).isNull();
+    }
+
+    private @Nullable String written(Operation.Kind kind, @Nullable Content content, long mark,
+            long fromNanos, long toNanos) {
+        return judge.judge(new Judge.Sight(operation(kind, "/strong/key", content, mark), "AK",
+                new Observation.Written(), fromNanos, toNanos));
+    }
+
     /** A right may go while an object comes. */
     @Test
     void whoIsRefusedHasNothingButWhatHeWasAllowedASpanAgo() {
@@ -165,10 +193,32 @@ class JudgeTest {
     }
 
     private @Nullable String copied(String path, long mark, long fromNanos) {
+        return copied(path, mark, new Observation.Written(), fromNanos);
+    }
+
+    private @Nullable String copied(String path, long mark, Observation seen, long fromNanos) {
+        String source = path.replaceFirst("[^/]*$", "from");
         return judge.judge(new Judge.Sight(
-                new Operation(0, Operation.Kind.COPY, 0, path, 0, 0, null, mark, "/strong/from",
-                        0),
-                "AK", new Observation.Written(), fromNanos, fromNanos + 20));
+                new Operation(0, Operation.Kind.COPY, 0, path, 0, 0, null, mark, source, 0), "AK",
+                seen, fromNanos, fromNanos + 20));
+    }
+
+    /** Of that the store is asked, whatever may be remembered. */
+    @Test
+    void thatThereIsNothingToCopyIsSaidOfItsSource() {
+        store("/bounded/from", FIRST, 1, 10);
+        assertThat(copied("/bounded/to", 2, new Observation.Absent(), 20)).contains("replaced");
+        clock.set(50);
+        store.putBehind("/bounded/from", null, 3);
+        store("/bounded/to", FIRST, 4, 51);
+        assertThat(copied("/bounded/to", 5, new Observation.Absent(), 60)).isNull();
+    }
+
+    @Test
+    void noOtherWriteIsToldThatThereIsNothing() {
+        assertThat(judge.judge(new Judge.Sight(
+                operation(Operation.Kind.PUT, "/strong/key", FIRST, 1), "AK",
+                new Observation.Absent(), 10, 20))).contains("I2");
     }
 
     @Test

@@ -64,9 +64,9 @@ public final class ReferenceStore implements FaultProxy.Upstream {
         return List.copyOf(histories.getOrDefault(path, List.of(Version.ABSENT)));
     }
 
-    /** All keys of a bucket that ever were. */
-    public synchronized List<String> paths(String bucket) {
-        return histories.keySet().stream().filter(p -> p.startsWith("/" + bucket + "/")).toList();
+    /** All keys that ever were and begin so. */
+    synchronized List<String> paths(String prefix) {
+        return histories.keySet().stream().filter(p -> p.startsWith(prefix)).toList();
     }
 
     /** Uploads that are not what a client sent. */
