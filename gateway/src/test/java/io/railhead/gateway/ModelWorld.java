@@ -3,6 +3,7 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.trust.Content;
+import io.railhead.gateway.trust.Deadline;
 import io.railhead.gateway.trust.FabricFault;
 import io.railhead.gateway.trust.FabricFaults;
 import io.railhead.gateway.trust.FaultPlan;
@@ -223,10 +224,11 @@ final class ModelWorld implements AutoCloseable {
 
     /**
      * What is wrong with it. Where nothing makes it fail it is tried again, as SDKs do, and must
-     * succeed.
+     * succeed in time.
      */
     private @Nullable String run(Operation operation, boolean mayFail) {
         long begun = nanoTime();
+        Deadline normal = new Deadline(BACK_TO_NORMAL, this::nanoTime);
         while (true) {
             long from = operation.kind().isWrite() ? begun : nanoTime();
             Observation seen = client.observe(operation);
@@ -236,11 +238,14 @@ final class ModelWorld implements AutoCloseable {
             if (wrong != null) {
                 return operation + ": " + wrong;
             }
-            if (mayFail || !(seen instanceof Observation.Failed)) {
+            if (mayFail) {
                 return null;
             }
-            if (nanoTime() - begun > BACK_TO_NORMAL.toNanos()) {
-                return operation + ": I3: fails still: " + seen;
+            if (normal.isOver()) {
+                return operation + ": I3: took longer than " + BACK_TO_NORMAL + ": " + seen;
+            }
+            if (!(seen instanceof Observation.Failed)) {
+                return null;
             }
             count(operation, "again");
         }
@@ -294,12 +299,9 @@ final class ModelWorld implements AutoCloseable {
     }
 
     private void quiet(String what, BooleanSupplier isQuiet) {
-        long deadline = System.nanoTime() + BACK_TO_NORMAL.toNanos();
-        while (!isQuiet.getAsBoolean()) {
-            assertThat(System.nanoTime() < deadline).as("%s stay: %s", what, gateway.memory())
-                    .isTrue();
-            Thread.onSpinWait();
-        }
+        assertThat(new Deadline(BACK_TO_NORMAL, System::nanoTime).isMetBy(isQuiet))
+                .as("%s stay: %s", what, gateway.memory())
+                .isTrue();
     }
 
     @Override
