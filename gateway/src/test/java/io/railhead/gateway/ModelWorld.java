@@ -20,6 +20,7 @@ import io.railhead.gateway.trust.Operation;
 import io.railhead.gateway.trust.Operation.Kind;
 import io.railhead.gateway.trust.Promise;
 import io.railhead.gateway.trust.ReferenceStore;
+import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +63,9 @@ final class ModelWorld implements AutoCloseable {
             Promise.bounded("bounded", BOUND, REMEMBERED),
             Promise.immutable("immutable", REMEMBERED),
             Promise.exclusive("exclusive", REMEMBERED)));
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .build();
     private final TestGateway gateway;
     private final List<TestClient> clients;
     private final History history;
@@ -127,7 +131,7 @@ final class ModelWorld implements AutoCloseable {
                 gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
         store.putBehind(ALWAYS, Content.create(0, History.MAX_BYTES), 0);
         this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
-        this.client = new ModelClient(clients, peers, store);
+        this.client = new ModelClient(http, clients, peers, store);
     }
 
     /** Goes on as time does, and by what the history says. */
@@ -180,7 +184,7 @@ final class ModelWorld implements AutoCloseable {
         if (step.peersLeave()) {
             peers.close();
             peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
-            client = new ModelClient(clients, peers, store);
+            client = new ModelClient(http, clients, peers, store);
         }
         proxy.plan(step.plan());
         fabrics.plan(seed + step.number(), step.fabric(), FABRIC_FAULT);
@@ -244,11 +248,16 @@ final class ModelWorld implements AutoCloseable {
             if (normal.isOver()) {
                 return operation + ": I3: took longer than " + BACK_TO_NORMAL + ": " + seen;
             }
-            if (!(seen instanceof Observation.Failed)) {
+            if (!hasFailed(seen)) {
                 return null;
             }
             count(operation, "again");
         }
+    }
+
+    private static boolean hasFailed(Observation seen) {
+        return seen instanceof Observation.Failed
+                || seen instanceof Observation.Cut cut && !cut.left();
     }
 
     private void count(Operation operation, Observation seen) {
@@ -272,7 +281,8 @@ final class ModelWorld implements AutoCloseable {
                 default -> "Written";
             };
             assertThat(counted(kind, done)).as("I3: %s, of %s", kind, counts)
-                    .isGreaterThan(counted(kind, "Declined") + counted(kind, "Read"));
+                    .isGreaterThan(counted(kind, "Declined") + counted(kind, "Read")
+                            + counted(kind, "Cut"));
         }
     }
 
@@ -308,6 +318,7 @@ final class ModelWorld implements AutoCloseable {
     public void close() {
         threads.shutdown();
         peers.close();
+        http.shutdownNow();
         gateway.close();
         proxy.close();
     }

@@ -53,6 +53,7 @@ public final class Judge {
     private @Nullable String wrong(Sight sight) {
         return switch (sight.seen) {
             case Observation.Read read -> read(sight, read);
+            case Observation.Cut(Observation.Read come, boolean _) -> readWrong(sight, come);
             case Observation.Described head -> find(sight, head.toString(),
                     version -> matches(version, head.etag(), head.mark(), head.sizeBytes()));
             case Observation.Absent _ -> absent(sight);
@@ -71,7 +72,9 @@ public final class Judge {
     private boolean isPermitted(Sight sight) {
         Duration remembered = promise(sight).remembered();
         return switch (sight.seen) {
-            case Observation.Read _,Observation.Described _,Observation.Unsatisfiable _,Observation.Listed _ ->
+            case Observation.Read _,Observation.Cut _,Observation.Described _ ->
+                was(true, sight, remembered);
+            case Observation.Unsatisfiable _,Observation.Listed _ ->
                 was(true, sight, remembered);
             case Observation.Absent _ -> was(true, sight, shorter(remembered, ABSENT));
             case Observation.Written _ ->
@@ -132,12 +135,17 @@ public final class Judge {
                             ? Math.min(content.sizeBytes(), asked.first() + asked.length())
                             : content.sizeBytes();
                     boolean asAsked = read.first() == (asked.isRanged() ? asked.first() : 0)
-                            && read.bytes().length == to - read.first();
+                            && isUpTo(to, sight, read);
                     // A store may know no ranges, and is relayed.
                     boolean all = read.way() == Way.RELAYED && read.first() == 0
-                            && read.bytes().length == content.sizeBytes();
+                            && isUpTo(content.sizeBytes(), sight, read);
                     return (asAsked || all) && isOf(content, sight, read);
                 });
+    }
+
+    private static boolean isUpTo(int end, Sight sight, Observation.Read read) {
+        int come = read.first() + read.bytes().length;
+        return sight.seen instanceof Observation.Cut ? come <= end : come == end;
     }
 
     /**

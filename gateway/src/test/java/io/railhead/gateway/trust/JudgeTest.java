@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.trust.Observation.Way;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -237,6 +238,57 @@ class JudgeTest {
         return judge.judge(new Judge.Sight(asked, "AK",
                 new Observation.Read(FIRST.etag(), 1, FIRST.sizeBytes(), first, bytes, way), 20,
                 30));
+    }
+
+    @Test
+    void whatCameBeforeACutIsTheBeginningOfWhatWasAskedFor() {
+        store("/strong/key", FIRST, 1, 10);
+        assertThat(cut(16, FIRST.bytes(16, 40), 20)).isNull();
+        assertThat(cut(16, FIRST.bytes(16, 48), 20)).isNull();
+        assertThat(cut(16, FIRST.bytes(16, 49), 20)).contains("no version is that");
+        assertThat(cut(0, FIRST.bytes(0, 16), 20)).contains("no version is that");
+        assertThat(cut(16, SECOND.bytes(16, 40), 20)).contains("no version is that");
+        assertThat(cut(16, new byte[0], 20)).isNull();
+    }
+
+    @Test
+    void noneOfItIsTooOldOrAnothers() {
+        store("/strong/key", FIRST, 1, 10);
+        store("/strong/key", SECOND, 2, 20);
+        assertThat(cut(16, FIRST.bytes(16, 40), 15)).isNull();
+        assertThat(cut(16, FIRST.bytes(16, 40), 30)).contains("it was replaced");
+        store("/strong/key", FIRST, 3, 40);
+        clock.set(50);
+        store.permit("AK", "strong", false);
+        assertThat(cut(16, new byte[0], 60)).contains(DENIED);
+    }
+
+    /** Of the part that is asked for, so many bytes of the first version. */
+    private @Nullable String cut(int first, byte[] bytes, long fromNanos) {
+        return judge.judge(new Judge.Sight(
+                new Operation(0, Operation.Kind.GET, 0, "/strong/key", 16, 32, null, 9, "", 0),
+                "AK", new Observation.Cut(new Observation.Read(FIRST.etag(), -1,
+                        FIRST.sizeBytes(), first, bytes, Way.IN_A_BODY), false),
+                fromNanos, fromNanos + 5));
+    }
+
+    /** Whole objects are verified before their last page is handed out. */
+    @Test
+    void whatHasChangedOnItsWayIsCutBeforeTheLastPage() {
+        Content large = flipped(100, 20);
+        byte[] bytes = large.bytes();
+        bytes[100] ^= 1;
+        assertThat(cut(large, Arrays.copyOf(bytes, Judge.PAGE_BYTES))).isNull();
+        assertThat(cut(large, Arrays.copyOf(bytes, Judge.PAGE_BYTES + 1)))
+                .contains("no version is that");
+    }
+
+    private @Nullable String cut(Content content, byte[] bytes) {
+        return judge.judge(new Judge.Sight(
+                operation(Operation.Kind.GET, "/strong/key", null, 9), "AK",
+                new Observation.Cut(new Observation.Read(content.etag(), 1, content.sizeBytes(),
+                        0, bytes, Way.IN_A_BODY), false),
+                30, 40));
     }
 
     /** An object of two pages of which a bit changed on its way. */
