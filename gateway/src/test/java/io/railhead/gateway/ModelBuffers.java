@@ -42,6 +42,12 @@ record ModelBuffers(ReferenceStore store) {
         };
     }
 
+    /** What somebody has to whom nobody said anything, once nothing moves any more. */
+    Observation unanswered(Operation operation, byte[] buffer) {
+        Observation unmoved = unmoved(operation, buffer, true);
+        return unmoved != null ? unmoved : ended(new Observation.Failed("no answer"), buffer);
+    }
+
     /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */
     @Nullable
     Observation unmoved(Operation operation, byte[] buffer,

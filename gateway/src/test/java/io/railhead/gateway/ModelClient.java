@@ -92,6 +92,11 @@ final class ModelClient {
                 : new Observation.Failed(String.valueOf(why));
     }
 
+    /** What somebody has to whom nobody said anything, once nothing moves any more. */
+    Observation untold(Operation operation) {
+        return buffers.unanswered(operation, peers.answered(operation));
+    }
+
     private Observation behind(Operation operation) {
         switch (operation.kind()) {
             case MARK_BEHIND -> store.markBehind(operation.path(), operation.mark());

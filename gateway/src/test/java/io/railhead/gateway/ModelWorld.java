@@ -188,6 +188,7 @@ final class ModelWorld implements AutoCloseable {
         }
         proxy.plan(step.plan());
         fabrics.plan(seed + step.number(), step.fabric(), FABRIC_FAULT);
+        long begun = nanoTime();
         List<Future<@Nullable String>> running = new ArrayList<>();
         for (Operation operation : step.operations()) {
             running.add(threads.submit(() -> run(operation, step.excuses(operation.kind()))));
@@ -198,6 +199,9 @@ final class ModelWorld implements AutoCloseable {
         proxy.plan(FaultPlan.NONE);
         fabrics.plan(0, FabricFault.NONE, 0);
         quiet("I4: leases", () -> gateway.memory().leases() == 0);
+        for (Operation operation : peers.unanswered()) {
+            assertThat(judge(operation, client.untold(operation), begun)).isNull();
+        }
         quiet("I4: condemned pages", () -> gateway.memory().condemnedBytes() == 0);
         if (step.fabric() != FabricFault.NONE) {
             quiet("I3: refusals of one-sided reads", () -> isMoved(Kind.GET_BY_CHANNEL)
@@ -237,10 +241,9 @@ final class ModelWorld implements AutoCloseable {
             long from = operation.kind().isWrite() ? begun : nanoTime();
             Observation seen = client.observe(operation);
             count(operation, seen);
-            String wrong = judge.judge(new Sight(operation,
-                    ACCESS_KEYS.get(operation.principal()), seen, from, nanoTime()));
+            String wrong = judge(operation, seen, from);
             if (wrong != null) {
-                return operation + ": " + wrong;
+                return wrong;
             }
             if (mayFail) {
                 return null;
@@ -253,6 +256,12 @@ final class ModelWorld implements AutoCloseable {
             }
             count(operation, "again");
         }
+    }
+
+    private @Nullable String judge(Operation operation, Observation seen, long from) {
+        String wrong = judge.judge(new Sight(operation, ACCESS_KEYS.get(operation.principal()),
+                seen, from, nanoTime()));
+        return wrong == null ? null : operation + ": " + wrong;
     }
 
     private static boolean hasFailed(Observation seen) {
