@@ -98,10 +98,11 @@ final class ModelClient {
     }
 
     private Observation behind(Operation operation) {
+        String place = store.place(operation);
         switch (operation.kind()) {
-            case MARK_BEHIND -> store.markBehind(operation.path(), operation.mark());
-            case DELETE_BEHIND -> store.putBehind(operation.path(), null, operation.mark());
-            default -> store.putBehind(operation.path(), operation.content(), operation.mark());
+            case MARK_BEHIND -> store.markBehind(place, operation.mark());
+            case DELETE_BEHIND -> store.putBehind(place, null, operation.mark());
+            default -> store.putBehind(place, operation.content(), operation.mark());
         }
         return new Observation.Written();
     }
@@ -362,7 +363,7 @@ final class ModelClient {
         Arrived answer = send(operation, "PUT", bytes(operation),
                 ReferenceStore.MARK, Long.toString(operation.mark()), "x-amz-checksum-crc32",
                 Base64.getEncoder().encodeToString(new byte[]{1, 2, 3, 4}));
-        boolean stored = store.history(operation.path())
+        boolean stored = store.history(store.place(operation))
                 .stream()
                 .anyMatch(version -> version.mark() == operation.mark());
         if (stored || answer.status() < 300) {

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -56,7 +57,8 @@ final class ModelWorld implements AutoCloseable {
 
     private final long seed;
     private final AtomicLong jumpedNanos = new AtomicLong();
-    private final ReferenceStore store = new ReferenceStore(this::nanoTime);
+    private final ReferenceStore store = new ReferenceStore(this::nanoTime,
+            Set.of("immutable"), ACCESS_KEYS);
     private final FaultProxy proxy = new FaultProxy(store);
     private final FabricFaults fabrics = new FabricFaults();
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),

@@ -160,7 +160,8 @@ public final class Judge {
         boolean relayed = read.way().isRelayed();
         long since = relayed ? sight.fromNanos : wholeSince(sight, read);
         return (relayed || !isOfAllPages(read)) && content.matches(
-                store.righted(sight.operation.path(), content, read.bytes(), read.first(), since),
+                store.righted(store.place(sight.operation), content, read.bytes(), read.first(),
+                        since),
                 read.first());
     }
 
@@ -170,8 +171,8 @@ public final class Judge {
                 && read.first() + read.bytes().length > last * PAGE_BYTES;
     }
 
-    private static String version(Sight sight, Observation.Read read) {
-        return sight.operation.path() + " " + read.etag();
+    private String version(Sight sight, Observation.Read read) {
+        return store.place(sight.operation) + " " + read.etag();
     }
 
     /** When the last one began who saw all of it, through the cache, before this was asked for. */
@@ -186,12 +187,12 @@ public final class Judge {
 
     /** One of the versions that may be seen must be what was seen. */
     private @Nullable String find(Sight sight, String seen, Predicate<Version> isIt) {
-        return findIn(sight, sight.operation.path(), seen, isIt);
+        return findIn(sight, store.place(sight.operation), seen, isIt);
     }
 
-    private @Nullable String findIn(Sight sight, String path, String seen,
+    private @Nullable String findIn(Sight sight, String place, String seen,
             Predicate<Version> isIt) {
-        List<Version> history = store.history(path);
+        List<Version> history = store.history(place);
         String why = null;
         for (int i = history.size() - 1; i >= 0; i--) {
             Version version = history.get(i);
@@ -205,7 +206,7 @@ public final class Judge {
             // What is wrong with the newest that it could be says most.
             why = why == null ? late : why;
         }
-        return "saw " + seen + " of " + path + ": "
+        return "saw " + seen + " of " + place + ": "
                 + (why == null ? "no version is that" : why) + "; history "
                 + history.subList(Math.max(0, history.size() - 5), history.size());
     }
@@ -237,14 +238,16 @@ public final class Judge {
         Operation operation = sight.operation;
         boolean isCopy = operation.kind() == Kind.COPY;
         return isCopy || operation.kind().isRead()
-                ? findIn(sight, isCopy ? operation.source() : operation.path(), "nothing",
+                ? findIn(sight,
+                        store.place(operation, isCopy ? operation.source() : operation.path()),
+                        "nothing",
                         version -> version.content() == null)
                 : "I2: told that there is nothing, and did not ask for it";
     }
 
     private @Nullable String written(Sight sight) {
         Operation operation = sight.operation;
-        for (Version version : store.history(operation.path())) {
+        for (Version version : store.history(store.place(operation))) {
             boolean same = switch (operation.kind()) {
                 case DELETE -> version.content() == null;
                 case COPY -> version.fromNanos() >= sight.fromNanos
@@ -262,7 +265,8 @@ public final class Judge {
 
     /** Whether that was what is copied when it was: before it, where it is copied onto itself. */
     private boolean isOfSource(Sight sight, @Nullable Content copied) {
-        List<Version> history = store.history(sight.operation.source());
+        List<Version> history = store
+                .history(store.place(sight.operation, sight.operation.source()));
         for (int i = 0; i < history.size(); i++) {
             Version version = history.get(i);
             boolean meanwhile = version.fromNanos() <= sight.toNanos && (i + 1 == history.size()
@@ -276,7 +280,7 @@ public final class Judge {
     }
 
     private @Nullable String listed(Sight sight, Map<String, String> etags) {
-        String bucket = "/" + sight.operation.bucket() + "/";
+        String bucket = store.place(sight.operation, "/" + sight.operation.bucket() + "/");
         List<String> paths = store.paths(bucket);
         for (String key : etags.keySet()) {
             if (!paths.contains(bucket + key)) {

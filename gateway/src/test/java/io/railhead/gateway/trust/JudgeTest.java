@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -18,10 +19,11 @@ class JudgeTest {
     private static final String DENIED = "the store denies it";
 
     private final AtomicLong clock = new AtomicLong();
-    private final ReferenceStore store = new ReferenceStore(clock::get);
+    private final ReferenceStore store = new ReferenceStore(clock::get, Set.of("own"),
+            List.of("AK", "OTHER"));
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
             Promise.bounded("bounded", Duration.ofSeconds(30), Duration.ofSeconds(60)),
-            Promise.exclusive("exclusive", Duration.ZERO)));
+            Promise.exclusive("exclusive", Duration.ZERO), Promise.strong("own")));
 
     private static Operation operation(Operation.Kind kind, String path,
             @Nullable Content content, long mark) {
@@ -178,6 +180,27 @@ class JudgeTest {
         assertThat(judge.judge(new Judge.Sight(
                 operation(Operation.Kind.PUT, "/bounded/key", FIRST, 1), "AK",
                 new Observation.Written(), 40, 50))).contains(DENIED);
+    }
+
+    @Test
+    void whatIsNotSharedIsEachOnesOwn() {
+        assertThat(asked("PUT", "AK").status()).isEqualTo(200);
+        assertThat(asked("GET", "AK").body()).isEqualTo(FIRST.bytes());
+        assertThat(asked("GET", "OTHER").status()).isEqualTo(404);
+        assertThat(own(0, "AK")).isNull();
+        assertThat(own(1, "OTHER")).contains("no version is that");
+    }
+
+    private Message asked(String method, String accessKey) {
+        return store.ask(new Message(method + " /own/key HTTP/1.1", List.of(), FIRST.bytes())
+                .with("Authorization", "AWS4-HMAC-SHA256 Credential=" + accessKey + "/x"));
+    }
+
+    private @Nullable String own(int principal, String accessKey) {
+        Operation head = new Operation(0, Operation.Kind.HEAD, principal, "/own/key", 0, 0, null, 9,
+                "", 0);
+        return judge.judge(new Judge.Sight(head, accessKey,
+                new Observation.Described(FIRST.etag(), 0, FIRST.sizeBytes()), 20, 30));
     }
 
     @Test
