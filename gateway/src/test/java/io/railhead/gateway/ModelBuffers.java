@@ -42,6 +42,12 @@ record ModelBuffers(ReferenceStore store) {
         };
     }
 
+    /** What somebody has to whom nobody said anything, once nothing moves any more. */
+    Observation unanswered(Operation operation, byte[] buffer) {
+        Observation unmoved = unmoved(operation, buffer, true);
+        return unmoved != null ? unmoved : ended(new Observation.Failed("no answer"), buffer);
+    }
+
     /** Who was not served finds his buffer as it was, but where a transfer broke on its way. */
     @Nullable
     Observation unmoved(Operation operation, byte[] buffer,
@@ -71,13 +77,14 @@ record ModelBuffers(ReferenceStore store) {
     private @Nullable Observation ofObject(Operation operation, byte[] buffer, int from) {
         int first = operation.first();
         boolean[] good = new boolean[buffer.length];
-        store.history(operation.path()).forEach(version -> {
+        String place = store.place(operation);
+        store.history(place).forEach(version -> {
             Content content = version.content();
             if (content != null && content.sizeBytes() > first) {
                 int asked = operation.isRanged() ? operation.length() : buffer.length;
                 int to = Math.min(content.sizeBytes(), first + Math.min(asked, buffer.length));
                 // Who is not served may have been given what is wrong before anybody knew.
-                byte[] righted = store.righted(operation.path(), content, buffer, first,
+                byte[] righted = store.righted(place, content, buffer, first,
                         Long.MIN_VALUE);
                 markEqual(good, righted, content.bytes(first, to), from);
             }

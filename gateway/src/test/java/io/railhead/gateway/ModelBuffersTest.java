@@ -65,6 +65,16 @@ class ModelBuffersTest {
     }
 
     @Test
+    void whoGotNoAnswerHasNothingElseEither() {
+        assertThat(buffers.unanswered(PART, buffer)).isEqualTo(new Observation.Failed("no answer"));
+        System.arraycopy(OBJECT.bytes(FIRST, FIRST + 55), 0, buffer, 0, 55);
+        assertThat(buffers.unanswered(PART, buffer))
+                .isEqualTo(new Observation.Failed("no answer", true));
+        buffer[3]++;
+        assertThat(buffers.unanswered(PART, buffer)).isInstanceOf(Observation.Wrong.class);
+    }
+
+    @Test
     void nothingWhereNothingHasBegun() {
         System.arraycopy(OBJECT.bytes(FIRST, FIRST + 55), 0, buffer, 0, 55);
         assertThat(buffers.unmoved(PART, buffer, false)).isInstanceOf(Observation.Wrong.class);

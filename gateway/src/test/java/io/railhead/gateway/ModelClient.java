@@ -1,5 +1,7 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.trust.Arrival;
+import io.railhead.gateway.trust.Arrived;
 import io.railhead.gateway.trust.Content;
 import io.railhead.gateway.trust.Observation;
 import io.railhead.gateway.trust.Observation.Way;
@@ -8,7 +10,9 @@ import io.railhead.gateway.trust.ReferenceStore;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
+import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
@@ -35,13 +39,18 @@ final class ModelClient {
     private static final Pattern UPLOAD = Pattern.compile("<UploadId>([^<]+)</UploadId>");
     private static final Pattern RANGE = Pattern.compile("bytes (\\d+)-(\\d+)/(\\d+)");
     private static final int PATIENCE_SECONDS = 60;
+    /** In microseconds: who leaves has nothing by then, some of it, or all. */
+    private static final int LONGEST_STAY = 50_000;
 
+    private final HttpClient http;
     private final List<TestClient> clients;
     private final ModelPeers peers;
     private final ReferenceStore store;
     private final ModelBuffers buffers;
 
-    ModelClient(List<TestClient> clients, ModelPeers peers, ReferenceStore store) {
+    ModelClient(HttpClient http, List<TestClient> clients, ModelPeers peers,
+            ReferenceStore store) {
+        this.http = http;
         this.clients = clients;
         this.peers = peers;
         this.store = store;
@@ -58,29 +67,42 @@ final class ModelClient {
                 case GET_AND_LEAVE -> leave(operation);
                 case HEAD -> described(send(operation, "HEAD", new byte[0]));
                 case HEAD_BY_CHANNEL -> describedByChannel(operation);
-                case LIST -> listed(client(operation).get("/" + operation.bucket()
-                        + "?list-type=2"));
+                case LIST -> listed(send(operation, "GET", "/" + operation.bucket()
+                        + "?list-type=2", new byte[0]));
                 case PUT -> written(send(operation, "PUT", bytes(operation), mark(operation)));
                 case PUT_BY_TOKEN -> writtenByToken(operation);
                 case PUT_BY_CHANNEL -> writtenByChannel(operation);
                 case PUT_WITH_WRONG_CHECKSUM -> wrong(operation);
                 case MULTIPART -> inParts(operation);
-                case COPY -> copied(send(operation, "PUT", new byte[0], ReferenceStore.MARK,
+                case COPY -> written(send(operation, "PUT", new byte[0], ReferenceStore.MARK,
                         Long.toString(operation.mark()), "x-amz-metadata-directive", "REPLACE",
                         "x-amz-copy-source", operation.source()));
                 case DELETE -> written(send(operation, "DELETE", new byte[0], mark(operation)));
                 case PUT_BEHIND, DELETE_BEHIND, MARK_BEHIND -> behind(operation);
             };
         } catch (CompletionException e) {
-            return new Observation.Failed(String.valueOf(e.getCause()));
+            return unanswered(e.getCause());
         }
     }
 
+    /** The gateway gives up in time, whatever has failed: nobody need give it up. */
+    static Observation unanswered(@Nullable Throwable why) {
+        return why instanceof TimeoutException || why instanceof HttpTimeoutException
+                ? new Observation.Wrong("I3: no answer within " + PATIENCE_SECONDS + " s")
+                : new Observation.Failed(String.valueOf(why));
+    }
+
+    /** What somebody has to whom nobody said anything, once nothing moves any more. */
+    Observation untold(Operation operation) {
+        return buffers.unanswered(operation, peers.answered(operation));
+    }
+
     private Observation behind(Operation operation) {
+        String place = store.place(operation);
         switch (operation.kind()) {
-            case MARK_BEHIND -> store.markBehind(operation.path(), operation.mark());
-            case DELETE_BEHIND -> store.putBehind(operation.path(), null, operation.mark());
-            default -> store.putBehind(operation.path(), operation.content(), operation.mark());
+            case MARK_BEHIND -> store.markBehind(place, operation.mark());
+            case DELETE_BEHIND -> store.putBehind(place, null, operation.mark());
+            default -> store.putBehind(place, operation.content(), operation.mark());
         }
         return new Observation.Written();
     }
@@ -89,9 +111,17 @@ final class ModelClient {
         return clients.get(operation.principal());
     }
 
-    private HttpResponse<byte[]> send(Operation operation, String method, byte[] body,
+    private Arrived send(Operation operation, String method, byte[] body, String... headers) {
+        return send(operation, method, operation.path(), body, headers);
+    }
+
+    private Arrived send(Operation operation, String method, String target, byte[] body,
             String... headers) {
-        return client(operation).send(method, operation.path(), body, headers);
+        return http.sendAsync(client(operation).signed(method, target, body, headers),
+                new Arrival())
+                .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .join()
+                .body();
     }
 
     private static byte[] bytes(Operation operation) {
@@ -126,67 +156,68 @@ final class ModelClient {
         };
     }
 
-    private static @Nullable Observation refusal(HttpResponse<byte[]> answer) {
-        return refusal(answer.statusCode(), answer.statusCode() < 300
+    /** Also that the answer of a success was cut: nobody is told what it would have said. */
+    private static @Nullable Observation failure(Arrived answer) {
+        Observation refusal = refusal(answer);
+        return refusal != null || answer.whole() ? refusal : new Observation.Failed("cut");
+    }
+
+    private static @Nullable Observation refusal(Arrived answer) {
+        return refusal(answer.status(), answer.status() < 300
                 ? ""
                 : new String(answer.body(), StandardCharsets.UTF_8));
     }
 
-    private static String header(HttpResponse<byte[]> answer, String name) {
-        return answer.headers().firstValue(name).orElse("");
-    }
-
-    private static long markOf(HttpResponse<byte[]> answer) {
-        String mark = header(answer, ReferenceStore.MARK);
+    private static long markOf(Arrived answer) {
+        String mark = answer.header(ReferenceStore.MARK);
         return mark.isEmpty() ? 0 : Long.parseLong(mark);
     }
 
-    private static Observation read(Operation operation, HttpResponse<byte[]> answer) {
+    private static Observation read(Operation operation, Arrived answer) {
         return read(operation, answer, answer.body(),
                 isRelayed(answer) ? Way.RELAYED : Way.IN_A_BODY);
     }
 
-    private static Observation read(Operation operation, HttpResponse<byte[]> answer, byte[] body,
+    private static Observation read(Operation operation, Arrived answer, byte[] body,
             Way way) {
         Observation refusal = refusal(answer);
         if (refusal != null) {
             return refusal;
         }
-        Matcher range = RANGE.matcher(header(answer, "content-range"));
-        if (answer.statusCode() == 206 && range.matches()) {
+        Matcher range = RANGE.matcher(answer.header("content-range"));
+        if (answer.status() == 206 && range.matches()) {
             int first = Integer.parseInt(range.group(1));
             int last = Integer.parseInt(range.group(2));
-            return last - first + 1 == body.length
-                    ? new Observation.Read(header(answer, "etag"), markOf(answer),
-                            Long.parseLong(range.group(3)), first, body, way)
+            return last - first + 1 == body.length || !answer.whole()
+                    ? come(answer, Long.parseLong(range.group(3)), first, body, way)
                     : new Observation.Wrong("I2: " + body.length + " bytes as " + range.group());
         }
         if (operation.isRanged() && isRelayed(answer)) {
             // The store's own answer, which a client takes for what it says that it is.
             return read(operation.withoutRange(), answer, body, Way.RELAYED);
         }
-        if (answer.statusCode() == 206 || operation.isRanged()) {
-            return new Observation.Wrong(answer.statusCode() + " to a range, " + answer.headers());
+        if (answer.status() == 206 || operation.isRanged()) {
+            return new Observation.Wrong(answer.status() + " to a range, " + answer.headers());
         }
-        return new Observation.Read(header(answer, "etag"), markOf(answer), body.length, 0, body,
-                way);
+        long size = answer.whole() ? body.length : Long.parseLong(answer.header("content-length"));
+        return come(answer, size, 0, body, way);
     }
 
-    private static boolean isRelayed(HttpResponse<byte[]> answer) {
-        return header(answer, "x-cache").equals("BYPASS");
+    private static Observation come(Arrived answer, long size, int first, byte[] body, Way way) {
+        Observation.Read read = new Observation.Read(answer.header("etag"), markOf(answer), size,
+                first, body, way);
+        return answer.whole() ? read : new Observation.Cut(read, false);
+    }
+
+    private static boolean isRelayed(Arrived answer) {
+        return answer.header("x-cache").equals("BYPASS");
     }
 
     private Observation readByToken(Operation operation) {
         peers.mark(operation);
-        HttpResponse<byte[]> answer;
-        try {
-            answer = send(operation, "GET", new byte[0], peers.of(operation)
-                    .headers(ModelPeers.offset(operation), operation.window(), range(operation)));
-        } catch (CompletionException e) {
-            // Without an answer the buffer is the gateway's still: nobody may judge it.
-            return new Observation.Failed(String.valueOf(e.getCause()));
-        }
-        if (refusal(answer) instanceof Observation.Failed failed && answer.statusCode() == 403) {
+        Arrived answer = send(operation, "GET", new byte[0], peers.of(operation)
+                .headers(ModelPeers.offset(operation), operation.window(), range(operation)));
+        if (refusal(answer) instanceof Observation.Failed failed && answer.status() == 403) {
             return failed; // The first answer got lost, and with it what may be said of the buffer.
         }
         byte[] buffer = peers.answered(operation);
@@ -194,9 +225,9 @@ final class ModelClient {
                 .firstValue("x-amz-rdma-bytes-transferred")
                 .map(Integer::parseInt)
                 .orElse(0);
-        if (answer.statusCode() >= 300 || header(answer, "x-amz-rdma-reply").isEmpty()) {
+        if (answer.status() >= 300 || answer.header("x-amz-rdma-reply").isEmpty()) {
             Observation unmoved = buffers.unmoved(operation, buffer,
-                    ModelBuffers.mayHaveBegun(answer.statusCode()));
+                    ModelBuffers.mayHaveBegun(answer.status()));
             return unmoved != null
                     ? unmoved
                     : ModelBuffers.ended(read(operation, answer), buffer);
@@ -265,14 +296,16 @@ final class ModelClient {
     }
 
     private Observation leave(Operation operation) {
-        CompletableFuture<HttpResponse<byte[]>> sent = client(operation).sendAsync("GET",
-                operation.path(), new byte[0]);
+        Arrival arrival = new Arrival();
+        CompletableFuture<HttpResponse<Arrived>> sent = http.sendAsync(
+                client(operation).signed("GET", operation.path(), new byte[0]), arrival);
         try {
             return read(operation,
-                    sent.get(operation.first() % 4000, TimeUnit.MICROSECONDS));
+                    sent.get(operation.mark() * 997 % LONGEST_STAY, TimeUnit.MICROSECONDS).body());
         } catch (TimeoutException e) {
             sent.cancel(true);
-            return new Observation.Declined("left");
+            Arrived come = arrival.soFar();
+            return come == null ? new Observation.Declined("left") : left(read(operation, come));
         } catch (ExecutionException | CancellationException e) {
             return new Observation.Failed(e.toString());
         } catch (InterruptedException e) {
@@ -281,12 +314,18 @@ final class ModelClient {
         }
     }
 
-    private static Observation described(HttpResponse<byte[]> answer) {
+    private static Observation left(Observation seen) {
+        return seen instanceof Observation.Cut(Observation.Read come, boolean _)
+                ? new Observation.Cut(come, true)
+                : seen;
+    }
+
+    private static Observation described(Arrived answer) {
         Observation refusal = refusal(answer);
         return refusal != null
                 ? refusal
-                : new Observation.Described(header(answer, "etag"), markOf(answer),
-                        Long.parseLong(header(answer, "content-length")));
+                : new Observation.Described(answer.header("etag"), markOf(answer),
+                        Long.parseLong(answer.header("content-length")));
     }
 
     private Observation describedByChannel(Operation operation) {
@@ -297,15 +336,15 @@ final class ModelClient {
         }
         return answer.isSuccess()
                 ? new Observation.Described(answer.etag(),
-                        Long.parseLong(answer.headers().getOrDefault(ReferenceStore.MARK, "-1")),
+                        Long.parseLong(answer.headers().getOrDefault(ReferenceStore.MARK, "0")),
                         answer.objectSize())
                 : refused(answer);
     }
 
-    private static Observation listed(HttpResponse<byte[]> answer) {
-        Observation refusal = refusal(answer);
-        if (refusal != null) {
-            return refusal;
+    private static Observation listed(Arrived answer) {
+        Observation failure = failure(answer);
+        if (failure != null) {
+            return failure;
         }
         Map<String, String> etags = new HashMap<>();
         Matcher matcher = LISTED.matcher(new String(answer.body(), StandardCharsets.UTF_8));
@@ -315,29 +354,22 @@ final class ModelClient {
         return new Observation.Listed(etags);
     }
 
-    private static Observation written(HttpResponse<byte[]> answer) {
-        Observation refusal = refusal(answer);
-        return refusal != null ? refusal : new Observation.Written();
-    }
-
-    /** Of what is not there there is no copy. */
-    private static Observation copied(HttpResponse<byte[]> answer) {
-        return answer.statusCode() == 404
-                ? new Observation.Declined("no source")
-                : written(answer);
+    private static Observation written(Arrived answer) {
+        Observation failure = failure(answer);
+        return failure != null ? failure : new Observation.Written();
     }
 
     private Observation wrong(Operation operation) {
-        HttpResponse<byte[]> answer = send(operation, "PUT", bytes(operation),
+        Arrived answer = send(operation, "PUT", bytes(operation),
                 ReferenceStore.MARK, Long.toString(operation.mark()), "x-amz-checksum-crc32",
                 Base64.getEncoder().encodeToString(new byte[]{1, 2, 3, 4}));
-        boolean stored = store.history(operation.path())
+        boolean stored = store.history(store.place(operation))
                 .stream()
                 .anyMatch(version -> version.mark() == operation.mark());
-        if (stored || answer.statusCode() < 300) {
+        if (stored || answer.status() < 300) {
             return new Observation.Wrong("I2: stored in spite of its checksum");
         }
-        return answer.statusCode() == 400
+        return answer.status() == 400
                 ? new Observation.Declined("checksum")
                 : written(answer);
     }
@@ -348,9 +380,9 @@ final class ModelClient {
             return new Observation.Declined("no token names nothing");
         }
         peers.of(operation).set(ModelPeers.offset(operation), bytes);
-        HttpResponse<byte[]> answer = send(operation, "PUT", new byte[0], peers.of(operation)
+        Arrived answer = send(operation, "PUT", new byte[0], peers.of(operation)
                 .headers(ModelPeers.offset(operation), bytes.length, mark(operation)));
-        return answer.statusCode() == 501
+        return answer.status() == 501
                 ? new Observation.Declined("501")
                 : written(answer);
     }
@@ -369,8 +401,8 @@ final class ModelClient {
     }
 
     private Observation inParts(Operation operation) {
-        HttpResponse<byte[]> begun = client(operation).send("POST", operation.path() + "?uploads",
-                new byte[0], mark(operation));
+        Arrived begun = send(operation, "POST", operation.path() + "?uploads", new byte[0],
+                mark(operation));
         Matcher upload = UPLOAD.matcher(new String(begun.body(), StandardCharsets.UTF_8));
         if (!upload.find()) {
             return written(begun) instanceof Observation.Written
@@ -382,19 +414,19 @@ final class ModelClient {
         for (int part = 0; part < 3; part++) {
             byte[] body = Arrays.copyOfRange(bytes, Math.min(bytes.length, part * partBytes),
                     Math.min(bytes.length, (part + 1) * partBytes));
-            HttpResponse<byte[]> sent = client(operation).put(operation.path() + "?partNumber="
-                    + (part + 1) + "&uploadId=" + upload.group(1), body);
-            if (sent.statusCode() != 200) {
+            Arrived sent = send(operation, "PUT", operation.path() + "?partNumber=" + (part + 1)
+                    + "&uploadId=" + upload.group(1), body);
+            if (sent.status() != 200) {
                 return gone(sent);
             }
         }
-        return gone(client(operation).send("POST", operation.path() + "?uploadId="
-                + upload.group(1), "<CompleteMultipartUpload/>".getBytes(StandardCharsets.UTF_8)));
+        return gone(send(operation, "POST", operation.path() + "?uploadId=" + upload.group(1),
+                "<CompleteMultipartUpload/>".getBytes(StandardCharsets.UTF_8)));
     }
 
     /** Where an answer was lost the upload may have been completed: there is none any more. */
-    private static Observation gone(HttpResponse<byte[]> answer) {
-        return answer.statusCode() == 404
+    private static Observation gone(Arrived answer) {
+        return answer.status() == 404
                 ? new Observation.Failed("no such upload")
                 : written(answer);
     }

@@ -5,6 +5,8 @@ import io.railhead.gateway.trust.Operation;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,7 @@ final class ModelPeers implements AutoCloseable {
     private final List<TestPeer> peers;
     private final int slots;
     private final AtomicReferenceArray<byte @Nullable []> left;
+    private final Set<Operation> unanswered = ConcurrentHashMap.newKeySet();
 
     ModelPeers(List<TestClient> clients, List<String> secrets, int slots) {
         this.slots = slots;
@@ -42,11 +45,18 @@ final class ModelPeers implements AutoCloseable {
         byte[] marks = new byte[operation.window()];
         Arrays.fill(marks, MARK);
         of(operation).set(offset(operation), marks);
+        unanswered.add(operation);
     }
 
-    /** What lies there now that the operation has been answered. */
+    /** Those whose answers never came: until the step is over their parts are the gateway's. */
+    Set<Operation> unanswered() {
+        return Set.copyOf(unanswered);
+    }
+
+    /** What lies there now that the operation has been answered, or nobody expects it any more. */
     byte[] answered(Operation operation) {
         byte[] bytes = of(operation).bytes(offset(operation), operation.window());
+        unanswered.remove(operation);
         left.set(operation.principal() * slots + operation.slot(), bytes);
         return bytes;
     }

@@ -1,6 +1,7 @@
 package io.railhead.gateway.trust;
 
 import io.railhead.gateway.trust.Observation.Way;
+import io.railhead.gateway.trust.Operation.Kind;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -52,10 +53,10 @@ public final class Judge {
     private @Nullable String wrong(Sight sight) {
         return switch (sight.seen) {
             case Observation.Read read -> read(sight, read);
+            case Observation.Cut(Observation.Read come, boolean _) -> readWrong(sight, come);
             case Observation.Described head -> find(sight, head.toString(),
                     version -> matches(version, head.etag(), head.mark(), head.sizeBytes()));
-            case Observation.Absent absent -> find(sight, absent.toString(),
-                    version -> version.content() == null);
+            case Observation.Absent _ -> absent(sight);
             case Observation.Unsatisfiable none -> find(sight, none.toString(),
                     version -> version.content() != null
                             && version.content().sizeBytes() <= sight.operation.first());
@@ -68,16 +69,16 @@ public final class Judge {
         };
     }
 
-    /** A right to read may be remembered; what only the store can do or say asks it. */
     private boolean isPermitted(Sight sight) {
         Duration remembered = promise(sight).remembered();
         return switch (sight.seen) {
-            case Observation.Read _,Observation.Described _,Observation.Unsatisfiable _ ->
+            case Observation.Read _,Observation.Cut _,Observation.Described _ ->
+                was(true, sight, remembered);
+            case Observation.Unsatisfiable _,Observation.Listed _ ->
                 was(true, sight, remembered);
             case Observation.Absent _ -> was(true, sight, shorter(remembered, ABSENT));
-            case Observation.Listed _ -> was(true, sight, Duration.ZERO);
             case Observation.Written _ ->
-                sight.operation.kind().isBehind() || was(true, sight, Duration.ZERO);
+                sight.operation.kind().isBehind() || was(true, sight, remembered);
             case Observation.Refused(String _, boolean begun) ->
                 !begun || was(true, sight, remembered);
             case Observation.Declined(String _, boolean begun) ->
@@ -97,8 +98,12 @@ public final class Judge {
         return one.compareTo(other) < 0 ? one : other;
     }
 
+    /** What only the store can do or say asks it, whatever was promised. */
     private Promise promise(Sight sight) {
-        return Objects.requireNonNull(promises.get(sight.operation.bucket()));
+        String bucket = sight.operation.bucket();
+        return sight.operation.kind().isRead()
+                ? Objects.requireNonNull(promises.get(bucket))
+                : Promise.strong(bucket);
     }
 
     private static boolean matches(Version version, String etag, long mark, long sizeBytes) {
@@ -130,12 +135,17 @@ public final class Judge {
                             ? Math.min(content.sizeBytes(), asked.first() + asked.length())
                             : content.sizeBytes();
                     boolean asAsked = read.first() == (asked.isRanged() ? asked.first() : 0)
-                            && read.bytes().length == to - read.first();
+                            && isUpTo(to, sight, read);
                     // A store may know no ranges, and is relayed.
                     boolean all = read.way() == Way.RELAYED && read.first() == 0
-                            && read.bytes().length == content.sizeBytes();
+                            && isUpTo(content.sizeBytes(), sight, read);
                     return (asAsked || all) && isOf(content, sight, read);
                 });
+    }
+
+    private static boolean isUpTo(int end, Sight sight, Observation.Read read) {
+        int come = read.first() + read.bytes().length;
+        return sight.seen instanceof Observation.Cut ? come <= end : come == end;
     }
 
     /**
@@ -150,7 +160,8 @@ public final class Judge {
         boolean relayed = read.way().isRelayed();
         long since = relayed ? sight.fromNanos : wholeSince(sight, read);
         return (relayed || !isOfAllPages(read)) && content.matches(
-                store.righted(sight.operation.path(), content, read.bytes(), read.first(), since),
+                store.righted(store.place(sight.operation), content, read.bytes(), read.first(),
+                        since),
                 read.first());
     }
 
@@ -160,8 +171,8 @@ public final class Judge {
                 && read.first() + read.bytes().length > last * PAGE_BYTES;
     }
 
-    private static String version(Sight sight, Observation.Read read) {
-        return sight.operation.path() + " " + read.etag();
+    private String version(Sight sight, Observation.Read read) {
+        return store.place(sight.operation) + " " + read.etag();
     }
 
     /** When the last one began who saw all of it, through the cache, before this was asked for. */
@@ -176,12 +187,12 @@ public final class Judge {
 
     /** One of the versions that may be seen must be what was seen. */
     private @Nullable String find(Sight sight, String seen, Predicate<Version> isIt) {
-        return findIn(sight, sight.operation.path(), seen, isIt);
+        return findIn(sight, store.place(sight.operation), seen, isIt);
     }
 
-    private @Nullable String findIn(Sight sight, String path, String seen,
+    private @Nullable String findIn(Sight sight, String place, String seen,
             Predicate<Version> isIt) {
-        List<Version> history = store.history(path);
+        List<Version> history = store.history(place);
         String why = null;
         for (int i = history.size() - 1; i >= 0; i--) {
             Version version = history.get(i);
@@ -195,7 +206,7 @@ public final class Judge {
             // What is wrong with the newest that it could be says most.
             why = why == null ? late : why;
         }
-        return "saw " + seen + " of " + path + ": "
+        return "saw " + seen + " of " + place + ": "
                 + (why == null ? "no version is that" : why) + "; history "
                 + history.subList(Math.max(0, history.size() - 5), history.size());
     }
@@ -204,7 +215,6 @@ public final class Judge {
     private @Nullable String tooLate(Sight sight, List<Version> history, int at) {
         Duration promised = promise(sight).staleness();
         long staleness = switch (sight.seen) {
-            case Observation.Listed _ -> 0;
             case Observation.Absent _ -> shorter(promised, ABSENT).toNanos();
             default -> promised.toNanos();
         };
@@ -223,20 +233,29 @@ public final class Judge {
         return null;
     }
 
+    /** A copy is told it of its source; who reads nothing is never told it. */
+    private @Nullable String absent(Sight sight) {
+        Operation operation = sight.operation;
+        boolean isCopy = operation.kind() == Kind.COPY;
+        return isCopy || operation.kind().isRead()
+                ? findIn(sight,
+                        store.place(operation, isCopy ? operation.source() : operation.path()),
+                        "nothing",
+                        version -> version.content() == null)
+                : "I2: told that there is nothing, and did not ask for it";
+    }
+
     private @Nullable String written(Sight sight) {
         Operation operation = sight.operation;
-        for (Version version : store.history(operation.path())) {
-            boolean during = version.fromNanos() >= sight.fromNanos
-                    && version.fromNanos() <= sight.toNanos;
+        for (Version version : store.history(store.place(operation))) {
             boolean same = switch (operation.kind()) {
-                case DELETE -> version.content() == null
-                        && version.mark() == operation.mark();
-                case COPY -> during && version.mark() == operation.mark()
+                case DELETE -> version.content() == null;
+                case COPY -> version.fromNanos() >= sight.fromNanos
                         && isOfSource(sight, version.content());
-                default -> version.mark() == operation.mark()
-                        && Objects.equals(version.content(), operation.content());
+                default -> Objects.equals(version.content(), operation.content());
             };
-            if (same) {
+            if (same && version.mark() == operation.mark()
+                    && version.fromNanos() <= sight.toNanos) {
                 answered.putIfAbsent(operation.mark(), sight.toNanos);
                 return null;
             }
@@ -246,7 +265,8 @@ public final class Judge {
 
     /** Whether that was what is copied when it was: before it, where it is copied onto itself. */
     private boolean isOfSource(Sight sight, @Nullable Content copied) {
-        List<Version> history = store.history(sight.operation.source());
+        List<Version> history = store
+                .history(store.place(sight.operation, sight.operation.source()));
         for (int i = 0; i < history.size(); i++) {
             Version version = history.get(i);
             boolean meanwhile = version.fromNanos() <= sight.toNanos && (i + 1 == history.size()
@@ -260,9 +280,15 @@ public final class Judge {
     }
 
     private @Nullable String listed(Sight sight, Map<String, String> etags) {
-        String bucket = sight.operation.bucket();
-        for (String path : store.paths(bucket)) {
-            String etag = etags.get(path.substring(bucket.length() + 2));
+        String bucket = store.place(sight.operation, "/" + sight.operation.bucket() + "/");
+        List<String> paths = store.paths(bucket);
+        for (String key : etags.keySet()) {
+            if (!paths.contains(bucket + key)) {
+                return "I1: a list names what never was: " + key;
+            }
+        }
+        for (String path : paths) {
+            String etag = etags.get(path.substring(bucket.length()));
             String wrong = findIn(sight, path, "in a list " + etag,
                     version -> version.content() == null
                             ? etag == null

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.trust.Observation.Way;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -17,10 +19,11 @@ class JudgeTest {
     private static final String DENIED = "the store denies it";
 
     private final AtomicLong clock = new AtomicLong();
-    private final ReferenceStore store = new ReferenceStore(clock::get);
+    private final ReferenceStore store = new ReferenceStore(clock::get, Set.of("own"),
+            List.of("AK", "OTHER"));
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
             Promise.bounded("bounded", Duration.ofSeconds(30), Duration.ofSeconds(60)),
-            Promise.exclusive("exclusive", Duration.ZERO)));
+            Promise.exclusive("exclusive", Duration.ZERO), Promise.strong("own")));
 
     private static Operation operation(Operation.Kind kind, String path,
             @Nullable Content content, long mark) {
@@ -71,6 +74,34 @@ class JudgeTest {
         write("/bounded/key", FIRST, 3, 60, 70);
         assertThat(head("bounded", FIRST, 1, 65)).isNull();
         assertThat(head("bounded", FIRST, 1, 80)).contains("was answered before");
+    }
+
+    @Test
+    void aListNamesNothingThatNeverWas() {
+        write("/strong/key", FIRST, 1, 10, 20);
+        assertThat(judge.judge(new Judge.Sight(
+                operation(Operation.Kind.LIST, "/strong/x", null, 9), "AK",
+                new Observation.Listed(Map.of("key", FIRST.etag(), "foreign", FIRST.etag())), 50,
+                60))).contains("foreign");
+    }
+
+    /** A write that the gateway keeps to itself, and the store gets later. */
+    @Test
+    void aWriteIsDoneBeforeItIsAnswered() {
+        store("/strong/key", FIRST, 1, 60);
+        assertThat(written(Operation.Kind.PUT, FIRST, 1, 40, 50)).contains("I2");
+        assertThat(written(Operation.Kind.PUT, FIRST, 1, 40, 60)).isNull();
+        clock.set(90);
+        assertThat(store.ask(new Message("DELETE /strong/key HTTP/1.1", List.of(), new byte[0])
+                .with(ReferenceStore.MARK, "2")).status()).isEqualTo(204);
+        assertThat(written(Operation.Kind.DELETE, null, 2, 70, 80)).contains("I2");
+        assertThat(written(Operation.Kind.DELETE, null, 2, 70, 90)).isNull();
+    }
+
+    private @Nullable String written(Operation.Kind kind, @Nullable Content content, long mark,
+            long fromNanos, long toNanos) {
+        return judge.judge(new Judge.Sight(operation(kind, "/strong/key", content, mark), "AK",
+                new Observation.Written(), fromNanos, toNanos));
     }
 
     /** A right may go while an object comes. */
@@ -152,6 +183,27 @@ class JudgeTest {
     }
 
     @Test
+    void whatIsNotSharedIsEachOnesOwn() {
+        assertThat(asked("PUT", "AK").status()).isEqualTo(200);
+        assertThat(asked("GET", "AK").body()).isEqualTo(FIRST.bytes());
+        assertThat(asked("GET", "OTHER").status()).isEqualTo(404);
+        assertThat(own(0, "AK")).isNull();
+        assertThat(own(1, "OTHER")).contains("no version is that");
+    }
+
+    private Message asked(String method, String accessKey) {
+        return store.ask(new Message(method + " /own/key HTTP/1.1", List.of(), FIRST.bytes())
+                .with("Authorization", "AWS4-HMAC-SHA256 Credential=" + accessKey + "/x"));
+    }
+
+    private @Nullable String own(int principal, String accessKey) {
+        Operation head = new Operation(0, Operation.Kind.HEAD, principal, "/own/key", 0, 0, null, 9,
+                "", 0);
+        return judge.judge(new Judge.Sight(head, accessKey,
+                new Observation.Described(FIRST.etag(), 0, FIRST.sizeBytes()), 20, 30));
+    }
+
+    @Test
     void aCopyIsOfWhatItsSourceThenWas() {
         store("/strong/from", FIRST, 1, 10);
         store("/strong/from", SECOND, 2, 20);
@@ -165,10 +217,32 @@ class JudgeTest {
     }
 
     private @Nullable String copied(String path, long mark, long fromNanos) {
+        return copied(path, mark, new Observation.Written(), fromNanos);
+    }
+
+    private @Nullable String copied(String path, long mark, Observation seen, long fromNanos) {
+        String source = path.replaceFirst("[^/]*$", "from");
         return judge.judge(new Judge.Sight(
-                new Operation(0, Operation.Kind.COPY, 0, path, 0, 0, null, mark, "/strong/from",
-                        0),
-                "AK", new Observation.Written(), fromNanos, fromNanos + 20));
+                new Operation(0, Operation.Kind.COPY, 0, path, 0, 0, null, mark, source, 0), "AK",
+                seen, fromNanos, fromNanos + 20));
+    }
+
+    /** Of that the store is asked, whatever may be remembered. */
+    @Test
+    void thatThereIsNothingToCopyIsSaidOfItsSource() {
+        store("/bounded/from", FIRST, 1, 10);
+        assertThat(copied("/bounded/to", 2, new Observation.Absent(), 20)).contains("replaced");
+        clock.set(50);
+        store.putBehind("/bounded/from", null, 3);
+        store("/bounded/to", FIRST, 4, 51);
+        assertThat(copied("/bounded/to", 5, new Observation.Absent(), 60)).isNull();
+    }
+
+    @Test
+    void noOtherWriteIsToldThatThereIsNothing() {
+        assertThat(judge.judge(new Judge.Sight(
+                operation(Operation.Kind.PUT, "/strong/key", FIRST, 1), "AK",
+                new Observation.Absent(), 10, 20))).contains("I2");
     }
 
     @Test
@@ -187,6 +261,57 @@ class JudgeTest {
         return judge.judge(new Judge.Sight(asked, "AK",
                 new Observation.Read(FIRST.etag(), 1, FIRST.sizeBytes(), first, bytes, way), 20,
                 30));
+    }
+
+    @Test
+    void whatCameBeforeACutIsTheBeginningOfWhatWasAskedFor() {
+        store("/strong/key", FIRST, 1, 10);
+        assertThat(cut(16, FIRST.bytes(16, 40), 20)).isNull();
+        assertThat(cut(16, FIRST.bytes(16, 48), 20)).isNull();
+        assertThat(cut(16, FIRST.bytes(16, 49), 20)).contains("no version is that");
+        assertThat(cut(0, FIRST.bytes(0, 16), 20)).contains("no version is that");
+        assertThat(cut(16, SECOND.bytes(16, 40), 20)).contains("no version is that");
+        assertThat(cut(16, new byte[0], 20)).isNull();
+    }
+
+    @Test
+    void noneOfItIsTooOldOrAnothers() {
+        store("/strong/key", FIRST, 1, 10);
+        store("/strong/key", SECOND, 2, 20);
+        assertThat(cut(16, FIRST.bytes(16, 40), 15)).isNull();
+        assertThat(cut(16, FIRST.bytes(16, 40), 30)).contains("it was replaced");
+        store("/strong/key", FIRST, 3, 40);
+        clock.set(50);
+        store.permit("AK", "strong", false);
+        assertThat(cut(16, new byte[0], 60)).contains(DENIED);
+    }
+
+    /** Of the part that is asked for, so many bytes of the first version. */
+    private @Nullable String cut(int first, byte[] bytes, long fromNanos) {
+        return judge.judge(new Judge.Sight(
+                new Operation(0, Operation.Kind.GET, 0, "/strong/key", 16, 32, null, 9, "", 0),
+                "AK", new Observation.Cut(new Observation.Read(FIRST.etag(), -1,
+                        FIRST.sizeBytes(), first, bytes, Way.IN_A_BODY), false),
+                fromNanos, fromNanos + 5));
+    }
+
+    /** Whole objects are verified before their last page is handed out. */
+    @Test
+    void whatHasChangedOnItsWayIsCutBeforeTheLastPage() {
+        Content large = flipped(100, 20);
+        byte[] bytes = large.bytes();
+        bytes[100] ^= 1;
+        assertThat(cut(large, Arrays.copyOf(bytes, Judge.PAGE_BYTES))).isNull();
+        assertThat(cut(large, Arrays.copyOf(bytes, Judge.PAGE_BYTES + 1)))
+                .contains("no version is that");
+    }
+
+    private @Nullable String cut(Content content, byte[] bytes) {
+        return judge.judge(new Judge.Sight(
+                operation(Operation.Kind.GET, "/strong/key", null, 9), "AK",
+                new Observation.Cut(new Observation.Read(content.etag(), 1, content.sizeBytes(),
+                        0, bytes, Way.IN_A_BODY), false),
+                30, 40));
     }
 
     /** An object of two pages of which a bit changed on its way. */

@@ -115,6 +115,10 @@ public record Message(String start, List<Header> headers, byte[] body) {
         return start.substring(0, start.indexOf(' '));
     }
 
+    Message at(String otherPath) {
+        return new Message(start.replace(" " + path(), " " + otherPath), headers, body);
+    }
+
     /** Path and query as they were sent. */
     public String target() {
         return start.split(" ", 3)[1];

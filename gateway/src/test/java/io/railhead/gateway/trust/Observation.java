@@ -36,6 +36,14 @@ public sealed interface Observation {
         }
     }
 
+    /**
+     * Success whose bytes ended too soon.
+     *
+     * @param come as far as it came
+     * @param left whether who asked ended it
+     */
+    record Cut(Read come, boolean left) implements Observation {}
+
     /** Success of a HEAD. */
     record Described(String etag, long mark, long sizeBytes) implements Observation {}
 

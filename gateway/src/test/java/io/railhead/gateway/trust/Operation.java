@@ -39,6 +39,11 @@ public record Operation(int slot, Kind kind, int principal, String path, int fir
         DELETE_BEHIND,
         MARK_BEHIND;
 
+        /** Asks for an object, or for what it is. */
+        boolean isRead() {
+            return READS.contains(this);
+        }
+
         /** Changes the key. */
         public boolean isWrite() {
             return WRITES.contains(this);
@@ -54,6 +59,8 @@ public record Operation(int slot, Kind kind, int principal, String path, int fir
             return this == PUT_BEHIND || this == DELETE_BEHIND || this == MARK_BEHIND;
         }
     }
+
+    private static final Set<Kind> READS = EnumSet.range(Kind.GET, Kind.HEAD_BY_CHANNEL);
 
     private static final Set<Kind> WRITES = EnumSet.range(Kind.PUT, Kind.MARK_BEHIND);
 

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
@@ -35,6 +36,8 @@ public final class ReferenceStore implements FaultProxy.Upstream {
     private static final String MODIFIED = "Fri, 20 Nov 2026 00:00:00 GMT";
 
     private final LongSupplier nanoClock;
+    private final Set<String> unshared;
+    private final List<String> accessKeys;
     private final Map<String, List<Version>> histories = new TreeMap<>();
     private final Map<String, Upload> uploads = new HashMap<>();
     private final Map<Right, List<Denial>> denials = new HashMap<>();
@@ -54,19 +57,46 @@ public final class ReferenceStore implements FaultProxy.Upstream {
     /** From when on somebody was denied it, or no longer. */
     private record Denial(boolean denied, long fromNanos) {}
 
-    /** @param nanoClock what the gateway sees, too */
+    /** One whose buckets are shared by all. */
     public ReferenceStore(LongSupplier nanoClock) {
+        this(nanoClock, Set.of(), List.of());
+    }
+
+    /**
+     * @param nanoClock what the gateway sees, too
+     * @param unshared buckets in which each account has objects of its own
+     * @param accessKeys one of each principal's, whose account that is
+     */
+    public ReferenceStore(LongSupplier nanoClock, Set<String> unshared, List<String> accessKeys) {
         this.nanoClock = nanoClock;
+        this.unshared = unshared;
+        this.accessKeys = accessKeys;
         this.flips = new Flips(nanoClock);
+    }
+
+    /** Where its object lies. */
+    public String place(Operation operation) {
+        return place(operation, operation.path());
+    }
+
+    /** Where that lies which its principal calls so. */
+    String place(Operation operation, String path) {
+        return unshared.contains(operation.bucket())
+                ? accessKeys.get(operation.principal()) + path
+                : path;
+    }
+
+    private String place(String accessKey, String path) {
+        return unshared.contains(path.split("/", 3)[1]) ? accessKey + path : path;
     }
 
     public synchronized List<Version> history(String path) {
         return List.copyOf(histories.getOrDefault(path, List.of(Version.ABSENT)));
     }
 
-    /** All keys of a bucket that ever were. */
-    public synchronized List<String> paths(String bucket) {
-        return histories.keySet().stream().filter(p -> p.startsWith("/" + bucket + "/")).toList();
+    /** All keys that ever were and begin so. */
+    synchronized List<String> paths(String prefix) {
+        return histories.keySet().stream().filter(p -> p.startsWith(prefix)).toList();
     }
 
     /** Uploads that are not what a client sent. */
@@ -127,7 +157,7 @@ public final class ReferenceStore implements FaultProxy.Upstream {
 
     @Override
     public synchronized void changed(Message request, Message sent, Message arrives) {
-        flips.changed(request, sent, arrives);
+        flips.changed(placed(request), sent, arrives);
     }
 
     /** These bytes of a path's, with the bits put right that changed on the way from then on. */
@@ -139,9 +169,15 @@ public final class ReferenceStore implements FaultProxy.Upstream {
     /** One request, whole, before the next. */
     @Override
     public synchronized Message ask(Message request) {
-        if (isDenied(request)) {
-            return Message.error(403, "AccessDenied");
-        }
+        return isDenied(request) ? Message.error(403, "AccessDenied") : answer(placed(request));
+    }
+
+    /** As who asks means it. */
+    private Message placed(Message request) {
+        return request.at(place(request.accessKey(), request.path()));
+    }
+
+    private Message answer(Message request) {
         return switch (request.method()) {
             case "PUT" -> put(request);
             case "POST" -> post(request);
@@ -188,7 +224,7 @@ public final class ReferenceStore implements FaultProxy.Upstream {
     }
 
     private Message copy(Message request, String source) {
-        String from = source.startsWith("/") ? source : "/" + source;
+        String from = place(request.accessKey(), source.startsWith("/") ? source : "/" + source);
         Content content = current(from).content();
         if (content == null) {
             return Message.error(404, "NoSuchKey");
