@@ -137,6 +137,39 @@ static void objects_are_described_and_put(void) {
     close_site(site);
 }
 
+/* What failed after the last byte was sent may be stored; what says that nothing was done is not. */
+static void a_put_that_fails_at_the_store_is_unknown_unless_nothing_was_done(void) {
+    static const struct {
+        struct fake_refusal refusal;
+        int32_t put;
+    } cases[] = {{{500, "InternalError"}, RAILHEAD_UNKNOWN},      {{502, "BadGateway"}, RAILHEAD_UNKNOWN},
+                 {{503, "ServiceUnavailable"}, RAILHEAD_UNKNOWN}, {{504, "GatewayTimeout"}, RAILHEAD_UNKNOWN},
+                 {{503, ""}, RAILHEAD_UNKNOWN},                   {{503, "SlowDownWrite"}, RAILHEAD_UNKNOWN},
+                 {{503, "SlowDown"}, RAILHEAD_STORE},             {{500, "RDMATransferFenced"}, RAILHEAD_STORE},
+                 {{501, "NotImplemented"}, RAILHEAD_STORE},       {{412, "PreconditionFailed"}, RAILHEAD_STORE}};
+    struct site *site = open_site(4, 10000);
+    site->gateway.fault = REFUSE_REQUESTS;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        railhead_request put = {.operation = RAILHEAD_PUT, .bucket = FAKE_BUCKET, .key = "new", .buffer = site->buffer,
+                                .window = 10};
+        railhead_request part = put;
+        part.operation = RAILHEAD_UPLOAD_PART;
+        part.part_number = 1;
+        part.upload_id = "u";
+        railhead_request requests[] = {put, part, get(site, 0, 0, 9)};
+        site->gateway.refusal = cases[i].refusal;
+        for (int j = 0; j < 3; j++) {
+            railhead_completion done = only(site, requests[j]);
+            CHECK(done.result == (j == 0 ? cases[i].put : RAILHEAD_STORE), "%u %s: %d", done.status, done.code, done.result);
+            CHECK(done.status == cases[i].refusal.status && strcmp(done.code, cases[i].refusal.code) == 0, "%u %s",
+                  done.status, done.code);
+            railhead_completions_free(&done, 1);
+        }
+    }
+    CHECK(railhead_is_open(site->session), "the session goes on");
+    close_site(site);
+}
+
 /* Random ranges, far more than credits, compared with the object; a seed that fails is printed. */
 static void batches_are_within_the_credits(unsigned seed) {
     enum { COUNT = 500, SLOT = 400 };
@@ -477,6 +510,7 @@ int main(void) {
     setenv("NO_PROXY", "*", 1);
     what_is_asked_for_is_in_the_window();
     objects_are_described_and_put();
+    a_put_that_fails_at_the_store_is_unknown_unless_nothing_was_done();
     batches_are_within_the_credits((unsigned)time(NULL));
     what_is_cancelled_has_its_completion();
     who_waits_for_all_is_waken_once();

@@ -46,7 +46,12 @@ enum {
     RAILHEAD_REFUSED = -4,     /* the gateway said no: credentials, limits */
     RAILHEAD_TIMED_OUT = -5,
     RAILHEAD_ENDED = -6,       /* the session is over; a request was not done, and may be asked again elsewhere */
-    RAILHEAD_UNKNOWN = -7,     /* the session is over, and the object may or may not be stored: ask with HEAD */
+    /*
+     * The object may or may not be stored: ask with HEAD. The session ended without an answer to a PUT or UPLOAD_PART that was
+     * sent; or, with `status`, a PUT was answered 5xx, but for 501, "SlowDown" and codes that begin with "RDMA", which say that
+     * nothing was stored.
+     */
+    RAILHEAD_UNKNOWN = -7,
     RAILHEAD_CANCELLED = -8,
     RAILHEAD_NOT_SERVED = -9,  /* not by this way (`code` says why): nothing was stored; ask over HTTP */
     RAILHEAD_STORE = -10,      /* S3's own error: `status`, `code`, `message` */
