@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -451,6 +452,32 @@ static void mistakes_are_the_callers_and_do_no_harm(void) {
     CHECK(railhead_connect(&options, &session) == RAILHEAD_ARGUMENT, "%s", railhead_last_error());
 }
 
+/* What the gateway would end the session for, with all that others have under way, does not reach it. */
+static void a_descriptor_that_is_no_sealed_memfd_is_the_callers_mistake(void) {
+    struct site *site = open_site(4, 10000);
+    railhead_request held = get(site, 0, 0, 9);
+    uint64_t id;
+    site->gateway.fault = HOLD_REQUESTS;
+    submit(site, &held, 1, &id);
+    await(&site->gateway.seen, 1);
+    int unsealed = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING), events = railhead_event_fd(site->session);
+    int descriptors[] = {9999, unsealed, events};
+    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
+        railhead_buffer *buffer;
+        railhead_memory memory = {.kind = RAILHEAD_MEMFD, .descriptor = descriptors[i], .address = site, .bytes = 1};
+        CHECK(railhead_register(site->session, &memory, &buffer) == RAILHEAD_ARGUMENT, "%d: %s", descriptors[i],
+              railhead_last_error());
+    }
+    close(unsealed);
+    CHECK(railhead_is_open(site->session) && site->gateway.registered == 1, "%s", railhead_last_error());
+    CHECK(railhead_cancel(site->session, &id, 1) == RAILHEAD_OK, "%s", railhead_last_error());
+    railhead_completion done;
+    collect(site, &done, 1);
+    CHECK(done.result == RAILHEAD_CANCELLED, "%d", done.result);
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
 static int refuse(void *context, railhead_http *exchange) {
     ++*(int *)context;
     CHECK(strcmp(exchange->method, "POST") == 0 && strcmp(exchange->url, "http://gateway/.railhead/sessions?fabric=loopback")
@@ -527,6 +554,7 @@ int main(void) {
     a_program_that_is_killed_leaves_a_gateway_that_serves();
     a_forked_child_has_no_session();
     mistakes_are_the_callers_and_do_no_harm();
+    a_descriptor_that_is_no_sealed_memfd_is_the_callers_mistake();
     a_program_may_bring_its_own_http();
     a_connection_has_its_time_with_its_http();
     every_result_has_words();
