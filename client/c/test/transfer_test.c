@@ -407,11 +407,20 @@ static void a_program_that_is_killed_leaves_a_gateway_that_serves(void) {
 
 static void a_forked_child_has_no_session(void) {
     struct site *site = open_site(4, 10000);
+    int events = railhead_event_fd(site->session);
     pid_t child = fork();
     if (child == 0) {
         railhead_request request = get(site, 0, 0, 9);
         railhead_completion done;
+        railhead_buffer *another;
+        railhead_memory memory = {.kind = RAILHEAD_ALLOCATED, .descriptor = -1, .bytes = 10};
+        uint64_t id = 1;
         bool wrong = railhead_submit(site->session, &request, 1, NULL) != RAILHEAD_ENDED
+                     || railhead_register(site->session, &memory, &another) != RAILHEAD_ENDED
+                     || railhead_cancel(site->session, &id, 1) != RAILHEAD_ENDED
+                     || railhead_max_requests(site->session) != 4 || railhead_event_fd(site->session) != events
+                     || railhead_buffer_address(site->buffer) != site->memory
+                     || railhead_buffer_bytes(site->buffer) != BUFFER_BYTES
                      || railhead_poll(site->session, &done, 1) != RAILHEAD_ENDED || railhead_is_open(site->session)
                      || railhead_release(site->buffer) != RAILHEAD_ENDED || railhead_close(site->session) != RAILHEAD_OK;
         _exit(wrong);
