@@ -195,7 +195,8 @@ final class ChannelParts implements PartTransport {
 
     private String stored(Answer answer, StoreRequest request) throws IOException {
         if (!answer.isSuccess()) {
-            throw new S3Exception(answer.status(), answer.code(), answer.message());
+            throw request.refused(
+                    new S3Exception(answer.status(), answer.code(), answer.message()));
         }
         if (answer.bytesMoved() != request.bytes() || answer.etag().isEmpty()) {
             throw new PermanentException("the gateway answered a write of " + request.bytes()

@@ -141,19 +141,19 @@ final class TokenParts implements PartTransport {
                 ? http.sendOnce(signed, request.name())
                 : http.send(signed)) {
             answered = true;
-            return stored(answer);
+            return stored(answer, request);
         } finally {
             settle(session, answered);
         }
     }
 
-    private String stored(HttpAnswer answer) throws IOException {
+    private String stored(HttpAnswer answer, StoreRequest request) throws IOException {
         if (answer.status() == 501) {
             deliveries.overHttp(reason(answer));
             return "";
         }
         if (answer.status() != 200) {
-            throw answer.refusal();
+            throw request.refused(answer.refusal());
         }
         if (!answer.findHeader(REPLY).orElse("").equals("200")) {
             // A store that ignores the token has stored nothing in the object's place.

@@ -113,6 +113,10 @@ final class FakePeer implements Peers.Peer {
                 return CompletableFuture
                         .completedFuture(Answer.declined(request.id(), "reserve"));
             }
+            case STORE_SILENT -> {
+                return CompletableFuture.completedFuture(
+                        Answer.failed(request.id(), 503, "ServiceUnavailable", "silent"));
+            }
             case FAIL -> {
                 return CompletableFuture.completedFuture(
                         Answer.failed(request.id(), 500, "RDMATransferFailed", ""));
