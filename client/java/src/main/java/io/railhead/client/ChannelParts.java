@@ -188,6 +188,8 @@ final class ChannelParts implements PartTransport {
                 throw new OutcomeUnknownException(request.name(), e);
             }
             reason = reason(e);
+        } catch (MemoryHeldException e) {
+            throw draft.isRepeatable() ? e : new OutcomeUnknownException(request.name(), e);
         }
         deliveries.overHttp(reason);
         return http.store(request);

@@ -24,8 +24,8 @@ public final class S3Exception extends IOException {
     }
 
     /**
-     * Of a write: whether it may have been done, or may yet be. A store's own SlowDown says not,
-     * as do 501 and the gateway's own codes, of memory that it could not read.
+     * Of a write: whether it may have been done, or may yet be. A store's own SlowDown says not, as
+     * do 501 and the gateway's own codes, of memory that it could not read.
      */
     boolean isDoubtful() {
         return status >= 500 && status != 501 && !code.equals("SlowDown")

@@ -73,6 +73,8 @@ final class FakeGateway implements AutoCloseable, Peers {
     final AtomicInteger peersClosed = new AtomicInteger();
     volatile Duration timeout = Duration.ofSeconds(20);
     volatile Mood mood = Mood.DELIVER;
+    /** Whether its sessions' end is the end of what it touches. */
+    volatile boolean letsGo = true;
     volatile String maxWindow = "4294967295";
     /** Memory of this size is not registered. */
     volatile long refusedBytes;
