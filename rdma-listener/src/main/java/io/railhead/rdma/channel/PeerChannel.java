@@ -292,15 +292,19 @@ public final class PeerChannel implements AutoCloseable {
     /** Ends the turn to receive, which the caller has. */
     private void receiveUntil(Awaited<?> awaited, long deadline) {
         try {
-            long left = intervalNanos;
+            long left = left(deadline);
             while (!awaited.isDone() && left > 0) {
                 receive(Math.min(left, intervalNanos));
-                left = deadline == Long.MAX_VALUE ? left : deadline - System.nanoTime();
+                left = left(deadline);
             }
         } finally {
             receiving.unlock();
             outbox.nudgeReader();
         }
+    }
+
+    private static long left(long deadline) {
+        return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - System.nanoTime();
     }
 
     /** Receives what is there, or waits for it: turning first, and then asleep. */

@@ -197,7 +197,8 @@ class PeerChannelTest {
     }
 
     @Test
-    void aQuestionWithoutAnAnswerEndsTheChannel() {
+    @Timeout(10)
+    void aQuestionWithoutAnAnswerEndsTheChannelInItsTime() {
         assertThatThrownBy(() -> channel.ask(new Message.Ping(5), 20_000_000))
                 .hasMessageContaining("in time");
         Awaiting.until("it is over", () -> !channel.isOpen());
