@@ -83,9 +83,6 @@ static const char *mistake(const railhead_session *session, const railhead_memor
     if (memory->kind == (verbs ? RAILHEAD_MEMFD : RAILHEAD_DEVICE)) {
         return verbs ? "RAILHEAD_MEMFD is for loopback" : "RAILHEAD_DEVICE is for verbs";
     }
-    if (memory->kind == RAILHEAD_MEMFD && memory->descriptor < 0) {
-        return "RAILHEAD_MEMFD has a descriptor";
-    }
     return NULL;
 }
 

@@ -35,7 +35,7 @@ RAILHEAD_PUBLIC const char *railhead_version(void) {
 RAILHEAD_PUBLIC const char *railhead_result_text(int32_t result) {
     static const char *const texts[] = {
         "done", "a mistake of the caller's", "out of memory", "not available here", "refused by the gateway",
-        "not done in time", "the session is over", "the session is over, and the outcome unknown", "cancelled",
+        "not done in time", "the session is over", "whether it was stored is unknown", "cancelled",
         "not served by this way", "an error of S3's", "the buffer is in use",
         "the gateway may still touch the memory", "written, but not flushed to the GPU"};
     return result <= 0 && result >= RAILHEAD_NOT_FLUSHED ? texts[-result] : "an unknown result";

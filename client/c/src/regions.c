@@ -1,4 +1,5 @@
 /* What the gateway may touch: registered, and let go of again (docs/native-channel.md, section 4). */
+#include <fcntl.h>
 #include <string.h>
 
 #include "error.h"
@@ -25,6 +26,13 @@ static void put_region(uint8_t payload[24], uint64_t base, uint64_t length, uint
     rh_put64(payload, base);
     rh_put64(payload + 8, length);
     rh_put64(payload + 16, last);
+}
+
+/* Before anything is said: once REGISTER was, a descriptor that cannot be sent is the end of all that is under way. */
+static int require_sealed(int descriptor, struct rh_error *error) {
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    return seals >= 0 && seals & F_SEAL_SHRINK
+               ? 0 : rh_fail_as(error, RAILHEAD_ARGUMENT, "the descriptor is not that of a memfd with F_SEAL_SHRINK");
 }
 
 /* The descriptor's byte goes between two messages; it is answered like one. */
@@ -57,7 +65,7 @@ int rh_session_register(struct rh_session *session, int descriptor, uint64_t bas
                         struct rh_error *error) {
     uint8_t payload[24], answer[4];
     put_region(payload, base, length, 0);
-    if (enter(session, error) != 0) {
+    if (require_sealed(descriptor, error) != 0 || enter(session, error) != 0) {
         return -1;
     }
     int result = rh_session_ask(session, RH_REGISTER, payload, sizeof payload, RH_SEND_DESCRIPTOR, 0, NULL, error);

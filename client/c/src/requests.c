@@ -142,16 +142,27 @@ static bool keep_texts(railhead_completion *completion, const struct rh_answer *
     return completion->owned || total == RH_ANSWER_TEXTS;
 }
 
+static bool code_begins(const struct rh_answer *answer, const char *with) {
+    return answer->text_bytes[2] >= strlen(with) && memcmp(answer->text[2], with, strlen(with)) == 0;
+}
+
+static bool code_is(const struct rh_answer *answer, const char *code) {
+    return answer->text_bytes[2] == strlen(code) && code_begins(answer, code);
+}
+
+/* Whether the object may be stored all the same: but for these, 5xx also tells of a store that fell silent after the last byte. */
+static bool is_doubtful(const struct rh_answer *answer) {
+    return answer->status >= 500 && answer->status != 501 && !code_is(answer, "SlowDown") && !code_begins(answer, "RDMA");
+}
+
 static int32_t result_of(const struct rh_request *request, const struct rh_answer *answer, bool ended) {
-    static const char cancelled[] = "cancelled";
     if (answer->status == 200 || answer->status == 206) {
         return RAILHEAD_OK;
     }
     if (answer->status != 0) {
-        return RAILHEAD_STORE;
+        return request->operation == RAILHEAD_PUT && is_doubtful(answer) ? RAILHEAD_UNKNOWN : RAILHEAD_STORE;
     }
-    if (answer->text_bytes[2] == strlen(cancelled) && memcmp(answer->text[2], cancelled, strlen(cancelled)) == 0
-        && request->cancelled) {
+    if (request->cancelled && code_is(answer, "cancelled")) {
         return request->timed_out ? RAILHEAD_TIMED_OUT : RAILHEAD_CANCELLED;
     }
     return ended ? RAILHEAD_ENDED : RAILHEAD_NOT_SERVED;
@@ -262,7 +273,8 @@ void rh_requests_end(struct rh_requests *requests, bool held) {
         if (request) {
             requests->slots[i] = NULL;
             request->completion.flags |= held && request->buffer ? RAILHEAD_WINDOW_HELD : 0;
-            finish(requests, request, request->writes ? RAILHEAD_UNKNOWN : RAILHEAD_ENDED, NULL);
+            bool writes = request->operation == RAILHEAD_PUT || request->operation == RAILHEAD_UPLOAD_PART;
+            finish(requests, request, writes ? RAILHEAD_UNKNOWN : RAILHEAD_ENDED, NULL);
         }
     }
     while (requests->waiting.first) {

@@ -44,8 +44,7 @@ struct rh_request {
     int64_t deadline;
     uint64_t window;
     uint32_t slot; /* and the wire's id, once sent */
-    bool writes;
-    bool reads_into;
+    uint32_t operation; /* RAILHEAD_GET, ... */
     bool cancelled;
     bool cancel_due;
     bool timed_out;

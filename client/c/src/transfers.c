@@ -43,8 +43,7 @@ static struct rh_request *new_request(const railhead_session *session, const rai
     made->buffer = asked->buffer;
     made->window = asked->window;
     made->deadline = rh_now_millis() + timeout;
-    made->writes = asked->operation == RAILHEAD_PUT || asked->operation == RAILHEAD_UPLOAD_PART;
-    made->reads_into = asked->operation == RAILHEAD_GET;
+    made->operation = asked->operation;
     made->completion = (railhead_completion){.user = asked->user, .etag = "", .version_id = "", .code = "",
                                              .message = "", .headers = ""};
     made->record_bytes = (size_t)bytes;
@@ -148,7 +147,7 @@ static size_t take(struct rh_session *core, railhead_completion *completions, ra
         }
         railhead_buffer *buffer = request->buffer;
         completions[taken] = request->completion;
-        bool due = buffer && buffer->flush && request->reads_into && request->completion.result == RAILHEAD_OK;
+        bool due = buffer && buffer->flush && request->operation == RAILHEAD_GET && request->completion.result == RAILHEAD_OK;
         to_flush[taken] = due ? buffer : NULL;
         if (buffer && !due) {
             buffer->in_use--;

@@ -31,6 +31,7 @@ enum fault {
     ANSWER_THE_NEXT,    /* an answer to the id that this slot of the client's has next */
     ANSWER_TOO_MUCH,    /* one byte more moved than the window has */
     DECLINE_REQUESTS,
+    REFUSE_REQUESTS,    /* with `refusal` */
 };
 
 enum { FAKE_MOST = 64, FAKE_OBJECT_BYTES = 100000 };
@@ -38,6 +39,11 @@ enum { FAKE_MOST = 64, FAKE_OBJECT_BYTES = 100000 };
 struct fake_request {
     uint32_t id;
     uint8_t operation;
+};
+
+struct fake_refusal {
+    uint16_t status;
+    const char *code;
 };
 
 struct fake_gateway {
@@ -65,6 +71,7 @@ struct fake_gateway {
     uint64_t mapped_bytes;
     uint64_t mapped_base;
     uint8_t *attached;       /* the last buffer attached to */
+    struct fake_refusal refusal;
     int listener;
     atomic_int client;
     pthread_t thread;

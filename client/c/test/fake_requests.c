@@ -103,6 +103,7 @@ static bool serve(struct fake_gateway *gateway, struct rh_wire *wire, const stru
         case ANSWER_THE_NEXT: return answer(wire, record->id + 0x10000, 200, 0, 0, "", "");
         case ANSWER_TOO_MUCH: return answer(wire, record->id, 200, record->window + 1, 0, "", "");
         case DECLINE_REQUESTS: return answer(wire, record->id, 0, 0, 0, "", "unsupported");
+        case REFUSE_REQUESTS: return answer(wire, record->id, gateway->refusal.status, 0, 0, "", gateway->refusal.code);
         case HOLD_REQUESTS:
             CHECK(gateway->held_count < FAKE_MOST, "too many");
             gateway->held[gateway->held_count++] = (struct fake_request){record->id, record->operation};

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -134,6 +135,39 @@ static void objects_are_described_and_put(void) {
     done = only(site, get(site, 0, 0, 9));
     CHECK(done.result == RAILHEAD_NOT_SERVED && strcmp(done.code, "unsupported") == 0, "%s", done.code);
     railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
+/* What failed after the last byte was sent may be stored; what says that nothing was done is not. */
+static void a_put_that_fails_at_the_store_is_unknown_unless_nothing_was_done(void) {
+    static const struct {
+        struct fake_refusal refusal;
+        int32_t put;
+    } cases[] = {{{500, "InternalError"}, RAILHEAD_UNKNOWN},      {{502, "BadGateway"}, RAILHEAD_UNKNOWN},
+                 {{503, "ServiceUnavailable"}, RAILHEAD_UNKNOWN}, {{504, "GatewayTimeout"}, RAILHEAD_UNKNOWN},
+                 {{503, ""}, RAILHEAD_UNKNOWN},                   {{503, "SlowDownWrite"}, RAILHEAD_UNKNOWN},
+                 {{503, "SlowDown"}, RAILHEAD_STORE},             {{500, "RDMATransferFenced"}, RAILHEAD_STORE},
+                 {{501, "NotImplemented"}, RAILHEAD_STORE},       {{412, "PreconditionFailed"}, RAILHEAD_STORE}};
+    struct site *site = open_site(4, 10000);
+    site->gateway.fault = REFUSE_REQUESTS;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        railhead_request put = {.operation = RAILHEAD_PUT, .bucket = FAKE_BUCKET, .key = "new", .buffer = site->buffer,
+                                .window = 10};
+        railhead_request part = put;
+        part.operation = RAILHEAD_UPLOAD_PART;
+        part.part_number = 1;
+        part.upload_id = "u";
+        railhead_request requests[] = {put, part, get(site, 0, 0, 9)};
+        site->gateway.refusal = cases[i].refusal;
+        for (int j = 0; j < 3; j++) {
+            railhead_completion done = only(site, requests[j]);
+            CHECK(done.result == (j == 0 ? cases[i].put : RAILHEAD_STORE), "%u %s: %d", done.status, done.code, done.result);
+            CHECK(done.status == cases[i].refusal.status && strcmp(done.code, cases[i].refusal.code) == 0, "%u %s",
+                  done.status, done.code);
+            railhead_completions_free(&done, 1);
+        }
+    }
+    CHECK(railhead_is_open(site->session), "the session goes on");
     close_site(site);
 }
 
@@ -373,11 +407,20 @@ static void a_program_that_is_killed_leaves_a_gateway_that_serves(void) {
 
 static void a_forked_child_has_no_session(void) {
     struct site *site = open_site(4, 10000);
+    int events = railhead_event_fd(site->session);
     pid_t child = fork();
     if (child == 0) {
         railhead_request request = get(site, 0, 0, 9);
         railhead_completion done;
+        railhead_buffer *another;
+        railhead_memory memory = {.kind = RAILHEAD_ALLOCATED, .descriptor = -1, .bytes = 10};
+        uint64_t id = 1;
         bool wrong = railhead_submit(site->session, &request, 1, NULL) != RAILHEAD_ENDED
+                     || railhead_register(site->session, &memory, &another) != RAILHEAD_ENDED
+                     || railhead_cancel(site->session, &id, 1) != RAILHEAD_ENDED
+                     || railhead_max_requests(site->session) != 4 || railhead_event_fd(site->session) != events
+                     || railhead_buffer_address(site->buffer) != site->memory
+                     || railhead_buffer_bytes(site->buffer) != BUFFER_BYTES
                      || railhead_poll(site->session, &done, 1) != RAILHEAD_ENDED || railhead_is_open(site->session)
                      || railhead_release(site->buffer) != RAILHEAD_ENDED || railhead_close(site->session) != RAILHEAD_OK;
         _exit(wrong);
@@ -416,6 +459,32 @@ static void mistakes_are_the_callers_and_do_no_harm(void) {
     CHECK(railhead_connect(&options, &session) == RAILHEAD_UNAVAILABLE, "%s", railhead_last_error());
     options.fabric = 9;
     CHECK(railhead_connect(&options, &session) == RAILHEAD_ARGUMENT, "%s", railhead_last_error());
+}
+
+/* What the gateway would end the session for, with all that others have under way, does not reach it. */
+static void a_descriptor_that_is_no_sealed_memfd_is_the_callers_mistake(void) {
+    struct site *site = open_site(4, 10000);
+    railhead_request held = get(site, 0, 0, 9);
+    uint64_t id;
+    site->gateway.fault = HOLD_REQUESTS;
+    submit(site, &held, 1, &id);
+    await(&site->gateway.seen, 1);
+    int unsealed = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING), events = railhead_event_fd(site->session);
+    int descriptors[] = {9999, unsealed, events};
+    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
+        railhead_buffer *buffer;
+        railhead_memory memory = {.kind = RAILHEAD_MEMFD, .descriptor = descriptors[i], .address = site, .bytes = 1};
+        CHECK(railhead_register(site->session, &memory, &buffer) == RAILHEAD_ARGUMENT, "%d: %s", descriptors[i],
+              railhead_last_error());
+    }
+    close(unsealed);
+    CHECK(railhead_is_open(site->session) && site->gateway.registered == 1, "%s", railhead_last_error());
+    CHECK(railhead_cancel(site->session, &id, 1) == RAILHEAD_OK, "%s", railhead_last_error());
+    railhead_completion done;
+    collect(site, &done, 1);
+    CHECK(done.result == RAILHEAD_CANCELLED, "%d", done.result);
+    railhead_completions_free(&done, 1);
+    close_site(site);
 }
 
 static int refuse(void *context, railhead_http *exchange) {
@@ -477,6 +546,7 @@ int main(void) {
     setenv("NO_PROXY", "*", 1);
     what_is_asked_for_is_in_the_window();
     objects_are_described_and_put();
+    a_put_that_fails_at_the_store_is_unknown_unless_nothing_was_done();
     batches_are_within_the_credits((unsigned)time(NULL));
     what_is_cancelled_has_its_completion();
     who_waits_for_all_is_waken_once();
@@ -493,6 +563,7 @@ int main(void) {
     a_program_that_is_killed_leaves_a_gateway_that_serves();
     a_forked_child_has_no_session();
     mistakes_are_the_callers_and_do_no_harm();
+    a_descriptor_that_is_no_sealed_memfd_is_the_callers_mistake();
     a_program_may_bring_its_own_http();
     a_connection_has_its_time_with_its_http();
     every_result_has_words();

@@ -9,6 +9,9 @@ import pytest
 from conftest import KEYS, Request, ScriptedStore, take_uploads
 
 import railhead
+from railhead import _native
+from railhead._session import Outcome
+from railhead._transfer import error_of
 
 MIB = 1 << 20
 BLOCK = bytes(8 * MIB)
@@ -106,6 +109,32 @@ def test_completion_that_failed_in_the_middle_may_be_done(fs: Any, scripted: Scr
         fs.client.put_from("s3://b/x", bytes(17 * MIB))
     assert len(scripted.came("POST /b/x?uploadId")) == 1
     assert not scripted.came("DELETE")
+
+
+@pytest.mark.parametrize(("status", "code"), [(500, "InternalError"), (503, ""), (503, "ServiceUnavailable"), (504, "")])
+def test_put_that_failed_in_the_middle_may_be_done(fs: Any, scripted: ScriptedStore, status: int, code: str) -> None:
+    document = f"<Error><Code>{code}</Code></Error>".encode() if code else b""
+    scripted.script = where("PUT /b/x", lambda request: request.answer(status, body=document))
+    with pytest.raises(railhead.OutcomeUnknown) as raised:
+        fs.client.put_from("s3://b/x", b"bytes")
+    assert raised.value.status == status
+    assert len(scripted.came("PUT /b/x")) == 1
+
+
+@pytest.mark.parametrize(("status", "code"), [(503, "SlowDown"), (501, "NotImplemented"), (500, "RDMATransferFenced")])
+def test_put_of_which_nothing_was_done_is_an_error_of_the_store(fs: Any, scripted: ScriptedStore, status: int,
+                                                                code: str) -> None:
+    document = f"<Error><Code>{code}</Code></Error>".encode()
+    scripted.script = where("PUT /b/x", lambda request: request.answer(status, body=document))
+    with pytest.raises(railhead.StoreError) as raised:
+        fs.client.put_from("s3://b/x", b"bytes")
+    assert (raised.value.status, raised.value.code) == (status, code)
+
+
+def test_put_that_the_channel_knows_to_be_unknown_keeps_its_status() -> None:
+    error = error_of(Outcome(_native.UNKNOWN, 503, code="ServiceUnavailable", message="not in time"), "s3://b/x")
+    assert isinstance(error, railhead.OutcomeUnknown)
+    assert (error.status, error.code, str(error)) == (503, "ServiceUnavailable", "s3://b/x: not in time")
 
 
 @pytest.mark.parametrize("nbytes", [1, 8 * MIB])

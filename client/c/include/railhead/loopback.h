@@ -92,7 +92,8 @@ bool rh_session_is_open(struct rh_session *session);
 /*
  * Lets the gateway read and write the first `length` bytes of the shared memory `descriptor`, a memfd with the seal
  * F_SEAL_SHRINK, under the addresses from `base` on, which are mere names to it. The descriptor stays the caller's.
- * An error leaves the session open only if it is the gateway's refusal; see rh_session_is_open.
+ * An error leaves the session open only if it is the gateway's refusal, or the descriptor is none of these; see
+ * rh_session_is_open.
  */
 int rh_session_register(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
                         struct rh_error *error);

@@ -13,9 +13,17 @@
  * of its own, which runs none of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
  * wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
  * railhead_release, where the gateway is silent. Of one session's registrations and releases each waits for those before it,
- * too. railhead_wait and railhead_wait_all wait as long as they are told; nothing else waits.
+ * too. railhead_wait and railhead_wait_all wait as long as they are told; nothing else waits. No wait ends for a signal: its
+ * handler runs, and the wait goes on.
  *
- * Forks. A child of fork has no session: railhead_close there gives back this process's part, and every other call fails.
+ * Time. What has no answer by its timeout is cancelled; where the gateway does not answer that within the session's timeout, the
+ * session is given up, with all that others have under way; and where the gateway does not end it within that time again, it is
+ * broken off. So a request has its completion after its own timeout and twice the session's at the latest: 80 seconds, unless
+ * other timeouts are set.
+ *
+ * Forks. A child of fork has no session: railhead_close there gives back this process's part, railhead_is_open says 0, and every
+ * other call fails, but for those that only tell: railhead_max_requests, railhead_event_fd, railhead_buffer_address and
+ * railhead_buffer_bytes say what they say in the parent, which has the descriptor and what is shared with the gateway, too.
  *
  * Memory. From railhead_submit until its completion was collected, the window of a request is the gateway's. A completion says
  * that the gateway touches the window no more, whatever its result, unless it has the flag RAILHEAD_WINDOW_HELD.
@@ -44,10 +52,15 @@ enum {
     RAILHEAD_NO_MEMORY = -2,
     RAILHEAD_UNAVAILABLE = -3, /* no gateway, adapter or library that it takes */
     RAILHEAD_REFUSED = -4,     /* the gateway said no: credentials, limits */
-    RAILHEAD_TIMED_OUT = -5,
+    RAILHEAD_TIMED_OUT = -5,   /* of a request: nothing was stored, and nothing will be */
     RAILHEAD_ENDED = -6,       /* the session is over; a request was not done, and may be asked again elsewhere */
-    RAILHEAD_UNKNOWN = -7,     /* the session is over, and the object may or may not be stored: ask with HEAD */
-    RAILHEAD_CANCELLED = -8,
+    /*
+     * The object may or may not be stored: ask with HEAD. The session ended without an answer to a PUT or UPLOAD_PART that was
+     * sent; or, with `status`, a PUT was answered 5xx, but for 501, "SlowDown" and codes that begin with "RDMA", which say that
+     * nothing was stored.
+     */
+    RAILHEAD_UNKNOWN = -7,
+    RAILHEAD_CANCELLED = -8,   /* nothing was stored, and nothing will be */
     RAILHEAD_NOT_SERVED = -9,  /* not by this way (`code` says why): nothing was stored; ask over HTTP */
     RAILHEAD_STORE = -10,      /* S3's own error: `status`, `code`, `message` */
     RAILHEAD_BUSY = -11,       /* the buffer has requests under way, or completions that were not collected */
@@ -161,7 +174,11 @@ typedef struct railhead_memory {
     uint64_t reserved[4];
 } railhead_memory;
 
-/* Lets the gateway read and write the memory. `*buffer` is the caller's until railhead_release, or the session's end. */
+/*
+ * Lets the gateway read and write the memory. `*buffer` is the caller's until railhead_release, or the session's end. After an
+ * error the memory is the caller's at once, but for RAILHEAD_TIMED_OUT over loopback: the session is over then, and the gateway
+ * may have taken the memory on, which stays until railhead_close has returned RAILHEAD_OK.
+ */
 int32_t railhead_register(railhead_session *session, const railhead_memory *memory, railhead_buffer **buffer);
 
 /* Where it lies; for what was ALLOCATED, the library's mapping. */
@@ -200,11 +217,11 @@ typedef struct railhead_request {
     const char *headers;      /* PUT and UPLOAD_PART: "name: value\n" each, in lower case */
     railhead_buffer *buffer;  /* not for HEAD */
     uint64_t offset;          /* the window: where in the buffer, and how long. A GET fills at most the window; a PUT sends */
-    uint64_t window;          /* all of it */
+    uint64_t window;          /* all of it. Of 0 bytes it is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
     uint64_t range_first;
     uint64_t range_last;
     uint32_t part_number;     /* UPLOAD_PART, from 1 */
-    uint32_t timeout_millis;  /* 0: the session's */
+    uint32_t timeout_millis;  /* from railhead_submit on; 0: the session's request_timeout_millis */
     uint64_t user;            /* comes back in the completion */
     uint64_t reserved[4];
 } railhead_request;
@@ -217,7 +234,8 @@ int32_t railhead_submit(railhead_session *session, const railhead_request *reque
 
 /*
  * Says that these answers are not wanted. Each request has its completion all the same, as it would have had or with
- * RAILHEAD_CANCELLED. Numbers of requests that are done already are passed over.
+ * RAILHEAD_CANCELLED, at once where it was not sent yet; else when the gateway says so, and no sooner than without where it does
+ * not. Numbers of requests that are done already are passed over.
  */
 int32_t railhead_cancel(railhead_session *session, const uint64_t *ids, size_t count);
 
@@ -231,18 +249,26 @@ enum {
 
 enum {
     RAILHEAD_TEXTS_LEFT_OUT = 1, /* texts did not fit into the gateway's message */
-    RAILHEAD_WINDOW_HELD = 2     /* the gateway may still touch the window: use it for nothing else before this process ends */
+    /*
+     * The gateway hangs, and may touch the window for as long as it lives, of which this process hears no more: use the window
+     * for nothing else before this process ends.
+     */
+    RAILHEAD_WINDOW_HELD = 2
 };
 
+/*
+ * Bytes, time, cache, etag and version_id mean something with RAILHEAD_OK and RAILHEAD_NOT_FLUSHED alone. After any other result
+ * of a GET its window holds anything.
+ */
 typedef struct railhead_completion {
     uint64_t user;
     uint64_t id;
     int32_t result;
     uint32_t status;              /* the HTTP status; 0 where there was none */
-    uint64_t bytes;               /* moved into or out of the window, at most its length; after an error it holds anything */
-    uint64_t object_bytes;
-    uint64_t first_byte;          /* where in the object the window's first byte lies */
-    uint64_t last_modified_millis; /* since 1970; 0 if unknown */
+    uint64_t bytes;               /* moved into or out of the window, at most its length */
+    uint64_t object_bytes;        /* the whole object's; after UPLOAD_PART the part's */
+    uint64_t first_byte;          /* of GET: where in the object the window's first byte lies */
+    uint64_t last_modified_millis; /* of GET and HEAD: since 1970; 0 if unknown */
     uint32_t cache;
     uint32_t flags;
     const char *etag;             /* the texts are never NULL, and stay until railhead_completions_free */
@@ -255,18 +281,22 @@ typedef struct railhead_completion {
 
 /*
  * Collects at most `room` completions, without waiting: their number, 0 for none, RAILHEAD_ENDED where the session is over and
- * all were collected. They are the caller's until railhead_completions_free.
+ * all were collected. They are the caller's until railhead_completions_free. Any thread gets those of all.
  */
 int32_t railhead_poll(railhead_session *session, railhead_completion *completions, size_t room);
 
-/* As railhead_poll, after waiting for one: at most so long, and without end for a negative timeout. 0: none in time. */
+/*
+ * As railhead_poll, after waiting for one: at most so long, and without end for a negative timeout. 0: none in time. It waits
+ * also while nothing is under way, for what others will submit; so who waits without end has something under way that nobody else
+ * collects, or others who submit.
+ */
 int32_t railhead_wait(railhead_session *session, railhead_completion *completions, size_t room, int64_t timeout_millis);
 
 /*
  * As railhead_wait, but after waiting for all requests that are under way: for who has no use for the first alone, and is waken
  * once. It waits no longer when `room` of them are done, when one is done that is not RAILHEAD_OK, or when one is done and a
  * request with a higher number than `last_id` was submitted, so that others who share the session have theirs. When the time
- * is over: what is done by then.
+ * is over: what is done by then. Where others had the last completion it waits on, as railhead_wait does.
  */
 int32_t railhead_wait_all(railhead_session *session, railhead_completion *completions, size_t room, uint64_t last_id,
                           int64_t timeout_millis);

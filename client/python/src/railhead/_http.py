@@ -117,12 +117,8 @@ class PlainS3:
             answer: dict[str, Any] = self._once.complete_multipart_upload(**_present(arguments))
             return answer
         except (exceptions.ClientError, *_NOT_SENT) as error:
-            if isinstance(error, exceptions.ClientError) and error.response["Error"].get("Code") != _REFUSED:
-                # A gateway, too, says 503 of a connection to its store that broke.
-                if error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500:
-                    raise errors.OutcomeUnknown(str(error), url=url) from error
-                raise
-            if tries == _MOST_TRIES:
+            if tries == _MOST_TRIES or (isinstance(error, exceptions.ClientError)
+                                        and error.response["Error"].get("Code") != _REFUSED):
                 raise
         time.sleep(tries * _PAUSE_SECONDS)
         return self._complete(url, arguments, tries + 1)
@@ -207,7 +203,7 @@ def _fill(body: Any, into: memoryview, announced: int) -> int:
 
 
 class _Translated:
-    """Raises botocore's errors as this package's."""
+    """Raises botocore's errors as this package's; `unknown`: what fails in the middle may be done, and is not repeated."""
 
     def __init__(self, url: str, unknown: bool = False) -> None:
         self._url = url
@@ -220,7 +216,7 @@ class _Translated:
         if isinstance(error, errors.RailheadError):
             return
         if isinstance(error, exceptions.ClientError):
-            raise _of_store(error, self._url) from error
+            raise (_unknown if self._unknown and _is_doubtful(error) else _of_store)(error, self._url) from error
         if isinstance(error, exceptions.ParamValidationError | exceptions.ValidationError):
             raise ValueError(f"{self._url}: {error}") from error
         if isinstance(error, (*_LOST, exceptions.BotoCoreError)):
@@ -234,6 +230,18 @@ class _Translated:
         if self._unknown:
             return errors.OutcomeUnknown
         return errors.DeadlineExceeded if isinstance(error, exceptions.ReadTimeoutError) else errors.ConnectionLost
+
+
+def _is_doubtful(error: Any) -> bool:
+    """Whether it may be done all the same: a gateway, too, says 503 of a connection to its store that broke."""
+    code, status = error.response["Error"].get("Code", ""), error.response["ResponseMetadata"]["HTTPStatusCode"]
+    return bool(status >= 500 and status != 501 and code != _REFUSED and not code.startswith("RDMA"))
+
+
+def _unknown(error: Any, url: str) -> errors.RailheadError:
+    said, meta = error.response["Error"], error.response["ResponseMetadata"]
+    return errors.OutcomeUnknown(str(error), status=meta["HTTPStatusCode"], code=said.get("Code", ""),
+                                 request_id=meta.get("RequestId", ""), url=url)
 
 
 def _of_store(error: Any, url: str) -> errors.RailheadError:

@@ -310,7 +310,7 @@ class Transfer:
         if outcome.result == _native.NOT_SERVED and self._paths.falls_back(f"{outcome.code}: {outcome.message}".rstrip(": ")):
             piece.by_http = True
             return True
-        self._lost |= outcome.result == _native.UNKNOWN
+        self._lost |= outcome.result == _native.UNKNOWN and outcome.status == 0
         return False
 
     def _deliver(self, piece: Piece, outcome: Outcome) -> None:
@@ -392,6 +392,9 @@ class Transfer:
 def error_of(outcome: Outcome, url: str) -> Exception:
     if outcome.result == _native.STORE:
         return errors.of_store(outcome.status, outcome.code, outcome.message, url)
-    return of_result(outcome.result, outcome.message, url, outcome.code)
+    error = of_result(outcome.result, outcome.message, url, outcome.code)
+    if isinstance(error, errors.RailheadError):
+        error.status = outcome.status
+    return error
 
 

@@ -36,6 +36,7 @@ final class Attempts {
             case S3Exception e -> e.isTransient();
             case PermanentException _ -> false;
             case NotAvailableException _ -> false;
+            case MemoryHeldException _ -> false;
             default -> !Failures.isInterruption(failure);
         };
     }

@@ -188,6 +188,8 @@ final class ChannelParts implements PartTransport {
                 throw new OutcomeUnknownException(request.name(), e);
             }
             reason = reason(e);
+        } catch (MemoryHeldException e) {
+            throw draft.isRepeatable() ? e : new OutcomeUnknownException(request.name(), e);
         }
         deliveries.overHttp(reason);
         return http.store(request);
@@ -195,7 +197,8 @@ final class ChannelParts implements PartTransport {
 
     private String stored(Answer answer, StoreRequest request) throws IOException {
         if (!answer.isSuccess()) {
-            throw new S3Exception(answer.status(), answer.code(), answer.message());
+            throw request.refused(
+                    new S3Exception(answer.status(), answer.code(), answer.message()));
         }
         if (answer.bytesMoved() != request.bytes() || answer.etag().isEmpty()) {
             throw new PermanentException("the gateway answered a write of " + request.bytes()

@@ -20,6 +20,8 @@ final class ChannelPeer implements Peers.Peer {
 
         void deregister(int key) throws IOException;
 
+        boolean hasLetGo();
+
         void close();
     }
 
@@ -61,6 +63,11 @@ final class ChannelPeer implements Peers.Peer {
     @Override
     public boolean isOpen() {
         return channel.isOpen() && channel.endReason() == null;
+    }
+
+    @Override
+    public boolean hasLetGo() {
+        return fabric.hasLetGo();
     }
 
     @Override

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Sends requests in the current session, and again in a fresh one where the session ended and that
  * cannot do harm. Any thread.
  *
- * <p> A window is its owner's again when its request's future has completed, however it did.
+ * <p> A window is its owner's again when its request's future has completed, but for a
+ * {@link MemoryHeldException}: then it is the gateway's for good.
  */
 final class ChannelRequests {
     private static final int MOST_ATTEMPTS = 3;
@@ -111,7 +112,7 @@ final class ChannelRequests {
                             : session.register(window.buffer())));
                     ready.add(one);
                 } catch (IOException e) {
-                    settle(session, one, null, e);
+                    failed(one, e);
                 }
             }
             post(session, ready, requests);
@@ -160,8 +161,8 @@ final class ChannelRequests {
 
     private void settle(Session session, Pending one, @Nullable Answer answer,
             @Nullable Throwable failure) {
-        boolean mayRepeat = one.attempts < MOST_ATTEMPTS;
         if (answer != null) {
+            boolean mayRepeat = one.attempts < MOST_ATTEMPTS;
             session.heard();
             boolean ended = answer.status() == 0 && !session.isUsable();
             boolean busy = isTransient(answer) && one.draft.isRepeatable();
@@ -172,11 +173,22 @@ final class ChannelRequests {
             }
         } else if (failure != null) {
             Throwable cause = Failures.unwrap(failure);
-            if (mayRepeat && isSafeToRepeat(one.draft, cause)) {
-                again(one, 0);
+            Window window = one.draft.window();
+            if (cause instanceof ChannelEndedException e && window != null && !session.hasLetGo()) {
+                window.buffer().markHeld();
+                one.fail(new MemoryHeldException(e));
             } else {
-                one.fail(cause);
+                failed(one, cause);
             }
+        }
+    }
+
+    /** Nothing touches its window. */
+    private void failed(Pending one, Throwable cause) {
+        if (one.attempts < MOST_ATTEMPTS && isSafeToRepeat(one.draft, cause)) {
+            again(one, 0);
+        } else {
+            one.fail(cause);
         }
     }
 

@@ -78,6 +78,11 @@ enum LoopbackPeers implements Peers {
         }
 
         @Override
+        public boolean hasLetGo() {
+            return peer.channel().hasLetGo();
+        }
+
+        @Override
         public void close() {
             peer.close();
         }

@@ -47,7 +47,7 @@ interface Peers {
          * Sends the requests, together where they fit; their ids are chosen here. Never blocks. An
          * answer completes on a thread of the peer's, which must not be blocked. A request that got
          * no answer fails with {@link ChannelEndedException}. In either case its window is this
-         * process's again.
+         * process's again, unless the session has ended and {@link #hasLetGo} says no.
          */
         List<CompletionStage<Answer>> send(List<Request> requests);
 
@@ -56,7 +56,13 @@ interface Peers {
 
         boolean isOpen();
 
-        /** Ends the session; returns when the gateway no longer touches this process's memory. */
+        /**
+         * Of a session that has ended: whether the gateway can touch no memory of this process any
+         * more. A gateway that hung is not known to, and what was under way then stays its own.
+         */
+        boolean hasLetGo();
+
+        /** Ends the session; waits, for the timeout at most, until the gateway has let go. */
         @Override
         void close();
     }

@@ -96,8 +96,9 @@ public final class RailheadClient implements AutoCloseable {
 
     /**
      * Reads a range into registered memory, with no copy in between. The range of the buffer is the
-     * gateway's until the stage has completed, however it completes. What depends on the stage may
-     * run on a thread that others wait for: it must not block.
+     * gateway's until the stage has completed, however it completes, but for a
+     * {@link MemoryHeldException}: then it stays the gateway's. What depends on the stage may run
+     * on a thread that others wait for: it must not block.
      */
     public CompletionStage<Part> get(Read read) {
         return transport.read(List.of(read)).getFirst();

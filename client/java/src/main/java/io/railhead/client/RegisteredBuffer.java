@@ -10,9 +10,10 @@ import java.util.function.Consumer;
  * Any thread.
  *
  * <p> The bytes of a request's range are the gateway's from the call until its stage has completed:
- * nobody may write there, and what is read there means nothing. All others are the owner's. The
- * registration costs a round trip and is kept, also when the session has to be opened again: use a
- * buffer many times.
+ * nobody may write there, and what is read there means nothing. After a {@link MemoryHeldException}
+ * they stay the gateway's; the buffer may be closed. All others are the owner's. The registration
+ * costs a round trip and is kept, also when the session has to be opened again: use a buffer many
+ * times.
  */
 public final class RegisteredBuffer implements AutoCloseable {
     private final Peers.Memory ownedMemory;
@@ -20,6 +21,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     /** The owner's own, and one for each request in flight. Zero is terminal. */
     private final AtomicInteger holds = new AtomicInteger(1);
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean held;
 
     RegisteredBuffer(Peers.Memory ownedMemory, Consumer<RegisteredBuffer> deregister) {
         this.ownedMemory = ownedMemory;
@@ -39,7 +41,16 @@ public final class RegisteredBuffer implements AutoCloseable {
         return ownedMemory;
     }
 
-    /** Keeps the memory for a request in flight. */
+    /** A gateway that may still touch it did not let go. */
+    void markHeld() {
+        held = true;
+    }
+
+    boolean isHeld() {
+        return held;
+    }
+
+    /** Keeps the memory for a request in flight, or whoever it is lent to. */
     void hold() {
         for (int now = holds.get(); now > 0 && !closed.get(); now = holds.get()) {
             if (holds.compareAndSet(now, now + 1)) {

@@ -115,7 +115,8 @@ final class S3Documents {
             case 404 -> "NotFound";
             case 412 -> "PreconditionFailed";
             case 416 -> "InvalidRange";
-            case 503 -> "SlowDown";
+            // Not SlowDown, which is a store's word: a proxy says this of a connection that broke.
+            case 503 -> "ServiceUnavailable";
             default -> "HTTP " + status;
         };
     }

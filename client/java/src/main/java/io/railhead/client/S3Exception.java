@@ -24,10 +24,17 @@ public final class S3Exception extends IOException {
     }
 
     /**
-     * Of a write: whether it may have been done, or may yet be. A store's own SlowDown says not.
+     * Of a write: whether it may have been done, or may yet be. A store's own SlowDown says not, as
+     * do 501 and the gateway's own codes, of memory that it could not read.
      */
     boolean isDoubtful() {
-        return isTransient() && !code.equals("SlowDown") && !code.startsWith("RDMA");
+        return status >= 500 && status != 501 && !code.equals("SlowDown")
+                && !code.startsWith("RDMA");
+    }
+
+    /** What the write of an object fails with that is not to be repeated. */
+    IOException asOutcome(ObjectName name) {
+        return isDoubtful() ? new OutcomeUnknownException(name, this) : this;
     }
 
     /** True where the same request may succeed a moment later. */

@@ -119,7 +119,7 @@ final class S3Http implements AutoCloseable {
         try {
             return accepted(answer);
         } catch (S3Exception e) {
-            throw e.isDoubtful() ? new OutcomeUnknownException(name, e) : e;
+            throw e.asOutcome(name);
         }
     }
 

@@ -85,8 +85,16 @@ final class Session {
         }
     }
 
-    /** Returns when the gateway no longer touches any memory of this process. Idempotent. */
+    /**
+     * Waits, for the timeout at most, until the gateway touches no memory of this process any more;
+     * see {@link #hasLetGo}. Idempotent.
+     */
     void end() {
         peer.close();
+    }
+
+    /** Once it has ended. */
+    boolean hasLetGo() {
+        return peer.hasLetGo();
     }
 }

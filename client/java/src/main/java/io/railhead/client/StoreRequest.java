@@ -26,6 +26,11 @@ record StoreRequest(ObjectName name, @Nullable Upload upload, FileChannel file, 
                         .query("uploadId", upload.id());
     }
 
+    /** What it fails with where the store refused; a part may be sent again. */
+    IOException refused(S3Exception refusal) {
+        return upload == null ? refusal.asOutcome(name) : refusal;
+    }
+
     /** Fills the buffer from the region's start. */
     void readInto(ByteBuffer into) throws IOException {
         long position = offset;

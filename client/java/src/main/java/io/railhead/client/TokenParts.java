@@ -63,13 +63,34 @@ final class TokenParts implements PartTransport {
     private Part attempt(PartRequest request, Window window) throws IOException {
         Session session = sessions.require();
         String token = token(session, window, request.bytes());
-        boolean answered = false;
-        try (HttpAnswer answer = http.send(http.sign(tokened(request.call(), token)))) {
-            // Whatever it says, the gateway has fenced before it answered.
-            answered = true;
+        try (HttpAnswer answer = answer(session, window,
+                () -> http.send(http.sign(tokened(request.call(), token))))) {
             return delivered(answer, request, window);
-        } finally {
-            settle(session, answered);
+        }
+    }
+
+    /** Sends a request, and waits for its answer. */
+    private interface Exchange {
+        HttpAnswer run() throws IOException;
+    }
+
+    /**
+     * Whatever it says, the gateway has fenced before it answered. Without an answer it may still
+     * touch the window: only the session's end stops it.
+     */
+    private static HttpAnswer answer(Session session, Window window, Exchange exchange)
+            throws IOException {
+        try {
+            return exchange.run();
+        } catch (IOException | RuntimeException e) {
+            session.end();
+            if (!session.hasLetGo()) {
+                window.buffer().markHeld();
+                if (e instanceof IOException lost && !(e instanceof OutcomeUnknownException)) {
+                    throw new MemoryHeldException(lost);
+                }
+            }
+            throw e;
         }
     }
 
@@ -135,25 +156,21 @@ final class TokenParts implements PartTransport {
         Call call = tokened(request.call(), token(session, window, (int) request.bytes()))
                 .header(crc.kind().header(), crc.value())
                 .body(Call.Body.EMPTY);
-        boolean answered = false;
         S3Http.Signed signed = http.sign(call);
-        try (HttpAnswer answer = request.upload() == null
+        try (HttpAnswer answer = answer(session, window, () -> request.upload() == null
                 ? http.sendOnce(signed, request.name())
-                : http.send(signed)) {
-            answered = true;
-            return stored(answer);
-        } finally {
-            settle(session, answered);
+                : http.send(signed))) {
+            return stored(answer, request);
         }
     }
 
-    private String stored(HttpAnswer answer) throws IOException {
+    private String stored(HttpAnswer answer, StoreRequest request) throws IOException {
         if (answer.status() == 501) {
             deliveries.overHttp(reason(answer));
             return "";
         }
         if (answer.status() != 200) {
-            throw answer.refusal();
+            throw request.refused(answer.refusal());
         }
         if (!answer.findHeader(REPLY).orElse("").equals("200")) {
             // A store that ignores the token has stored nothing in the object's place.
@@ -185,13 +202,6 @@ final class TokenParts implements PartTransport {
         return call.unsignedPayload()
                 .header("x-amz-rdma-token", token)
                 .header("x-railhead-request-id", HexFormat.of().formatHex(id));
-    }
-
-    /** Without an answer the gateway may still write: only the session's end stops it. */
-    private static void settle(Session session, boolean answered) {
-        if (!answered) {
-            session.end();
-        }
     }
 
     @Override

@@ -91,6 +91,12 @@ enum VerbsPeers implements Peers {
             peer.deregister(key);
         }
 
+        /** A queue pair that has ended takes no write, whatever the gateway does. */
+        @Override
+        public boolean hasLetGo() {
+            return true;
+        }
+
         @Override
         public void close() {
             peer.close();

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Equal windows of one registered buffer, lent to one request at a time. The buffer is had at the
- * first loan. Any thread.
+ * first loan, and another in its place where a gateway may still touch one of its windows: none of
+ * them is lent again. Any thread.
  *
  * <pre>
  *  |window 0      |window 1      | ... |window n-1    |     one buffer, one key
@@ -22,6 +23,7 @@ final class Windows implements AutoCloseable {
     private final BlockingQueue<Window> idle = new LinkedBlockingQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private @Nullable RegisteredBuffer buffer;
+    private boolean closed;
 
     Windows(LongFunction<RegisteredBuffer> memory, int windowBytes, int count) {
         this.memory = memory;
@@ -38,7 +40,12 @@ final class Windows implements AutoCloseable {
         begin();
         waiting.incrementAndGet();
         try {
-            return idle.take();
+            Window window = idle.take();
+            while (window.buffer().isHeld()) {
+                window = idle.take();
+            }
+            window.buffer().hold();
+            return window;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for a window");
@@ -51,12 +58,34 @@ final class Windows implements AutoCloseable {
     @Nullable
     Window tryLend() {
         begin();
-        return waiting.get() > 0 ? null : idle.poll();
+        Window window = waiting.get() > 0 ? null : idle.poll();
+        while (window != null && window.buffer().isHeld()) {
+            window = idle.poll();
+        }
+        if (window != null) {
+            window.buffer().hold();
+        }
+        return window;
     }
 
     /** Only once no request names the window any more. */
     void giveBack(Window window) {
-        idle.add(window);
+        if (window.buffer().isHeld()) {
+            replace(window.buffer());
+        } else {
+            idle.add(window);
+        }
+        window.buffer().release();
+    }
+
+    /** The memory itself goes with the last of its windows that is given back. */
+    @SuppressWarnings("ReferenceEquality")
+    private synchronized void replace(RegisteredBuffer held) {
+        if (buffer == held && !closed) {
+            held.close();
+            buffer = null;
+            begin();
+        }
     }
 
     private synchronized void begin() {
@@ -71,6 +100,7 @@ final class Windows implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        closed = true;
         if (buffer != null) {
             buffer.close();
         }

@@ -160,6 +160,36 @@ class ChannelTransferTest {
     }
 
     @Test
+    void aWindowThatAGatewayMayStillTouchIsNeverLentAgain() throws IOException {
+        gateway.mood = Mood.STALL_ONCE;
+        gateway.timeout = Duration.ofSeconds(1);
+        gateway.letsGo = false;
+        try (RailheadClient client = gateway.client(Via.LOOPBACK, 1, Fallback.NONE)) {
+            assertThatThrownBy(() -> client.get(NAME, sink(), Progress.NONE))
+                    .hasMessageContaining("did not let go");
+            client.get(NAME, (offset, bytes) -> {
+                gateway.peers.getFirst().goOn();
+                sink().accept(offset, bytes);
+            }, Progress.NONE);
+        }
+        assertThat(received).isEqualTo(object);
+    }
+
+    @Test
+    void aReadIntoABufferThatAGatewayMayStillTouchIsNotRepeated() {
+        gateway.mood = Mood.STALL_ONCE;
+        gateway.timeout = Duration.ofSeconds(1);
+        gateway.letsGo = false;
+        try (RailheadClient client = gateway.client(Via.LOOPBACK, 1);
+                RegisteredBuffer buffer = client.register(100)) {
+            CompletionStage<Part> part = client.get(Read.of(NAME, 0, 100, buffer, 0));
+            assertThatThrownBy(() -> part.toCompletableFuture().join())
+                    .hasMessageContaining("did not let go");
+        }
+        assertThat(gateway.overHttp).hasValue(0);
+    }
+
+    @Test
     void aRefusalKeepsItsCode() {
         try (RailheadClient client = gateway.client(Via.LOOPBACK, 1)) {
             assertThatThrownBy(

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is asked over HTTP and comes late, or never. */
@@ -107,6 +108,28 @@ class FailingHttpTest {
         }
         assertThat(gateway.objects).containsKey("/bucket/sent");
         assertThat(gateway.puts).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP", "TOKEN", "LOOPBACK"})
+    void aPutThatTheStoreFailedIsUnknownAndNeverRepeated(Via via) throws IOException {
+        gateway.mood = Mood.STORE_SILENT;
+        Path file = Files.write(folder.resolve("sent"), new byte[1000]);
+        try (RailheadClient client = gateway.client(via, 1, Fallback.NONE)) {
+            assertThatThrownBy(
+                    () -> client.put(file, new ObjectName("bucket", "sent"), Progress.NONE))
+                    .isInstanceOf(OutcomeUnknownException.class)
+                    .hasCauseInstanceOf(S3Exception.class);
+        }
+        assertThat(gateway.puts.get() + gateway.channelRequests.get()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"500, InternalError, true", "503, ServiceUnavailable, true",
+            "507, InsufficientStorage, true", "503, SlowDown, false", "501, NotImplemented, false",
+            "500, RDMATransferFenced, false", "412, PreconditionFailed, false"})
+    void onlyWhatSaysThatNothingWasDoneIsCertain(int status, String code, boolean doubtful) {
+        assertThat(new S3Exception(status, code, "").isDoubtful()).isEqualTo(doubtful);
     }
 
     @Test

@@ -46,6 +46,8 @@ final class FakeGateway implements AutoCloseable, Peers {
         OTHER_VERSION_LATER,
         FAIL,
         HANG_UP,
+        /** The store falls silent after an upload's last byte, and the gateway says so. */
+        STORE_SILENT,
         STORE_NOTHING,
         REFUSE_SESSION,
         /** The session ends when the first request of an object's part comes, once. */
@@ -71,6 +73,8 @@ final class FakeGateway implements AutoCloseable, Peers {
     final AtomicInteger peersClosed = new AtomicInteger();
     volatile Duration timeout = Duration.ofSeconds(20);
     volatile Mood mood = Mood.DELIVER;
+    /** Whether its sessions' end is the end of what it touches. */
+    volatile boolean letsGo = true;
     volatile String maxWindow = "4294967295";
     /** Memory of this size is not registered. */
     volatile long refusedBytes;
@@ -230,6 +234,11 @@ final class FakeGateway implements AutoCloseable, Peers {
             exchange.getResponseHeaders().set("x-amz-rdma-reply", "501");
             exchange.getResponseHeaders().set("x-railhead-rdma-declined", "put off");
             exchange.sendResponseHeaders(501, -1);
+            return;
+        }
+        if (mood == Mood.STORE_SILENT) {
+            send(exchange, 503, "<Error><Code>ServiceUnavailable</Code></Error>"
+                    .getBytes(StandardCharsets.UTF_8));
             return;
         }
         if (token == null) {

@@ -25,6 +25,8 @@ final class FakePeer implements Peers.Peer {
     private final Map<Integer, Peers.Memory> memories = new ConcurrentHashMap<>();
     private final AtomicInteger nextKey = new AtomicInteger(FakeGateway.KEY);
     private final List<CompletableFuture<Answer>> stalled = new CopyOnWriteArrayList<>();
+    /** In this gateway's own mappings of the memory, as it outlives the client's. */
+    private final List<MemorySegment> inMidCopy = new CopyOnWriteArrayList<>();
     private volatile boolean open = true;
 
     FakePeer(FakeGateway gateway) {
@@ -95,6 +97,7 @@ final class FakePeer implements Peers.Peer {
             }
             case STALL_ONCE -> {
                 gateway.mood = Mood.DELIVER;
+                beginCopy(request);
                 return stall();
             }
             case SLOWLY -> {
@@ -112,6 +115,10 @@ final class FakePeer implements Peers.Peer {
             case DECLINE -> {
                 return CompletableFuture
                         .completedFuture(Answer.declined(request.id(), "reserve"));
+            }
+            case STORE_SILENT -> {
+                return CompletableFuture.completedFuture(
+                        Answer.failed(request.id(), 503, "ServiceUnavailable", "silent"));
             }
             case FAIL -> {
                 return CompletableFuture.completedFuture(
@@ -173,6 +180,22 @@ final class FakePeer implements Peers.Peer {
         return memory(request.bufferKey()).asSlice(request.offset(), request.window());
     }
 
+    @SuppressWarnings("MustBeClosed") // A gateway that is stopped lets go of nothing.
+    private void beginCopy(Request request) {
+        var shared = (LoopbackPeers.SharedMemory) memories.get(request.bufferKey());
+        if (shared != null) {
+            inMidCopy.add(shared.file()
+                    .map()
+                    .segment()
+                    .asSlice(request.offset(), request.window()));
+        }
+    }
+
+    /** The copies go on that it was stopped in, whatever the client has given up. */
+    void goOn() {
+        inMidCopy.forEach(window -> window.fill((byte) 0xee));
+    }
+
     private void answerLate(Request request, CompletableFuture<Answer> late) {
         if (open) {
             late.complete(answer(request));
@@ -199,6 +222,11 @@ final class FakePeer implements Peers.Peer {
     @Override
     public boolean isOpen() {
         return open;
+    }
+
+    @Override
+    public boolean hasLetGo() {
+        return gateway.letsGo;
     }
 
     @Override

@@ -113,6 +113,19 @@ class TokenTransferTest {
     }
 
     @Test
+    void memoryThatAGatewayDoesNotLetGoOfFailsItsRequest() {
+        gateway.mood = FakeGateway.Mood.HANG_UP;
+        gateway.letsGo = false;
+
+        try (RailheadClient client = gateway.client(Via.TOKEN, 1)) {
+            assertThatThrownBy(() -> client.get(NAME, sink(), Progress.NONE))
+                    .hasMessageContaining("did not let go");
+        }
+
+        assertThat(gateway.sessionsOpened).hasValue(1);
+    }
+
+    @Test
     void aRefusalKeepsItsCode() {
         try (RailheadClient client = gateway.client(Via.TOKEN, 1)) {
             assertThatThrownBy(

@@ -30,13 +30,23 @@ import org.slf4j.LoggerFactory;
  * A peer's end of a proven channel: sends requests within its credits, the rest waiting their turn,
  * and gives out the answers. Any thread.
  *
- * <p> A buffer that a request names may be touched until its answer has come, or the channel's end
- * was heard. Answers come on whichever thread happens to read: what depends on them must not block,
- * and must not {@link #call}.
+ * <p> A buffer that a request names may be touched until its answer has come, or the channel has
+ * ended and {@link #hasLetGo}. Answers come on whichever thread happens to read: what depends on
+ * them must not block, and must not {@link #call}.
  *
  * <p> Who reads: a thread in {@link #call} reads for itself, and for others on the way, so that no
  * thread has to wake another; where one is at it already, or nobody waits in a call, the channel's
  * own thread reads, and sleeps where nothing is outstanding. It also keeps the session alive.
+ *
+ * <p> The end: only the gateway's own says that it has let go of all memory, since it closes last.
+ * So who gives the channel up says BYE, and the reading thread reads on to the end, throwing away
+ * what comes. Where no end comes in time the channel is broken off, and nobody knows what the
+ * gateway still touches.
+ *
+ * <pre>
+ *   OPEN ── mistake, no answer in time ──▶ given up ──┬── the gateway's end ──▶ ended, let go
+ *     └─────────── leave: BYE ────────────────────────┴── none in time ───────▶ ended, held
+ * </pre>
  *
  * <p> A long class: who reads, and what ends, is one protocol over the same few fields.
  */
@@ -45,6 +55,8 @@ public final class PeerChannel implements AutoCloseable {
     private static final long SPIN_NANOS = 50_000;
     /** So often in a keep-alive, the channel's own thread looks whether something was said. */
     private static final int LOOKS = 3;
+    /** So long a gateway may take to let go, once the channel is given up. */
+    private static final long END_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** What is sent past the messages, as a descriptor is. */
     @FunctionalInterface
@@ -60,6 +72,12 @@ public final class PeerChannel implements AutoCloseable {
     private final AtomicInteger lastId = new AtomicInteger();
     private final Thread reader;
     private volatile @Nullable EndReason endReason;
+    private volatile boolean givenUp;
+    /** When it was; written before {@link #givenUp}. */
+    private long givenUpAtNanos;
+    /** Whether this end ended the connection: what is read then says nothing of the gateway's. */
+    private volatile boolean brokenOff;
+    private volatile boolean letGo;
 
     /** The turn to receive, and what only its holder touches. */
     private final ReentrantLock receiving = new ReentrantLock();
@@ -93,7 +111,16 @@ public final class PeerChannel implements AutoCloseable {
     }
 
     public boolean isOpen() {
-        return !closed.isDone();
+        return !givenUp && !closed.isDone();
+    }
+
+    /**
+     * Whether the gateway has closed its end, so that it touches no memory any more. False until
+     * then, and for ever where the channel ended without; of a transport whose own end stops the
+     * gateway it says less than there is to know.
+     */
+    public boolean hasLetGo() {
+        return letGo;
     }
 
     /** An id that no recent request has, for who does not number its own. */
@@ -156,8 +183,9 @@ public final class PeerChannel implements AutoCloseable {
     }
 
     /**
-     * Says something that is no request, and waits for what is said to it. One caller at a time. A
-     * timeout and an interruption end the channel: nobody knows what the next message answers.
+     * Says something that is no request, and waits for what is said to it. One caller at a time.
+     * After a timeout and an interruption the channel is given up: nobody knows what the next
+     * message answers.
      */
     public Message ask(Message message, long timeoutNanos) throws IOException {
         requireNotReading();
@@ -180,23 +208,25 @@ public final class PeerChannel implements AutoCloseable {
         return await(outbox.resume(aside), timeoutNanos);
     }
 
-    /** Says BYE and waits, at most so long, until the gateway has let go of all memory. */
+    /**
+     * Says BYE and waits, at most so long, until the gateway has let go of all memory:
+     * {@link #hasLetGo}. An interruption does not end the wait.
+     */
     public void leave(long timeoutNanos) {
         outbox.tell(new Message.Bye());
         try {
-            closed.get(timeoutNanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException _) {
+            // A join, since an interruption does not end that.
+            closed.copy().orTimeout(timeoutNanos, TimeUnit.NANOSECONDS).join();
+        } catch (CompletionException _) {
             // The gateway is stuck: it hears of the end by the connection's.
         }
         close();
     }
 
-    /** Goes away without a word. Idempotent. */
+    /** Goes away without a word, and without waiting for the gateway to let go. Idempotent. */
     @Override
     public void close() {
-        outbox.shutDown();
+        breakOff();
         if (Thread.currentThread().equals(reader)) {
             return;
         }
@@ -228,13 +258,13 @@ public final class PeerChannel implements AutoCloseable {
         try {
             return answer.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            outbox.shutDown();
+            giveUp("interrupted");
             Thread.currentThread().interrupt();
             InterruptedIOException interrupted = new InterruptedIOException("interrupted");
             interrupted.initCause(e);
             throw interrupted;
         } catch (TimeoutException e) {
-            outbox.shutDown();
+            giveUp("no answer in time");
             throw new IOException("the gateway did not answer in time", e);
         } catch (ExecutionException e) {
             throw new IOException("the connection broke", e.getCause());
@@ -262,15 +292,19 @@ public final class PeerChannel implements AutoCloseable {
     /** Ends the turn to receive, which the caller has. */
     private void receiveUntil(Awaited<?> awaited, long deadline) {
         try {
-            long left = intervalNanos;
+            long left = left(deadline);
             while (!awaited.isDone() && left > 0) {
                 receive(Math.min(left, intervalNanos));
-                left = deadline == Long.MAX_VALUE ? left : deadline - System.nanoTime();
+                left = left(deadline);
             }
         } finally {
             receiving.unlock();
             outbox.nudgeReader();
         }
+    }
+
+    private static long left(long deadline) {
+        return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - System.nanoTime();
     }
 
     /** Receives what is there, or waits for it: turning first, and then asleep. */
@@ -281,8 +315,11 @@ public final class PeerChannel implements AutoCloseable {
                 messages = awaitSome(maxNanos);
             }
             if (messages < 0) {
+                letGo = !brokenOff;
                 end();
             }
+        } catch (MessageException e) {
+            giveUp(e.toString());
         } catch (IOException | RuntimeException e) {
             log.info("channel broken: {}", e.toString());
             end();
@@ -308,6 +345,9 @@ public final class PeerChannel implements AutoCloseable {
 
     private void received(int type, ByteBuffer message, int payload, int end)
             throws MessageException {
+        if (givenUp) {
+            return;
+        }
         switch (type) {
             case MessageHeader.ANSWERS -> {
                 ByteBuffer records = message.duplicate()
@@ -349,6 +389,22 @@ public final class PeerChannel implements AutoCloseable {
         }
     }
 
+    /** Hears nothing more but the end; says so even where all else is held back. */
+    private void giveUp(String why) {
+        if (!givenUp) {
+            log.info("channel given up: {}", why);
+            givenUpAtNanos = System.nanoTime();
+            givenUp = true;
+            outbox.tell(new Message.Bye());
+            outbox.resume();
+        }
+    }
+
+    private void breakOff() {
+        brokenOff = true;
+        outbox.shutDown();
+    }
+
     /** Whoever receives finds that nothing more will come. */
     private void end() {
         for (Awaited<?> awaited : outbox.end()) {
@@ -368,7 +424,11 @@ public final class PeerChannel implements AutoCloseable {
                 } else {
                     sleep();
                 }
-                outbox.keepAlive();
+                if (!givenUp) {
+                    outbox.keepAlive();
+                } else if (System.nanoTime() - givenUpAtNanos > END_NANOS) {
+                    breakOff();
+                }
             }
         } catch (IOException | RuntimeException e) {
             log.error("channel's reading thread", e);

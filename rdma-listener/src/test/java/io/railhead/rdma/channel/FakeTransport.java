@@ -50,6 +50,11 @@ final class FakeTransport implements PeerTransport {
         return (int) sentTypes.stream().filter(sent -> sent == type).count();
     }
 
+    /** Whether the peer has taken all that was said. */
+    synchronized boolean isRead() {
+        return incoming.isEmpty();
+    }
+
     synchronized boolean isClosed() {
         return closed;
     }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class PeerChannelTest {
     private static final int PING = 11;
+    private static final int BYE = 13;
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
 
     private final FakeTransport gateway = new FakeTransport();
@@ -44,6 +46,8 @@ class PeerChannelTest {
         CompletionStage<Answer> lost = channel.send(head(2));
         gateway.answer(Answer.declined(1, "a"), Answer.declined(7, "b"), Answer.declined(2, "c"));
         assertThat(good.toCompletableFuture().join().code()).isEqualTo("a");
+        awaitGivingUp();
+        gateway.shutDown();
         assertThatThrownBy(() -> lost.toCompletableFuture().join())
                 .hasCauseInstanceOf(ChannelEndedException.class);
         Awaiting.until("it is over", () -> !channel.isOpen());
@@ -56,6 +60,8 @@ class PeerChannelTest {
         }
         CompletionStage<Answer> waiting = channel.send(Request.put(5, "b", "k", 1, 0, 1, Map.of()));
         gateway.answer(Answer.declined(5, "x"));
+        awaitGivingUp();
+        gateway.shutDown();
         Throwable failure = waiting.handle((_, e) -> e).toCompletableFuture().join();
         assertThat(failure).isInstanceOf(ChannelEndedException.class);
         assertThat(((ChannelEndedException) failure).isOutcomeUnknown()).isFalse();
@@ -137,8 +143,62 @@ class PeerChannelTest {
         assertThat(stage.toCompletableFuture().join().code()).isEqualTo("done");
     }
 
+    private void awaitGivingUp() {
+        Awaiting.until("it says BYE", () -> gateway.sent(BYE) == 1);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    /** What comes before the gateway's end, its copies may still follow. */
     @Test
-    void aQuestionWithoutAnAnswerEndsTheChannel() {
+    void whoGivesUpReadsToTheGatewaysEndBeforeMemoryIsGivenBack() {
+        CompletableFuture<Answer> get = channel.send(head(1)).toCompletableFuture();
+        assertThatThrownBy(() -> channel.ask(new Message.Ping(5), 20_000_000))
+                .hasMessageContaining("in time");
+        awaitGivingUp();
+        gateway.say(MessageCodec.encode(new Message.Pong(6)));
+        gateway.answer(Answer.declined(1, "late"));
+        Awaiting.until("all is read", gateway::isRead);
+        assertThat(get).isNotDone();
+        assertThat(channel.hasLetGo()).isFalse();
+
+        gateway.shutDown();
+        assertThatThrownBy(get::join).hasCauseInstanceOf(ChannelEndedException.class);
+        assertThat(channel.hasLetGo()).isTrue();
+    }
+
+    @Test
+    void aQuestionThatHoldsAllElseBackDoesNotHoldTheByeBack() {
+        assertThatThrownBy(() -> channel.askAndHold(new Message.Register(0, 1, 0), 20_000_000))
+                .hasMessageContaining("in time");
+        awaitGivingUp();
+    }
+
+    @Test
+    void whoDoesNotHearTheGatewaysEndKnowsNothingOfItsCopies() {
+        CompletableFuture<Answer> get = channel.send(head(1)).toCompletableFuture();
+        channel.leave(20_000_000);
+        assertThatThrownBy(get::join).hasCauseInstanceOf(ChannelEndedException.class);
+        assertThat(channel.hasLetGo()).isFalse();
+    }
+
+    @Test
+    void anInterruptionDoesNotEndTheWaitForTheGatewaysEnd() throws InterruptedException {
+        AtomicBoolean stillInterrupted = new AtomicBoolean();
+        Thread leaving = Thread.ofPlatform().start(() -> {
+            Thread.currentThread().interrupt();
+            channel.leave(PATIENCE);
+            stillInterrupted.set(Thread.interrupted());
+        });
+        Awaiting.until("it says BYE", () -> gateway.sent(BYE) == 1);
+        gateway.shutDown();
+        leaving.join();
+        assertThat(channel.hasLetGo()).isTrue();
+        assertThat(stillInterrupted).isTrue();
+    }
+
+    @Test
+    @Timeout(10)
+    void aQuestionWithoutAnAnswerEndsTheChannelInItsTime() {
         assertThatThrownBy(() -> channel.ask(new Message.Ping(5), 20_000_000))
                 .hasMessageContaining("in time");
         Awaiting.until("it is over", () -> !channel.isOpen());

@@ -1,0 +1,15 @@
+package io.railhead.client;
+
+import java.io.IOException;
+
+/**
+ * A gateway on this host neither answered nor ended the session in time: it may still touch the
+ * memory of the request, which is therefore to be used for nothing else while this process lives.
+ */
+public final class MemoryHeldException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    MemoryHeldException(IOException cause) {
+        super("the gateway did not let go of the memory in time: " + cause.getMessage(), cause);
+    }
+}
