@@ -268,7 +268,7 @@ final class ModelWorld implements AutoCloseable {
 
     private static boolean hasFailed(Observation seen) {
         return seen instanceof Observation.Failed
-                || seen instanceof Observation.Cut cut && !cut.left();
+                || (seen instanceof Observation.Cut cut && !cut.left());
     }
 
     private void count(Operation operation, Observation seen) {
