@@ -269,6 +269,18 @@ class ChannelIT {
         assertThat(gateway.metric("railhead_requests_in_flight")).isZero();
     }
 
+    /** It may be stored: a proxy says as little of a connection that broke. */
+    @Test
+    void aWriteThatIsRefusedWithoutADocumentIsNotCalledSlow() {
+        store.fault((exchange, _) -> {
+            FakeStore.answerQuietly(exchange, 503);
+            return true;
+        });
+        Answer answer = put("unknown", 0, 1000, Map.of());
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.code()).isEqualTo("ServiceUnavailable");
+    }
+
     private Answer put(String key, long offset, long bytes, Map<String, String> headers) {
         return peer.ask(Request.put(0, "b", key, peer.key(), offset, bytes, headers));
     }

@@ -124,7 +124,8 @@ final class AnswerTexts {
             case 409 -> "ConditionalRequestConflict";
             case 412 -> "PreconditionFailed";
             case 416 -> "InvalidRange";
-            case 503 -> "SlowDown";
+            // Not SlowDown, a store's own word: a proxy says this of a connection that broke.
+            case 503 -> "ServiceUnavailable";
             default -> status >= 500 ? "InternalError" : "InvalidRequest";
         };
     }

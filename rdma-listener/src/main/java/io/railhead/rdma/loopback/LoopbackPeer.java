@@ -214,7 +214,7 @@ public final class LoopbackPeer implements AutoCloseable {
         channel.onClosed(listener);
     }
 
-    /** Says BYE and waits until the gateway has let go of all memory. Idempotent. */
+    /** Says BYE and waits until the gateway has let go, which its channel then says. Idempotent. */
     @Override
     public void close() {
         turn.lock();
