@@ -49,9 +49,11 @@ class ArrivalTest {
     void ofOneThatStallsWhatHasComeIsThere() {
         try (FaultProxy store = store(); HttpClient client = HttpClient.newHttpClient()) {
             assertThat(arrival.soFar()).isNull();
-            ask(client, store, new Toxic.Stall(64, Duration.ofMinutes(1)));
+            CompletableFuture<Arrived> sent = ask(client, store,
+                    new Toxic.Stall(64, Duration.ofMinutes(1)));
             Deadline soon = new Deadline(Duration.ofSeconds(10), System::nanoTime);
             assertThat(soon.isMetBy(() -> bytesSoFar() == 64)).isTrue();
+            assertThat(sent).isNotDone();
             client.shutdownNow();
         }
     }
