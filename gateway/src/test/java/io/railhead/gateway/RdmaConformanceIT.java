@@ -275,7 +275,9 @@ class RdmaConformanceIT {
             }
             for (int i = 0; i < reads.size(); i++) {
                 HttpResponse<byte[]> answer = answers.get(i).join();
-                assertThat(answer.statusCode()).as("%s", reads.get(i)).isEqualTo(500);
+                assertThat(answer.statusCode())
+                        .as("%s: %s", reads.get(i), new String(answer.body()))
+                        .isEqualTo(500);
                 assertThat(answer.headers().firstValue("x-amz-rdma-reply")).isEmpty();
                 assertThat(large.bytes((long) i * OBJECT.length, 1000))
                         .isEqualTo(Arrays.copyOf(OBJECT, 1000));
