@@ -47,7 +47,6 @@ final class FakeStore implements AutoCloseable {
     private final List<URI> targets = new CopyOnWriteArrayList<>();
     private final AtomicLong answers = new AtomicLong();
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
-    private volatile int refusedUnread;
 
     FakeStore() {
         try {
@@ -77,11 +76,6 @@ final class FakeStore implements AutoCloseable {
     /** A header that comes with every object from now on. */
     void header(String name, String value) {
         metadata.put(name, value);
-    }
-
-    /** Answers writes with it from now on, without their bodies. */
-    void refuseUnread(int status) {
-        refusedUnread = status;
     }
 
     void deny(String accessKey) {
@@ -144,11 +138,6 @@ final class FakeStore implements AutoCloseable {
                     .set("x-amz-request-id", "%016X".formatted(answers.incrementAndGet()));
             requests.add(
                     exchange.getRequestMethod() + " " + path + " " + (range == null ? "-" : range));
-            int unread = refusedUnread;
-            if (unread != 0 && exchange.getRequestMethod().equals("PUT")) {
-                answer(exchange, unread, "<Error><Code>Unread</Code></Error>".getBytes());
-                return;
-            }
             if (isDenied(exchange)) {
                 answer(exchange, 403, "<Error><Code>AccessDenied</Code></Error>".getBytes());
                 return;

@@ -99,19 +99,6 @@ class FutileWritesIT {
         }
     }
 
-    /** It reads no more of the body than it had by then, which is not all. */
-    @Test
-    void aBodyThatTheStoreNoLongerWaitsFor() {
-        store.refuseUnread(503);
-        byte[] body = new byte[1_000_000];
-        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            raw.send(RawConnection.head(writer.signed("PUT", KEY, body),
-                    "Content-Length: " + body.length) + "\r\n");
-            raw.send(new byte[400_000]);
-            assertThat(raw.receive().status()).isEqualTo(503);
-        }
-    }
-
     @Test
     void aWriteThatTheStoreRefuses() {
         store.deny("AK");

@@ -188,6 +188,10 @@ public final class Relay implements Operation {
                                 ? new Outcome.Unsent()
                                 : new Outcome.Failed(failure));
                         fail(exchange, failure, body);
+                        if (body != null) {
+                            // What was told as unsent must not be sent after all.
+                            body.abort(failure);
+                        }
                     }
                 }));
     }
