@@ -19,6 +19,7 @@ import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
 import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -31,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  * a chunked body that was cut off for a complete one, and bytes beyond an answer's end for the next
  * answer; here the first is an error and the second closes the connection. An answer's end is kept
  * back until all that came with it has been looked at: with it the connection is given to whoever
- * waits for one, who asks at once. One per connection, on its event loop.
+ * waits for one, who asks at once. Nor do they listen while a request is being sent: a store that
+ * refuses in the middle of a body is heard here at once, and its connection ends, for the rest of
+ * the body does not come. One per connection, on its event loop.
  */
 final class AnswerGuard extends ChannelDuplexHandler {
     /** As much as one read from the socket gives. */
@@ -39,6 +42,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
 
     private final Decoder decoder = new Decoder();
     private boolean asked;
+    /** Whether the request's end is still to come. */
+    private boolean sending;
     private boolean interim;
     private boolean answering;
     private @Nullable LastHttpContent end;
@@ -100,9 +105,25 @@ final class AnswerGuard extends ChannelDuplexHandler {
     public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
         if (message instanceof HttpRequest request) {
             asked = true;
+            sending = true;
             decoder.ofHead = request.method().equals(HttpMethod.HEAD);
         }
+        if (message instanceof LastHttpContent) {
+            sending = false;
+        }
         var _ = ctx.write(message, promise);
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext ctx) {
+        ctx.flush();
+        listenWhileSending(ctx);
+    }
+
+    private void listenWhileSending(ChannelHandlerContext ctx) {
+        if (sending && !answering) {
+            ctx.read();
+        }
     }
 
     @Override
@@ -121,6 +142,9 @@ final class AnswerGuard extends ChannelDuplexHandler {
         if (message instanceof HttpResponse head) {
             interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
             answering = !interim;
+            if (answering && sending) {
+                HttpUtil.setKeepAlive(head, false);
+            }
         }
         if (message instanceof LastHttpContent last && !interim) {
             asked = false;
@@ -135,6 +159,7 @@ final class AnswerGuard extends ChannelDuplexHandler {
     public void channelReadComplete(ChannelHandlerContext ctx) {
         handOnEnd(ctx);
         ctx.fireChannelReadComplete();
+        listenWhileSending(ctx);
     }
 
     private void handOnEnd(ChannelHandlerContext ctx) {

@@ -1,0 +1,65 @@
+package io.railhead.gateway;
+
+import static io.railhead.backend.testing.ScriptedStore.Script.beforeBody;
+import static io.railhead.backend.testing.ScriptedStore.Script.status;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.backend.testing.ScriptedStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A store that refuses an upload in its middle: the client hears it, whether or not it sends on.
+ */
+class EarlyRefusalsIT {
+    private static final int BYTES = 4 << 20;
+
+    private final ScriptedStore store = new ScriptedStore(beforeBody((request, line) -> {
+        if (!request.line().startsWith("PUT")) {
+            status(200, "").play(request, line);
+            return;
+        }
+        line.write("HTTP/1.1 100 Continue\r\n\r\n", new byte[0]);
+        TestGateway.await(this::hasBegunToSend);
+        status(507, "full").play(request, line);
+        line.awaitClosed();
+    }));
+    private final TestGateway gateway = new TestGateway("""
+            cache:
+              memory: 64MiB
+            backends:
+              store:
+                endpoints: [%s]
+            """.formatted(store.endpoint()), """
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+            """);
+    private final TestClient client = gateway.client("AK", "SK");
+
+    private boolean hasBegunToSend() {
+        return gateway
+                .metric("railhead_backend_bytes_total{backend=\"store\",direction=\"out\",}") > 0;
+    }
+
+    @AfterEach
+    void stop() {
+        gateway.close();
+        store.close();
+    }
+
+    @Test
+    void anUploadWhoseBodyHasStalled() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(RawConnection.head(client.signed("PUT", "/b/key", new byte[BYTES]),
+                    "Content-Length: " + BYTES) + "\r\n");
+            raw.send(new byte[BYTES / 2]);
+            RawConnection.Answer answer = raw.receive();
+            assertThat(answer.status()).isEqualTo(507);
+            assertThat(answer.body()).isEqualTo("full");
+            raw.send(new byte[BYTES / 2]);
+            raw.send(RawConnection.head(client.signed("GET", "/b/", new byte[0])) + "\r\n");
+            assertThat(raw.receive().status()).isEqualTo(200);
+        }
+    }
+}
