@@ -34,6 +34,12 @@ def test_memory_is_held_while_there_is_a_view() -> None:
     data.append(1)
 
 
+def test_memory_goes_at_the_programs_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    array, region = _memory.allocate(4096, shared=False)
+    monkeypatch.setattr(_memory, "_libc", None)
+    del array, region  # what is raised now is a warning, and so an error
+
+
 def test_mapping_cannot_be_closed_while_there_is_a_view() -> None:
     mapping = mmap.mmap(-1, 4096)
     view = _memory.view(mapping, writable=True)

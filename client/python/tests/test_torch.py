@@ -79,6 +79,36 @@ def test_what_is_no_safetensors_file(running: Rack, wrong: bytes) -> None:
             rtorch.load_safetensors("s3://data/wrong.safetensors", client=client)
 
 
+def of_bytes(kind: str, shape: list[int], data: bytes) -> bytes:
+    text = json.dumps({"a": {"dtype": kind, "shape": shape, "data_offsets": [0, len(data)]}}).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+@pytest.mark.parametrize("kind", rtorch._TYPES)
+def test_numbers_of_every_kind_that_the_format_has(running: Rack, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    name = rtorch._TYPES[kind]
+    if not hasattr(torch, name):
+        monkeypatch.setattr(torch, name, {"U16": torch.int16, "U32": torch.int32, "U64": torch.int64}.get(kind, torch.uint8),
+                            raising=False)
+    data = bytes(i % 2 for i in range(96))
+    width = torch.empty(0, dtype=getattr(torch, name)).element_size()
+    columns = len(data) // 4 // width
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/kind", of_bytes(kind, [4, columns * 2 if kind == "F4" else columns], data))
+        got = rtorch.load_safetensors("s3://data/kind", client=client)["a"]
+    assert got.dtype == getattr(torch, name)
+    assert got.shape == (4, columns)
+    assert bytes(got.view(torch.uint8).view(-1).tolist()) == data
+
+
+def test_row_that_ends_in_the_middle_of_a_byte(running: Rack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "float4_e2m1fn_x2", torch.uint8, raising=False)
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/odd", of_bytes("F4", [2, 3], bytes(3)))
+        with pytest.raises(ValueError, match="does not end with a byte"):
+            rtorch.load_safetensors("s3://data/odd", client=client)
+
+
 def test_file_that_is_replaced_between_header_and_data(running: Rack, monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"a": torch.ones(4 * MIB)}
     with running.client(fabric="loopback") as client:

@@ -240,9 +240,10 @@ class _Mapping:
         self.address: int = mapped
         self._nbytes = nbytes
 
-    def __del__(self) -> None:
+    # At the program's end the module's own names may be gone.
+    def __del__(self, unmap: Callable[[int, int], object] = _libc.munmap) -> None:
         if "address" in self.__dict__:
-            _libc.munmap(self.address, self._nbytes)
+            unmap(self.address, self._nbytes)
 
 
 def _sealed(nbytes: int) -> int:

@@ -27,7 +27,9 @@ _BAR_AFTER_SECONDS = 2.0
 _TYPES = {
     "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16",
     "I32": "int32", "U32": "uint32", "F32": "float32", "F64": "float64", "I64": "int64", "U64": "uint64",
-    "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
+    "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E8M0": "float8_e8m0fnu", "F4": "float4_e2m1fn_x2", "C64": "complex64"}
+_PAIRS = {"F4"}  # the file counts numbers, torch bytes of two
 
 
 def empty(client: Client, shape: int | tuple[int, ...], dtype: Any = None) -> torch.Tensor:
@@ -119,11 +121,21 @@ def _entry(name: str, entry: Mapping[str, Any], data_bytes: int) -> _Tensor:
     if kind is None:
         raise ValueError(f"{name}: this torch has no {entry['dtype']}")
     begin, end = entry["data_offsets"]
-    shape = tuple(entry["shape"])
+    shape = _shape(entry)
     nbytes = math.prod(shape) * torch.empty(0, dtype=kind).element_size()
     if not 0 <= begin <= end <= data_bytes or end - begin != nbytes:
         raise ValueError(f"{name}: bytes {begin} to {end} are no {entry['dtype']}{list(shape)}")
     return _Tensor(name, kind, shape, begin, end)
+
+
+def _shape(entry: Mapping[str, Any]) -> tuple[int, ...]:
+    shape = tuple(entry["shape"])
+    if entry["dtype"] not in _PAIRS:
+        return shape
+    *outer, last = shape
+    if last % 2:
+        raise ValueError(f"a row of {last} numbers does not end with a byte")
+    return (*outer, last // 2)
 
 
 def _named(file: _File, names: Iterable[str]) -> tuple[_Tensor, ...]:
