@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestEncoder;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -140,6 +141,11 @@ final class AnswerGuard extends ChannelDuplexHandler {
             return;
         }
         if (message instanceof HttpResponse head) {
+            if (head.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
+                ReferenceCountUtil.release(message);
+                fail(ctx, new IOException("the store speaks another protocol, unasked"));
+                return;
+            }
             interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
             answering = !interim;
             if (answering && sending) {

@@ -2,6 +2,7 @@ package io.railhead.backend.aws;
 
 import static io.railhead.backend.testing.ScriptedStore.Script.status;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -99,6 +100,18 @@ class AnswerGuardTest {
         channel.writeInbound(bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"));
         channel.writeInbound(bytes("HTTP/1.1 206 OK\r\nContent-Length: 2\r\n\r\nhi"));
         assertThat(answers).containsExactly("200 ", "206 hi");
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void anotherProtocolIsNoAnswer() {
+        channel.writeOutbound(get("/first"));
+        assertThatThrownBy(() -> channel
+                .writeInbound(bytes("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("another protocol");
+        assertThat(answers).isEmpty();
+        assertThat(channel.isOpen()).isFalse();
         channel.finishAndReleaseAll();
     }
 

@@ -2,12 +2,10 @@ package io.railhead.gateway.http;
 
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Future;
-import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
@@ -23,8 +21,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     private final HttpServerResponse response;
     private final Runnable onWhole;
     private final Consumer<Outcome> onEnd;
-    private final long announced;
+    private final long expected;
     private long bytes;
+    private boolean ended;
     private volatile Subscription subscription = new Subscription() {
         @Override
         public void request(long n) {
@@ -41,36 +40,30 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
      * How it ended.
      *
      * @param bytes handed to the socket
-     * @param complete whether the backend's body ended as it should
+     * @param complete whether the backend's body ended as it should, and was as long as expected
      */
     public record Outcome(long bytes, boolean complete) {}
 
     /** @param onEnd called once on the event loop; it ends the response or cuts it */
-    public BodyRelay(Exchange exchange, HttpServerResponse response, Consumer<Outcome> onEnd) {
-        this(exchange, response, () -> {}, onEnd);
+    public BodyRelay(Exchange exchange, HttpServerResponse response, long expected,
+            Consumer<Outcome> onEnd) {
+        this(exchange, response, expected, () -> {}, onEnd);
     }
 
     /**
      * One that says when all is there before the client can know, which may be before the end.
      *
-     * @param onWhole called on the event loop when the response's length has been reached, and
-     *            before the last of it is sent; never where that was not announced
+     * @param expected how many bytes are to come, more of which are not passed on; -1 if unknown
+     * @param onWhole called on the event loop when so many have come, and before the last of them
+     *            is sent; never where they are unknown
      */
-    public BodyRelay(Exchange exchange, HttpServerResponse response, Runnable onWhole,
-            Consumer<Outcome> onEnd) {
+    public BodyRelay(Exchange exchange, HttpServerResponse response, long expected,
+            Runnable onWhole, Consumer<Outcome> onEnd) {
         this.exchange = exchange;
         this.response = response;
+        this.expected = expected;
         this.onWhole = onWhole;
         this.onEnd = onEnd;
-        this.announced = announced(response.headers().get(HttpHeaders.CONTENT_LENGTH));
-    }
-
-    private static long announced(@Nullable String length) {
-        try {
-            return length == null ? -1 : Long.parseLong(length);
-        } catch (NumberFormatException e) {
-            return -1;
-        }
     }
 
     @Override
@@ -92,15 +85,20 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     }
 
     private void write(ByteBuffer piece) {
-        if (exchange.isOver()) {
+        if (exchange.isOver() || ended) {
             subscription.cancel();
+            return;
+        }
+        if (expected >= 0 && piece.remaining() > expected - bytes) {
+            subscription.cancel();
+            end(false);
             return;
         }
         if (bytes == 0) {
             exchange.passes(piece);
         }
         bytes += piece.remaining();
-        if (bytes == announced) {
+        if (bytes == expected) {
             onWhole.run();
         }
         Future<Void> written = response.write(BufferInternal.buffer(Unpooled.wrappedBuffer(piece)));
@@ -115,11 +113,18 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
 
     @Override
     public void onError(Throwable cause) {
-        exchange.executor().execute(() -> onEnd.accept(new Outcome(bytes, false)));
+        exchange.executor().execute(() -> end(false));
     }
 
     @Override
     public void onComplete() {
-        exchange.executor().execute(() -> onEnd.accept(new Outcome(bytes, true)));
+        exchange.executor().execute(() -> end(expected < 0 || bytes == expected));
+    }
+
+    private void end(boolean complete) {
+        if (!ended) {
+            ended = true;
+            onEnd.accept(new Outcome(bytes, complete));
+        }
     }
 }

@@ -164,11 +164,6 @@ public final class Exchange implements Requester {
         }
     }
 
-    /** @param length as a store's header has it */
-    public void moves(@Nullable String length) {
-        moves(bytes(length));
-    }
-
     public String requestId() {
         return requestId;
     }

@@ -135,24 +135,22 @@ final class ObjectDiscovery implements DiscoverySource {
             read.uncacheable();
             return;
         }
-        switch (answer.status()) {
-            case 200, 206 -> {
-                // Ranges are not served by this store, or not as they are asked for. It is our
-                // range, not the client's: nobody else may see it.
-                BodyDrain.discard(answer.body());
-                read.uncacheable();
-            }
-            case 416 -> {
-                BodyDrain.discard(answer.body());
-                read.ask(null);
-            }
-            default -> {
-                if (denied) {
-                    scope.services().grants().revoke(scope.grant());
-                }
-                scope.services().metrics().cacheResults.labels("refused").inc();
-                read.refused(answer);
-            }
+        if (answer.isSuccess()) {
+            // Ranges are not served by this store, or not as they are asked for. It is our
+            // range, not the client's: nobody else may see it.
+            BodyDrain.discard(answer.body());
+            read.uncacheable();
+            return;
         }
+        if (answer.status() == 416) {
+            BodyDrain.discard(answer.body());
+            read.ask(null);
+            return;
+        }
+        if (denied) {
+            scope.services().grants().revoke(scope.grant());
+        }
+        scope.services().metrics().cacheResults.labels("refused").inc();
+        read.refused(answer);
     }
 }

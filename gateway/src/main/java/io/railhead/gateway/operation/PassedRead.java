@@ -256,8 +256,8 @@ final class PassedRead {
             exchange.cut("version");
             return;
         }
-        BodyRelay rest = new BodyRelay(exchange, response, outcome -> {
-            if (outcome.complete() && outcome.bytes() == plan.to() - atOffset) {
+        BodyRelay rest = new BodyRelay(exchange, response, plan.to() - atOffset, outcome -> {
+            if (outcome.complete()) {
                 response.end();
             } else {
                 exchange.cut("backend");

@@ -241,17 +241,24 @@ public final class Relay implements Operation {
 
     /** Whether it is another part of an object than was asked for, or not as long as it says. */
     private static boolean isAnotherPart(S3Request request, BackendResponse answer) {
-        ContentRange part = answer.status() == 206 && request.method().equals("GET")
-                ? ContentRange.tryParse(answer.headers().get("content-range"))
-                : null;
-        if (part == null) {
+        if (answer.status() != 206 || !request.method().equals("GET")) {
             return false;
         }
-        String length = answer.headers().get("content-length");
+        ContentRange part = ContentRange.tryParse(answer.headers().get("content-range"));
         ByteRange asked = ObjectReads.range(request);
-        return (length != null && !length.equals(Long.toString(part.lengthBytes())))
-                || (asked != null && !asked.isSuffix()
-                        && asked.from(part.size()) != part.first());
+        if (part == null) {
+            // Several at a time are no single part.
+            return asked != null || !isForPart(request);
+        }
+        String length = answer.headers().get("content-length");
+        return !isForPart(request)
+                || (length != null && !length.equals(Long.toString(part.lengthBytes())))
+                || (asked != null && (asked.from(part.size()) != part.first()
+                        || asked.to(part.size()) != part.last() + 1));
+    }
+
+    private static boolean isForPart(S3Request request) {
+        return request.header("range") != null || request.query().has("partNumber");
     }
 
     /** Why this is no success, whatever the answer says; null if it may be. */
@@ -309,15 +316,17 @@ public final class Relay implements Operation {
         response.putHeader("x-cache", "BYPASS");
         boolean bodiless = method.equals("HEAD") || answer.status() == 204
                 || answer.status() == 304;
-        String length = answer.headers().get("content-length");
-        if (!bodiless && length == null) {
+        long expected = bodiless ? 0 : lengthBytes(answer);
+        if (expected < 0) {
             exchange.unsized();
+        } else if (!bodiless) {
+            response.putHeader("content-length", Long.toString(expected));
         }
         if (!bodiless) {
-            exchange.moves(length);
+            exchange.moves(expected < 0 ? Long.MAX_VALUE : expected);
         }
         Runnable onWhole = () -> onEnd.accept(true);
-        answer.body().subscribe(new BodyRelay(exchange, response, onWhole, outcome -> {
+        answer.body().subscribe(new BodyRelay(exchange, response, expected, onWhole, outcome -> {
             exchange.relayed(outcome.bytes());
             onEnd.accept(outcome.complete());
             if (outcome.complete()) {
@@ -326,6 +335,18 @@ public final class Relay implements Operation {
                 exchange.cut("backend");
             }
         }));
+    }
+
+    /** Of its body: a part's is known without its header, too; -1 where it is not. */
+    private static long lengthBytes(BackendResponse answer) {
+        String length = answer.headers().get("content-length");
+        if (length != null) {
+            return Long.parseLong(length);
+        }
+        ContentRange part = answer.status() == 206
+                ? ContentRange.tryParse(answer.headers().get("content-range"))
+                : null;
+        return part == null ? -1 : part.lengthBytes();
     }
 
     private static void fail(Exchange exchange, Throwable failure, @Nullable RequestBody body) {

@@ -53,8 +53,8 @@ final class UncachedBody {
             exchange.cut("version");
             return;
         }
-        answer.body().subscribe(new BodyRelay(exchange, response, outcome -> {
-            if (outcome.complete() && outcome.bytes() == length) {
+        answer.body().subscribe(new BodyRelay(exchange, response, length, outcome -> {
+            if (outcome.complete()) {
                 response.end();
             } else {
                 exchange.cut("backend");
