@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -99,6 +100,19 @@ class HttpFramingIT {
             }
         }
         assertNothingForwarded();
+    }
+
+    /** Read with 32 bits they would be 5. Where the next request begins, nobody knows. */
+    @ParameterizedTest
+    @ValueSource(strings = {"100000005", "10000000000000005", "80000000"})
+    void aChunkLongerThanAnyNumberHidesNothing(String length) {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send(new HandSigned("PUT", "/b/key", "").payload("UNSIGNED-PAYLOAD")
+                    .header("transfer-encoding", "chunked")
+                    .head() + length + "\r\nhello\r\n0\r\n\r\n" + SMUGGLED);
+            assertThatThrownBy(raw::receive).hasMessageContaining("closed after ''");
+        }
+        assertThat(store.requests()).noneMatch(request -> request.contains("smuggled"));
     }
 
     private void assertNothingForwarded() {

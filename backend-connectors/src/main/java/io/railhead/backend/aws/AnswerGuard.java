@@ -33,9 +33,10 @@ import org.jspecify.annotations.Nullable;
  * a chunked body that was cut off for a complete one, and bytes beyond an answer's end for the next
  * answer; here the first is an error and the second closes the connection. An answer's end is kept
  * back until all that came with it has been looked at: with it the connection is given to whoever
- * waits for one, who asks at once. Nor do they listen while a request is being sent: a store that
- * refuses in the middle of a body is heard here at once, and its connection ends, for the rest of
- * the body does not come. One per connection, on its event loop.
+ * waits for one, who asks at once. Nor do they know interim answers but the one that they wait for,
+ * and they do not listen while a request is being sent: a store that refuses in the middle of a
+ * body is heard here at once, and its connection ends, for the rest of the body does not come. One
+ * per connection, on its event loop.
  */
 final class AnswerGuard extends ChannelDuplexHandler {
     /** As much as one read from the socket gives. */
@@ -45,7 +46,11 @@ final class AnswerGuard extends ChannelDuplexHandler {
     private boolean asked;
     /** Whether the request's end is still to come. */
     private boolean sending;
+    /** Whether the store is to say that the body may come. */
+    private boolean expecting;
     private boolean interim;
+    /** Whether what comes is an interim answer that nobody waits for. */
+    private boolean dropping;
     private boolean answering;
     private @Nullable LastHttpContent end;
 
@@ -107,6 +112,7 @@ final class AnswerGuard extends ChannelDuplexHandler {
         if (message instanceof HttpRequest request) {
             asked = true;
             sending = true;
+            expecting = HttpUtil.is100ContinueExpected(request);
             decoder.ofHead = request.method().equals(HttpMethod.HEAD);
         }
         if (message instanceof LastHttpContent) {
@@ -147,10 +153,15 @@ final class AnswerGuard extends ChannelDuplexHandler {
                 return;
             }
             interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
+            dropping = interim && !isExpected(head);
             answering = !interim;
             if (answering && sending) {
                 HttpUtil.setKeepAlive(head, false);
             }
+        }
+        if (dropping) {
+            ReferenceCountUtil.release(message);
+            return;
         }
         if (message instanceof LastHttpContent last && !interim) {
             asked = false;
@@ -165,7 +176,19 @@ final class AnswerGuard extends ChannelDuplexHandler {
     public void channelReadComplete(ChannelHandlerContext ctx) {
         handOnEnd(ctx);
         ctx.fireChannelReadComplete();
+        if (dropping) {
+            // Nobody else heard anything that would make them read on.
+            ctx.read();
+        }
         listenWhileSending(ctx);
+    }
+
+    /** It may come once. */
+    private boolean isExpected(HttpResponse interimAnswer) {
+        boolean expected = expecting
+                && interimAnswer.status().equals(HttpResponseStatus.CONTINUE);
+        expecting &= !expected;
+        return expected;
     }
 
     private void handOnEnd(ChannelHandlerContext ctx) {

@@ -23,6 +23,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.railhead.backend.testing.ScriptedStore;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@SuppressWarnings("StringConcatToTextBlock") // its lines end in CR LF
 class AnswerGuardTest {
     /** As it is where a machine has one core: who waits for the connection is on its loop. */
     @Test
@@ -88,8 +90,21 @@ class AnswerGuardTest {
         channel.writeInbound(bytes("i"));
         channel.writeInbound(bytes("HTTP/1.1 206 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ny"));
         channel.writeInbound(bytes("es\r\n0\r\n\r\n"));
-        assertThat(answers).containsExactly("100 ", "200 hi", "206 yes");
+        assertThat(answers).containsExactly("200 hi", "206 yes");
         assertThat(channel.isOpen()).isTrue();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void anInterimAnswerIsHeardOnlyByWhoWaitsForIt() {
+        HttpRequest request = get("/first");
+        HttpUtil.set100ContinueExpected(request, true);
+        channel.writeOutbound(request);
+        channel.writeInbound(bytes("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"));
+        assertThat(answers).isEmpty();
+        channel.writeInbound(bytes("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+                + "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+        assertThat(answers).containsExactly("100 ", "200 ");
         channel.finishAndReleaseAll();
     }
 
@@ -100,6 +115,19 @@ class AnswerGuardTest {
         channel.writeInbound(bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"));
         channel.writeInbound(bytes("HTTP/1.1 206 OK\r\nContent-Length: 2\r\n\r\nhi"));
         assertThat(answers).containsExactly("200 ", "206 hi");
+        channel.finishAndReleaseAll();
+    }
+
+    /** Read with 32 bits its first chunk would have 5 bytes. */
+    @Test
+    void aChunkLongerThanAnyNumberIsNoAnswer() {
+        channel.writeOutbound(get("/first"));
+        assertThatThrownBy(() -> channel.writeInbound(bytes("HTTP/1.1 200 OK\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n100000005\r\nhello\r\n0\r\n\r\n")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("malformed");
+        assertThat(answers).isEmpty();
+        assertThat(channel.isOpen()).isFalse();
         channel.finishAndReleaseAll();
     }
 

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,6 +82,25 @@ class AnswersTest {
             line.close();
         };
         assertBodyFails(cut);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"100 Continue", "102 Processing", "103 Early Hints"})
+    void interimAnswersAreNotTheAnswer(String interim) {
+        Script late = (request, line) -> {
+            for (int i = 0; i < 3; i++) {
+                line.write("HTTP/1.1 " + interim + "\r\n\r\n", new byte[0]);
+                LockSupport.parkNanos(20_000_000); // so that each comes by itself
+            }
+            line.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", FIVE);
+        };
+        try (ScriptedStore store = new ScriptedStore(late);
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(calls(backend).get("k").body()).isEqualTo(FIVE);
+            }
+            assertThat(store.received()).hasSize(3);
+        }
     }
 
     private static void assertBodyFails(Script script) {
