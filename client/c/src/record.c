@@ -55,6 +55,16 @@ static bool is_there_before(const char *lines, const char *at, size_t name_bytes
     return false;
 }
 
+/* Of a header: without control characters. */
+static bool is_value(const char *text, const char *end) {
+    for (const char *c = text; c < end; c++) {
+        if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* "name: value\n" each, names in lower case and once, values without control characters. */
 static bool are_headers(const char *lines) {
     for (const char *at = lines; *at;) {
@@ -62,10 +72,8 @@ static bool are_headers(const char *lines) {
         if (!colon || !end || end < colon || !is_name(at, colon) || is_there_before(lines, at, (size_t)(colon - at))) {
             return false;
         }
-        for (const char *c = colon + 2; c < end; c++) {
-            if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f) {
-                return false;
-            }
+        if (!is_value(colon + 2, end)) {
+            return false;
         }
         at = end + 1;
     }
@@ -110,6 +118,9 @@ static const char *mistake(const railhead_request *request, const char *const te
     }
     if (operation == RAILHEAD_HEAD && (request->buffer || request->offset || request->window)) {
         return "HEAD has no window";
+    }
+    if (!is_value(texts[IF_MATCH], texts[IF_MATCH] + strlen(texts[IF_MATCH]))) {
+        return "an if_match with control characters";
     }
     return are_headers(texts[HEADERS]) ? range_mistake(request)
                                        : "headers must be \"name: value\\n\" each, in lower case and once";

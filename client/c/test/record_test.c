@@ -93,6 +93,8 @@ static void malformed_requests_are_not_sent(void) {
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .headers = "a: b\na: c\n"}, "once"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .headers = "a: \x01\n"}, "headers"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .headers = ": b\n"}, "headers"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .if_match = "\"e\"\r\nA: b"}, "if_match"},
+        {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .if_match = "\x7f"}, "if_match"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .upload_id = "u"}, "upload"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .part_number = 1}, "part"},
         {{.operation = RAILHEAD_UPLOAD_PART, .bucket = "b", .key = "k", .part_number = 1}, "upload"},

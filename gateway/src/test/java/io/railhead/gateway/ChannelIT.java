@@ -269,6 +269,33 @@ class ChannelIT {
         assertThat(gateway.metric("railhead_requests_in_flight")).isZero();
     }
 
+    @Test
+    void blanksAroundAHeadersValueAreNotPartOfIt() {
+        List<String> stored = new CopyOnWriteArrayList<>();
+        store.fault((exchange, body) -> {
+            stored.add(String.valueOf(exchange.getRequestHeaders().getFirst("x-amz-meta-name")));
+            return false;
+        });
+        assertThat(put("blank", 0, 1000, Map.of("x-amz-meta-name", " \ta b\t ")).status())
+                .isEqualTo(200);
+        assertThat(stored).containsExactly("a b");
+        Request named = Request.get(0, "b", "object", peer.key(), 0, 1000);
+        String etag = peer.ask(named).etag();
+        for (String ifMatch : List.of(etag, " " + etag + "\t")) {
+            assertThat(peer.ask(ifMatching(named, ifMatch)).status()).isEqualTo(206);
+        }
+        assertThat(peer.ask(ifMatching(named, "\u00e9")).status()).isEqualTo(412);
+        assertThat(
+                gateway.metric("railhead_backend_endpoints{backend=\"store\",state=\"healthy\",}"))
+                .isEqualTo(1);
+    }
+
+    private static Request ifMatching(Request asked, String ifMatch) {
+        return new Request(asked.id(), asked.operation(), asked.range(), asked.bufferKey(),
+                asked.offset(), asked.window(), 0, asked.bucket(), asked.key(), "", ifMatch, "",
+                Map.of());
+    }
+
     /** It may be stored: a proxy says as little of a connection that broke. */
     @Test
     void aWriteThatIsRefusedWithoutADocumentIsNotCalledSlow() {

@@ -25,6 +25,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,13 @@ final class AnswerGuard extends ChannelDuplexHandler {
     /** Whether what comes is an interim answer that nobody waits for. */
     private boolean dropping;
     private boolean answering;
+    /** Whether the request's body is what is to be stored. */
+    private boolean storing;
+    /**
+     * A success that came before the request's end, where the store may have done without: it is
+     * heard then. Where the body is to be stored it cannot be true, and is heard at once.
+     */
+    private final List<Object> early = new ArrayList<>();
     private @Nullable LastHttpContent end;
 
     /**
@@ -112,13 +120,32 @@ final class AnswerGuard extends ChannelDuplexHandler {
         if (message instanceof HttpRequest request) {
             asked = true;
             sending = true;
+            storing = request.method().equals(HttpMethod.PUT)
+                    && !request.headers().contains("x-amz-copy-source");
             expecting = HttpUtil.is100ContinueExpected(request);
             decoder.ofHead = request.method().equals(HttpMethod.HEAD);
         }
         if (message instanceof LastHttpContent) {
             sending = false;
+            if (!early.isEmpty()) {
+                ctx.executor().execute(() -> hear(ctx));
+            }
         }
         var _ = ctx.write(message, promise);
+    }
+
+    private void hear(ChannelHandlerContext ctx) {
+        if (!early.isEmpty()) {
+            List<Object> messages = List.copyOf(early);
+            early.clear();
+            messages.forEach(message -> channelRead(ctx, message));
+            channelReadComplete(ctx);
+        }
+    }
+
+    private boolean isEarly(Object message) {
+        return !early.isEmpty() || (sending && !storing && message instanceof HttpResponse head
+                && head.status().codeClass() == HttpStatusClass.SUCCESS);
     }
 
     @Override
@@ -128,13 +155,17 @@ final class AnswerGuard extends ChannelDuplexHandler {
     }
 
     private void listenWhileSending(ChannelHandlerContext ctx) {
-        if (sending && !answering) {
+        if (sending && !answering && early.isEmpty()) {
             ctx.read();
         }
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (isEarly(message)) {
+            early.add(message);
+            return;
+        }
         if (!asked) {
             ReferenceCountUtil.release(message);
             var _ = ctx.close();
@@ -204,6 +235,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        sending = false;
+        hear(ctx);
         handOnEnd(ctx);
         if (answering) {
             fail(ctx, new IOException("connection closed in the middle of an answer"));

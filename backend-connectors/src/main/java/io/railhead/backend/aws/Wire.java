@@ -1,5 +1,6 @@
 package io.railhead.backend.aws;
 
+import io.netty.handler.codec.http.HttpHeaderValidationUtil;
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.Caller;
@@ -183,9 +184,14 @@ final class Wire {
     private static void copyHeaders(SdkHttpRequest.Builder out, Headers headers,
             Set<String> ours) {
         headers.forEach((name, value) -> {
-            if (!ours.contains(name.toLowerCase(Locale.ROOT))) {
-                out.appendHeader(name, value);
+            if (ours.contains(name.toLowerCase(Locale.ROOT))) {
+                return;
             }
+            // Else it would fail on the connection, as if that were the store's fault.
+            if (HttpHeaderValidationUtil.validateValidHeaderValue(value) >= 0) {
+                throw new IllegalArgumentException("no value of a header: " + name);
+            }
+            out.appendHeader(name, value);
         });
     }
 

@@ -17,6 +17,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
@@ -115,6 +116,29 @@ class AnswerGuardTest {
         channel.writeInbound(bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"));
         channel.writeInbound(bytes("HTTP/1.1 206 OK\r\nContent-Length: 2\r\n\r\nhi"));
         assertThat(answers).containsExactly("200 ", "206 hi");
+        channel.finishAndReleaseAll();
+    }
+
+    /** What needs no body a store may have done before it has come. */
+    @Test
+    void aSuccessIsHeardWhenAllHasBeenSent() {
+        channel.writeOutbound(
+                new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.DELETE, "/first"));
+        channel.writeInbound(bytes("HTTP/1.1 204 No Content\r\n\r\n"));
+        assertThat(answers).isEmpty();
+        channel.writeOutbound(LastHttpContent.EMPTY_LAST_CONTENT);
+        channel.runPendingTasks();
+        assertThat(answers).containsExactly("204 ");
+        assertThat(channel.isOpen()).isTrue();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void aRefusalIsHeardBeforeAllHasBeenSent() {
+        channel.writeOutbound(
+                new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/first"));
+        channel.writeInbound(bytes("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"));
+        assertThat(answers).containsExactly("403 ");
         channel.finishAndReleaseAll();
     }
 

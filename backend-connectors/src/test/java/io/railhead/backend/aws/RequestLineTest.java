@@ -4,8 +4,12 @@ import static io.railhead.backend.aws.ScriptedBackend.Options.USUAL;
 import static io.railhead.backend.aws.ScriptedBackend.calls;
 import static io.railhead.backend.testing.ScriptedStore.Script.status;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.railhead.backend.BackendException;
 import io.railhead.backend.Headers;
+import io.railhead.backend.Requests;
+import io.railhead.backend.Target;
 import io.railhead.backend.testing.Calls;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Received;
@@ -18,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is asked for, as the store reads it off the wire, signed as the store would verify it. */
 class RequestLineTest {
@@ -44,6 +49,25 @@ class RequestLineTest {
         Received request = received(USUAL.virtualHost(), "GET", key, null);
         assertThat(decoded(path(request))).isEqualTo("/" + decoded(key));
         assertSigned(request);
+    }
+
+    /** And the store is not blamed for it. */
+    @ParameterizedTest
+    @ValueSource(strings = {" blank", "\tblank", "line\r\nX-A: b", "nul\0"})
+    void aHeaderThatCannotBeSaidIsNotSent(String value) {
+        try (ScriptedStore store = new ScriptedStore(status(200, "hello"));
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            for (int i = 0; i < 5; i++) {
+                assertThatExceptionOfType(BackendException.class)
+                        .isThrownBy(() -> Calls.await(backend.send(Requests.get(
+                                new Target("bucket", "k", null), ScriptedBackend.CREDENTIAL,
+                                Headers.builder().add("x-amz-meta-a", value).build()))))
+                        .withMessageContaining("x-amz-meta-a");
+            }
+            assertThat(store.received()).isEmpty();
+            assertThat(backend.stats().healthyEndpoints()).isEqualTo(1);
+            assertThat(calls(backend).get("k").text()).isEqualTo("hello");
+        }
     }
 
     /** Only the decoded key counts; what looks like a dot segment is part of it. */

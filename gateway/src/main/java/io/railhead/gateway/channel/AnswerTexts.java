@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * one byte, of whatever text it is; records have texts.
  */
 final class AnswerTexts {
+    private static final Pattern BLANKS_AROUND = Pattern.compile("^[ \\t]+|[ \\t]+$");
     private static final XMLInputFactory XML = factory();
     /** What speaks of one HTTP message, or has a field of its own in the record. */
     private static final Set<String> LEFT_OUT = Set.of("connection", "keep-alive",
@@ -61,9 +63,9 @@ final class AnswerTexts {
         return kept;
     }
 
-    /** A text of a record as a header's value. */
+    /** A text of a record as a header's value, which blanks around it are not part of. */
     static String asHeader(String text) {
-        return new String(text.getBytes(UTF_8), ISO_8859_1);
+        return new String(BLANKS_AROUND.matcher(text).replaceAll("").getBytes(UTF_8), ISO_8859_1);
     }
 
     /** The other way round; bytes that are no UTF-8 stay characters. */

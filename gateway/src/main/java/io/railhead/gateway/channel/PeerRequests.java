@@ -284,7 +284,7 @@ final class PeerRequests {
 
     private static void addIfMatch(Headers.Builder headers, Request request) {
         if (!request.ifMatch().isEmpty()) {
-            headers.add("if-match", request.ifMatch());
+            headers.add("if-match", AnswerTexts.asHeader(request.ifMatch()));
         }
     }
 

@@ -5,6 +5,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpRequest;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,7 +54,7 @@ public final class Connections {
         /** Its connection has just been accepted. */
         Waiting add(ChannelHandlerContext last) {
             boolean full = open.incrementAndGet() > limit;
-            Channel oldest = full ? first() : null;
+            Channel oldest = full ? takeOldest() : null;
             waiting.add(last.channel());
             last.pipeline().addBefore(last.name(), null, new Place());
             if (oldest != null) {
@@ -69,8 +70,18 @@ public final class Connections {
             };
         }
 
-        private @Nullable Channel first() {
-            return waiting.isEmpty() ? null : waiting.iterator().next();
+        /**
+         * No more one of those that wait: that it is closed is heard only when others have come.
+         */
+        private @Nullable Channel takeOldest() {
+            for (Iterator<Channel> all = waiting.iterator(); all.hasNext();) {
+                Channel oldest = all.next();
+                all.remove();
+                if (oldest.isOpen()) {
+                    return oldest;
+                }
+            }
+            return null;
         }
 
         /** Knows whether one connection waits for a request. */

@@ -25,7 +25,7 @@ final class ObjectWrite implements Operation {
     public void handle(Exchange exchange, S3Request request) {
         ObjectCache.Write write = begin(cache, request, request.objectId());
         try {
-            relay.forward(exchange, request, outcome -> write.end(outcomeOf(outcome)));
+            relay.forward(exchange, request, outcome -> write.end(outcomeOf(request, outcome)));
         } catch (RuntimeException e) {
             write.end(WriteOutcome.REFUSED);
             throw e;
@@ -44,6 +44,15 @@ final class ObjectWrite implements Operation {
             // What was sent need not be what the key holds now.
             return ObjectCache.DISTURBED;
         };
+    }
+
+    /** A deletion or a copy is one by its head: a store may have done it without the body. */
+    private static WriteOutcome outcomeOf(S3Request request, Relay.Outcome outcome) {
+        boolean isInTheHead = request.method().equals("DELETE")
+                || request.header("x-amz-copy-source") != null;
+        return isInTheHead && outcome instanceof Relay.Outcome.Unsent
+                ? WriteOutcome.UNKNOWN
+                : outcomeOf(outcome);
     }
 
     static WriteOutcome outcomeOf(Relay.Outcome outcome) {

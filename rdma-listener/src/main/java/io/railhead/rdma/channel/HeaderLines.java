@@ -69,7 +69,7 @@ final class HeaderLines {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || NAME_SYMBOLS.indexOf(c) >= 0;
     }
 
-    private static boolean isValue(String value) {
+    static boolean isValue(String value) {
         return value.chars().allMatch(c -> (c >= ' ' && c != 0x7f) || c == '\t');
     }
 }

@@ -25,6 +25,9 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
         if (bucket.isEmpty() || key.isEmpty()) {
             throw new IllegalArgumentException("bucket and key must not be empty");
         }
+        if (!HeaderLines.isValue(ifMatch)) {
+            throw new IllegalArgumentException("If-Match must have no control characters");
+        }
         headers = HeaderLines.requireValid(headers);
     }
 

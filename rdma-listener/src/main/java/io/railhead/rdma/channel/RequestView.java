@@ -142,6 +142,8 @@ public final class RequestView {
                 && isText(versionIdAt, ifMatchAt) && isText(ifMatchAt, uploadIdAt)
                 && isText(uploadIdAt, headersAt) && isText(headersAt, end),
                 "a text must be UTF-8");
+        require(!hasIfMatch() || HeaderLines.isValue(ifMatch()),
+                "If-Match must have no control characters");
         headers = HeaderLines.parse(Text.get(bytes, headersAt, end - headersAt));
     }
 

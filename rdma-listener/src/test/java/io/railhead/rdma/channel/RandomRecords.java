@@ -22,7 +22,7 @@ final class RandomRecords {
         return new Request(random.nextInt(), operation, write ? RequestRange.ALL : range(),
                 head ? 0 : random.nextInt(), head ? 0 : random.nextLong(),
                 head ? 0 : random.nextLong(), part ? 1 + random.nextInt(10_000) : 0, text(1, 60),
-                text(1, 300), write ? "" : text(0, 30), text(0, 30), part ? text(1, 90) : "",
+                text(1, 300), write ? "" : text(0, 30), line(0, 30), part ? text(1, 90) : "",
                 write ? headers() : Map.of());
     }
 
@@ -54,6 +54,10 @@ final class RandomRecords {
             headers.put("x-amz-meta-" + random.nextInt(100), "v: \u00e9 " + random.nextInt());
         }
         return headers;
+    }
+
+    private String line(int from, int to) {
+        return text(from, to).replaceAll("\\p{Cntrl}", "-");
     }
 
     private String text(int from, int to) {
