@@ -71,16 +71,20 @@ final class Claim {
         }
     }
 
-    void settle(Outcome outcome) {
-        switch (stack.getAndSet(new Settled(outcome))) {
+    /** @return whether anybody waited */
+    boolean settle(Outcome outcome) {
+        return switch (stack.getAndSet(new Settled(outcome))) {
             case Settled _ -> throw new IllegalStateException("claim settled twice");
             case Node top -> {
+                boolean awaited = false;
                 for (Node node = top; node != null; node = node.next()) {
                     if (node.waiter() != null) {
                         node.waiter().settled(outcome);
+                        awaited = true;
                     }
                 }
+                yield awaited;
             }
-        }
+        };
     }
 }

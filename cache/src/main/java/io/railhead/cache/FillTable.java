@@ -190,6 +190,10 @@ final class FillTable {
         return mine.isEmpty() ? null : mine.getFirst();
     }
 
+    boolean isFetching(PageKey key) {
+        return inFlight.containsKey(key);
+    }
+
     private Object lockOf(PageKey key) {
         int hash = key.version().hashCode() * 31 + Long.hashCode(key.index() / pagesPerRun);
         return locks[(hash * 0x9E3779B9) >>> 24];
@@ -285,7 +289,9 @@ final class FillTable {
      */
     void published(Claim claim, Page ownedPage, FilledSums.@Nullable Sums against) {
         filledBytes.add(ownedPage.length());
-        claim.settle(new Claim.Filled(ownedPage));
+        if (!claim.settle(new Claim.Filled(ownedPage))) {
+            ownedPage.fetchedAhead();
+        }
         boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim)
                 && tryPut(claim, ownedPage, against);
         inFlight.remove(claim.key(), claim);

@@ -140,6 +140,7 @@ final class PageIndex {
         List<Set<PageKey>> keys = new ArrayList<>();
         for (Share share : shares.all()) {
             keys.add(share.keys());
+            keys.add(share.unreadKeys());
         }
         keys.add(pinned.keySet());
         return keys;
@@ -320,6 +321,11 @@ final class PageIndex {
     /** Whether so many bytes more would evict nothing. */
     boolean hasRoomFor(long bytes) {
         return shares.hasRoomFor(bytes);
+    }
+
+    /** So much of what was fetched ahead is kept until it is read, whatever else comes. */
+    long unreadBytes() {
+        return shares.unreadBytes();
     }
 
     /** How many it has, held or not. */

@@ -83,7 +83,7 @@ public final class ReadAhead {
         }
         ReadStreams streams = objects.get(new Key(version, reader.principal()),
                 key -> new ReadStreams(key.version()));
-        Wanted wanted = streams.read(from, to, limits.windowBytes());
+        Wanted wanted = streams.read(from, to, window(), at -> isThere(version, at));
         if (wanted != null) {
             long reached = fetch(version, wanted.stretch(),
                     new Fetching(reader.tenant(), source, table.sums(version, source)));
@@ -91,6 +91,19 @@ public final class ReadAhead {
                 streams.gaveUp(wanted.stream(), reached);
             }
         }
+    }
+
+    /**
+     * Where each page that comes has another go, only so much is sure to be there when it is read.
+     */
+    private long window() {
+        long most = limits.windowBytes();
+        return index.hasRoomFor(most) ? most : Math.min(most, index.unreadBytes() / 2);
+    }
+
+    private boolean isThere(ObjectVersion version, long at) {
+        PageKey key = new PageKey(version, at / table.pageBytes());
+        return index.holds(key) || table.isFetching(key);
     }
 
     /**

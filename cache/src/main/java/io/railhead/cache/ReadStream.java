@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  *   │ read so far │ fetched, or being so │ not yet ...
  * </pre>
  *
- * Once less than half of the window lies ahead it is doubled, so what is fetched in vain is a small
- * multiple of what was read, however short the reads are.
+ * Once less than half of the window lies ahead it is doubled, as long as what was fetched is a
+ * small multiple of what was read. Where what was fetched goes before it is read, less is fetched.
  */
 final class ReadStream {
     /** Reads that go on from one another before anything is fetched. */
     private static final int SURE_AFTER = 2;
     private static final long FIRST_WINDOW = 1L << 20;
+    /** So many times what was read may be fetched, and a first window. */
+    private static final int MOST_TIMES = 4;
     /** What a parallel reader may be early or late, in reads. */
     private static final int REACH = 2;
 
@@ -27,7 +30,10 @@ final class ReadStream {
     private long longest;
     private int inOrder;
     private long windowBytes;
+    private long mostWindowBytes = Long.MAX_VALUE;
     private long fetchedTo;
+    private long readBytes;
+    private long fetchedBytes;
 
     /** Bytes {@code [from, to)} of the object. */
     record Stretch(long from, long to) {}
@@ -60,12 +66,22 @@ final class ReadStream {
         // What is read in any order is counted, not followed.
         next = sweep ? Math.min(sizeBytes, next + to - from) : Math.max(next, to);
         longest = Math.max(longest, to - from);
+        readBytes += to - from;
         inOrder++;
+    }
+
+    /** Whether what is read next, and was fetched, is still there. */
+    void look(LongPredicate there) {
+        if (!sweep && next < Math.min(fetchedTo, sizeBytes) && !there.test(next)) {
+            mostWindowBytes = Math.max(FIRST_WINDOW / 2, windowBytes / 4);
+            windowBytes = mostWindowBytes / 2;
+            fetchedTo = next;
+        }
     }
 
     /** Whether something is to be fetched now. */
     boolean wants() {
-        boolean sure = sweep || inOrder >= SURE_AFTER;
+        boolean sure = sweep || (inOrder >= SURE_AFTER && fetchedBytes <= MOST_TIMES * readBytes);
         boolean enough = windowBytes > 0 && fetchedTo - next >= windowBytes / 2;
         return sure && !enough && Math.max(fetchedTo, next) < sizeBytes;
     }
@@ -77,14 +93,19 @@ final class ReadStream {
             return null;
         }
         long first = sweep ? maxWindowBytes / 4 : Math.max(FIRST_WINDOW, REACH * longest);
-        windowBytes = Math.min(maxWindowBytes, windowBytes == 0 ? first : 2 * windowBytes);
+        windowBytes = Math.min(Math.min(maxWindowBytes, mostWindowBytes),
+                windowBytes == 0 ? first : 2 * windowBytes);
         long start = Math.max(fetchedTo, next);
-        fetchedTo = Math.max(start, Math.min(sizeBytes, next + windowBytes));
+        long most = start + FIRST_WINDOW + MOST_TIMES * readBytes - fetchedBytes;
+        long to = Math.min(sizeBytes, next + windowBytes);
+        fetchedTo = Math.max(start, sweep ? to : Math.min(to, most));
+        fetchedBytes += fetchedTo - start;
         return fetchedTo == start ? null : new Stretch(start, fetchedTo);
     }
 
     /** Nothing from here on is on its way: there was no room. */
     void gaveUp(long at) {
+        fetchedBytes -= Math.max(0, fetchedTo - at);
         fetchedTo = Math.min(fetchedTo, at);
         windowBytes = Math.max(FIRST_WINDOW / 2, windowBytes / 4);
     }

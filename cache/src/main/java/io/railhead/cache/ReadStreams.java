@@ -3,6 +3,7 @@ package io.railhead.cache;
 import io.railhead.cache.ReadStream.Stretch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +25,16 @@ final class ReadStreams {
         sweeps = version.object().key().endsWith(SAFETENSORS);
     }
 
-    /** What to fetch now, and for whom; null for nothing. */
-    synchronized @Nullable Wanted read(long from, long to, long maxWindowBytes) {
+    /**
+     * What to fetch now, and for whom; null for nothing.
+     *
+     * @param there whether a byte of the object is held, or on its way
+     */
+    synchronized @Nullable Wanted read(long from, long to, long maxWindowBytes,
+            LongPredicate there) {
         ReadStream stream = find(from, to);
         stream.read(from, to);
+        stream.look(there);
         Stretch stretch = stream.take(maxWindowBytes);
         return stretch == null ? null : new Wanted(stream, stretch);
     }

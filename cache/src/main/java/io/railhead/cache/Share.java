@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * goes. Owns each page until it is removed, which condemns it. {@link Shares} moves its maximum.
  */
 final class Share {
+    /** Less than half of what {@link PageIndex} leaves free for fills. */
+    private static final int UNREAD_PART = 32;
+
     private final TenantShare rule;
     private final LongAdder evicted;
     private final LongAdder quotaEvictions = new LongAdder();
@@ -25,22 +28,35 @@ final class Share {
     private final Cache<PageKey, Page> pages;
     private final Policy<PageKey, Page> policy;
     private final Policy.Eviction<PageKey, Page> eviction;
+    private final UnreadPages unread;
     /** Pages that leave without being condemned. */
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
+    /** The same, to the unread ones. */
+    private final Set<Page> spared = ConcurrentHashMap.newKeySet();
     private volatile long maximum;
 
     /** @param evicted counts pages that were condemned here */
     Share(TenantShare rule, LongAdder evicted) {
         this.rule = rule;
         this.evicted = evicted;
+        this.unread = new UnreadPages(evicted);
         this.pages = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumWeight(0)
                 .weigher((PageKey key, Page page) -> page.slotBytes())
+                .evictionListener(this::givenUp)
                 .removalListener(this::removed)
                 .build();
         this.policy = pages.policy();
         this.eviction = policy.eviction().orElseThrow();
+    }
+
+    /** Under the map's lock of the key: whoever removes it finds it here, or there. */
+    private void givenUp(@Nullable PageKey key, @Nullable Page page, RemovalCause cause) {
+        if (key != null && page != null && cause == RemovalCause.SIZE && page.isUnread()) {
+            spared.add(page);
+            unread.put(key, page);
+        }
     }
 
     private void removed(@Nullable PageKey key, @Nullable Page page, RemovalCause cause) {
@@ -51,7 +67,9 @@ final class Share {
         if (cause == RemovalCause.SIZE && maximum == rule.quotaBytes()) {
             quotaEvictions.increment();
         }
-        if (!moving.contains(page) && page.condemn()) {
+        if (spared.remove(page)) {
+            unread.trim();
+        } else if (!moving.contains(page) && page.condemn()) {
             evicted.increment();
         }
     }
@@ -82,6 +100,7 @@ final class Share {
     void setMaximum(long newMaximum) {
         maximum = newMaximum;
         eviction.setMaximum(newMaximum);
+        unread.limit(unreadBytes());
     }
 
     /** Counts a page that {@link #put} brings next. */
@@ -91,12 +110,14 @@ final class Share {
 
     /** Takes a page that was announced. */
     void put(PageKey key, Page ownedPage) {
+        unread.invalidate(key);
         pages.put(key, ownedPage);
     }
 
     @Nullable
     Page peek(PageKey key) {
-        return policy.getIfPresentQuietly(key);
+        Page page = policy.getIfPresentQuietly(key);
+        return page == null ? unread.peek(key) : page;
     }
 
     void touch(PageKey key) {
@@ -105,6 +126,7 @@ final class Share {
 
     void invalidate(PageKey key) {
         pages.invalidate(key);
+        unread.invalidate(key);
     }
 
     /** Takes it out, condemned no more than it was; false where it is not here. */
@@ -112,12 +134,21 @@ final class Share {
         moving.add(page);
         boolean taken = pages.asMap().remove(key, page);
         moving.remove(page);
-        return taken;
+        return taken || unread.tryTake(key, page);
     }
 
     /** The keys, as they come and go. */
     Set<PageKey> keys() {
         return pages.asMap().keySet();
+    }
+
+    long unreadBytes() {
+        return maximum / UNREAD_PART;
+    }
+
+    /** Of pages that were given up unread. */
+    Set<PageKey> unreadKeys() {
+        return unread.keys();
     }
 
     /** Evicts at once what would be evicted soon. */
@@ -128,6 +159,7 @@ final class Share {
     void clear() {
         pages.invalidateAll();
         pages.cleanUp();
+        unread.clear();
     }
 
     /** Evicts the coldest pages that nobody leases, of at least so many bytes if there are. */
@@ -147,6 +179,6 @@ final class Share {
     }
 
     long size() {
-        return pages.estimatedSize();
+        return pages.estimatedSize() + unread.keys().size();
     }
 }

@@ -199,6 +199,10 @@ final class Shares {
         return bytes <= room;
     }
 
+    long unreadBytes() {
+        return Arrays.stream(all).mapToLong(Share::unreadBytes).sum();
+    }
+
     List<TenantShare.Use> uses() {
         List<TenantShare.Use> uses = new ArrayList<>();
         byTenant.forEach((tenant, share) -> uses

@@ -69,7 +69,8 @@ final class ReadAheadTest {
         for (long end : new long[]{SIZE, SIZE / 2, SIZE}) {
             long ahead = 0;
             for (long at = 0; at < end; at += PAGE) {
-                ReadStreams.Wanted wanted = streams.read(at, Math.min(end, at + PAGE), 8L * RUN);
+                ReadStreams.Wanted wanted = streams.read(at, Math.min(end, at + PAGE), 8L * RUN,
+                        _ -> true);
                 ahead += wanted == null ? 0 : wanted.stretch().to() - wanted.stretch().from();
             }
             // All but the first reads of each pass: what was fetched for the one before may be
@@ -88,6 +89,50 @@ final class ReadAheadTest {
             assertThat(ahead(rig)).isLessThanOrEqualTo(FIRST_WINDOW + PAGE + 4 * at);
         }
         assertThat(ahead(rig)).isPositive();
+    }
+
+    /** Each behind what was fetched for the one before, as who looks for something reads. */
+    @Test
+    void norDoReadsThatGoFurtherEachTimeFetchMore() {
+        CacheRig rig = CacheRig.of(leaks, 600);
+        byte[] bytes = random(1, SIZE);
+        ObjectVersion version = rig.source.put(id("a"), bytes, "1");
+        long read = 0;
+        for (long at = 0, step = 1000; at + 1000 < SIZE; at += step) {
+            read(rig, version, bytes, at, at + 1000, ALICE);
+            read += 1000;
+            step = read <= 3000 ? 1000 : 300_000;
+            assertThat(ahead(rig)).isLessThanOrEqualTo(FIRST_WINDOW + PAGE + 4 * read);
+        }
+        assertThat(ahead(rig)).isPositive();
+    }
+
+    /** A policy that has seen what it holds often takes in nothing that was not asked for yet. */
+    @ParameterizedTest
+    @ValueSource(ints = {PAGE / 4, PAGE, RUN})
+    void whatIsFetchedIntoAFullCacheIsStillThereWhenItIsRead(int step) {
+        CacheRig rig = CacheRig.of(leaks, 600);
+        byte[] hot = random(2, 520 * PAGE);
+        ObjectVersion often = rig.source.put(id("often"), hot, "1");
+        for (int i = 0; i < 5; i++) {
+            rig.read(often, 0, hot.length).awaitBytes();
+        }
+        byte[] bytes = random(1, SIZE);
+        ObjectVersion version = rig.source.put(id("a"), bytes, "1");
+        for (long at = 0; at < SIZE; at += step) {
+            read(rig, version, bytes, at, Math.min(SIZE, at + step), ALICE);
+        }
+        rig.source.awaitAnswered();
+        long fetched = rig.source.fetches()
+                .stream()
+                .filter(fetch -> fetch.version().equals(version))
+                .mapToLong(MemorySource.Fetch::length)
+                .sum();
+        assertThat(ahead(rig)).isGreaterThan(SIZE / 2);
+        assertThat(fetched).isLessThan(SIZE * 9L / 8);
+        long before = rig.source.fetches().size();
+        rig.read(often, 0, hot.length).awaitBytes();
+        assertThat(rig.source.fetches().size() - before).as("what was often read").isLessThan(20);
     }
 
     @Test

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * that saw READY.
  */
 public final class Page implements SlotUse {
+    private static final int UNREAD = -1;
 
     private enum State {
         FILLING,
@@ -59,7 +60,8 @@ public final class Page implements SlotUse {
     private @Nullable Written written = new Written();
     private int checksum;
     /**
-     * Where the last read ended, 0 before the first; a hint, so it is not ordered with anything.
+     * Where the last read ended, 0 before the first, {@link #UNREAD} while nobody has asked for it;
+     * a hint, so it is not ordered with anything.
      */
     private int readTo;
     private volatile int count = 1;
@@ -127,9 +129,19 @@ public final class Page implements SlotUse {
         readTo = end;
     }
 
-    /** Whether the last read ended here, as a hint. */
+    /** Nobody has asked for it yet, who fills it says before others see it. */
+    public void fetchedAhead() {
+        readTo = UNREAD;
+    }
+
+    /** Whether it was fetched ahead and still has to be read, as a hint. */
+    public boolean isUnread() {
+        return readTo == UNREAD;
+    }
+
+    /** Whether the last read ended here, or this one is the first that was waited for; a hint. */
     public boolean wasReadTo(int end) {
-        return readTo == end;
+        return readTo == end || readTo == UNREAD;
     }
 
     /** Whether anyone but the owner holds it, as a hint. */
