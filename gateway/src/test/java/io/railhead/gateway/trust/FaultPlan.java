@@ -54,6 +54,7 @@ public final class FaultPlan {
         return switch (toxic) {
             case Toxic.Latency(Duration delay) -> delay.compareTo(SHORT) <= 0;
             case Toxic.LateRequest(Duration delay) -> delay.compareTo(SHORT) <= 0;
+            case Toxic.Interim(_, Duration between) -> between.compareTo(SHORT) <= 0;
             case Toxic.Stall(_, Duration time) -> time.compareTo(SHORT) <= 0;
             case Toxic.Slicer(int bytes, Duration between) ->
                 bytes >= FEW_SLICES && between.isZero();

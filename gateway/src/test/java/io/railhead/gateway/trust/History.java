@@ -133,7 +133,7 @@ public final class History {
             return new Toxic.CorruptByte(random.nextInt(MAX_BYTES));
         }
         int bytes = 1 + random.nextInt(40_000);
-        return switch (random.nextInt(17)) {
+        return switch (random.nextInt(18)) {
             case 0 -> new Toxic.Latency(Duration.ofMillis(random.nextInt(50)));
             case 1 -> new Toxic.LateRequest(Duration.ofMillis(random.nextInt(100)));
             case 2 -> new Toxic.Slicer(1 + random.nextInt(5000), Duration.ZERO);
@@ -156,6 +156,8 @@ public final class History {
             case 13 -> new Toxic.ShiftedRange(1 + random.nextInt(100));
             case 14 -> new Toxic.IgnoredRange();
             case 15 -> new Toxic.ChangedEtag();
+            case 16 -> new Toxic.Interim(random.nextBoolean() ? 100 : 103,
+                    Duration.ofMillis(random.nextInt(50)));
             default -> new Toxic.SlowDown();
         };
     }

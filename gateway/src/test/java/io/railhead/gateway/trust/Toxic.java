@@ -250,6 +250,16 @@ public sealed interface Toxic {
         }
     }
 
+    /** An interim answer that nobody has asked for, and the answer after a while. */
+    record Interim(int status, Duration between) implements Toxic {
+        @Override
+        public void send(byte[] head, byte[] body, Wire wire) throws IOException {
+            wire.write(("HTTP/1.1 " + status + " Interim\r\n\r\n").getBytes(ISO_8859_1));
+            pause(between);
+            Toxic.super.send(head, body, wire);
+        }
+    }
+
     /** 503 SlowDown: nothing was done. */
     record SlowDown() implements Toxic {
         @Override
