@@ -82,7 +82,7 @@ def crt(bucket, names, size):
     return read_all
 
 
-def s3torchconnector(bucket, names, size):
+def mountpoint(bucket, names, size):
     """What s3torchconnector reads by: Mountpoint's client, which is AWS's C client too."""
     from s3torchconnectorclient._mountpoint_s3_client import MountpointS3Client
 
@@ -98,6 +98,26 @@ def s3torchconnector(bucket, names, size):
         assert at == size
         return buffer
     return lambda: list(threads.map(read, names, buffers))
+
+
+def s3torchconnector(bucket, names, size):
+    """Its own readers, one thread for each object as a loader's workers are."""
+    from s3torchconnector import S3ClientConfig, S3MapDataset
+
+    config = S3ClientConfig(force_path_style=True)
+    objects = S3MapDataset.from_objects([f"s3://{bucket}/{name}" for name in names], region=REGION, endpoint=ENDPOINT,
+                                        s3client_config=config)
+    threads = concurrent.futures.ThreadPoolExecutor(len(names))
+    buffers = [memoryview(bytearray(size)) for _ in names]
+
+    def read(number, buffer):
+        reader, at = objects[number], 0
+        while at < size:
+            got = reader.readinto(buffer[at:])
+            assert got > 0
+            at += got
+        return buffer
+    return lambda: list(threads.map(read, range(len(names)), buffers))
 
 
 def wipe_ends(read):
