@@ -55,6 +55,26 @@ def test_what_cannot_be_written(wrong: Any) -> None:
         _memory.view(wrong, writable=True)
 
 
+class Holder(ctypes.Structure):
+    _fields_ = (("held", ctypes.py_object),)
+
+
+@pytest.mark.parametrize("objects", [
+    np.array([object()]), np.zeros(3, [("number", "i4"), ("inner", [("held", "O")])]),
+    np.zeros(3, [("when", "M8[s]"), ("held", "O")]), memoryview(np.array([object()])), (ctypes.py_object * 3)(), Holder()])
+@pytest.mark.parametrize("writable", [True, False])
+def test_pointers_to_objects_are_no_bytes(objects: Any, writable: bool) -> None:
+    with pytest.raises(TypeError, match="Python objects"):
+        _memory.view(objects, writable=writable)
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_numbers_of_any_type_and_name_are_bytes(writable: bool) -> None:
+    for dtype in ("?", "e", "U4", "M8[s]", [("Other", "i4"), ("O", "f8")]):
+        numbers = np.zeros(3, dtype)
+        assert _memory.view(numbers, writable=writable)[:2] == (numbers.ctypes.data, numbers.nbytes)
+
+
 def test_bytes_can_be_read() -> None:
     assert ctypes.string_at(_memory.view(b"abc", writable=False).address, 3) == b"abc"
 

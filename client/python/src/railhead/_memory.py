@@ -7,6 +7,7 @@ import fcntl
 import math
 import mmap
 import os
+import re
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -72,6 +73,7 @@ class View(NamedTuple):
 
 
 _new_view = tuple.__new__  # takes half as long as NamedTuple's own
+_FIELD_NAME = re.compile(":[^:]*:")  # in a buffer's format
 
 
 def view(buffer: Any, *, writable: bool) -> View:
@@ -86,6 +88,8 @@ def view(buffer: Any, *, writable: bool) -> View:
         except (TypeError, ValueError, BufferError):
             pass
         else:
+            if "O" in memory.format:
+                _refuse_objects(buffer)
             return _new_view(View, (_addressof(first), memory.nbytes, first, None))
     export = _Export()
     try:
@@ -94,7 +98,19 @@ def view(buffer: Any, *, writable: bool) -> View:
         if not hasattr(buffer, "__dlpack__"):
             raise TypeError(f"neither the buffer protocol nor DLPack: {type(buffer).__name__}") from None
         return _by_dlpack(buffer)
+    _refuse_objects(buffer)
     return View(export.buf or 0, export.len, export)
+
+
+def _refuse_objects(buffer: Any) -> None:
+    """Python objects lie in memory as pointers, which are nobody else's, and which the next look follows."""
+    try:
+        format_ = memoryview(buffer).format
+        has_objects = "O" in format_ and "O" in _FIELD_NAME.sub("", format_)
+    except ValueError:  # NumPy has types that a buffer's format has no letter for
+        has_objects = buffer.dtype.hasobject
+    if has_objects:
+        raise TypeError(f"a buffer of Python objects: {type(buffer).__name__}")
 
 
 def _by_dlpack(array: Any) -> View:

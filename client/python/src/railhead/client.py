@@ -190,6 +190,8 @@ class Client:
         import numpy as np
 
         kind = np.dtype(dtype)
+        if kind.hasobject:
+            raise TypeError(f"an array of Python objects: {kind}")
         nbytes = math.prod(shape if isinstance(shape, tuple) else (shape,)) * kind.itemsize
         made: np.ndarray[Any, Any] = np.ndarray(shape, kind, self._allocate(max(nbytes, 1)))
         return made
