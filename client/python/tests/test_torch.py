@@ -67,11 +67,41 @@ def test_load_safetensors(running: Rack, fabric: str, pad: int) -> None:
     got["weights"] += 1  # it is the program's memory, also after its client is closed
 
 
-@pytest.mark.parametrize("wrong", [
-    b"", b"\0" * 7, struct.pack("<Q", 1 << 60), struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 5) + b"{nope",
-    struct.pack("<Q", 60) + b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}'.ljust(60) + b"1234",
-    struct.pack("<Q", 60) + b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}'.ljust(60) + b"1234",
-    struct.pack("<Q", 60) + b'{"a":{"dtype":"F99","shape":[1],"data_offsets":[0,4]}}'.ljust(60) + b"1234"])
+def of_header(text: str | bytes, data: bytes = b"") -> bytes:
+    raw = text.encode() if isinstance(text, str) else text
+    return struct.pack("<Q", len(raw)) + raw + data
+
+
+def entry(begin: Any, end: Any, shape: Any = "[1]", kind: str = "F32") -> str:
+    return f'{{"dtype":"{kind}","shape":{shape},"data_offsets":[{begin},{end}]}}'
+
+
+WRONG = {
+    "nothing": b"", "no length": b"\0" * 7, "length of no file": struct.pack("<Q", 1 << 60), "no object": of_header("[]"),
+    "no JSON": of_header("{nope"), "deep": of_header("[" * 100_000), "UTF-16": of_header("{}".encode("utf-16")),
+    "too short for its shape": of_header(f'{{"a":{entry(0, 4, "[2]")}}}', b"1234"),
+    "behind the end": of_header(f'{{"a":{entry(4, 8)}}}', b"1234"),
+    "unknown type": of_header(f'{{"a":{entry(0, 4, kind="F99")}}}', b"1234"),
+    "overlap": of_header(f'{{"a":{entry(0, 4)},"b":{entry(2, 6)}}}', b"123456"),
+    "alias": of_header(f'{{"a":{entry(0, 4)},"b":{entry(0, 4)}}}', b"1234"),
+    "hole": of_header(f'{{"a":{entry(0, 4)},"b":{entry(5, 9)}}}', b"123456789"),
+    "hole at the beginning": of_header(f'{{"a":{entry(1, 5)}}}', b"12345"),
+    "bytes behind": of_header(f'{{"a":{entry(0, 4)}}}', b"12345"), "bytes of nobody": of_header("{}", b"1"),
+    "twice": of_header(f'{{"a":{entry(0, 4)},"a":{entry(4, 8)}}}', b"12345678"),
+    "twice the same": of_header(f'{{"a":{entry(0, 4)},"a":{entry(0, 4)}}}', b"1234"),
+    "backwards": of_header(f'{{"a":{entry(4, 0, "[-1]")},"b":{entry(0, 4)}}}', b"1234"),
+    "negative": of_header(f'{{"a":{entry(0, 4, "[-1,-1]")}}}', b"1234"),
+    "float": of_header(f'{{"a":{entry(0, 4, "[1.0]")}}}', b"1234"),
+    "bool": of_header(f'{{"a":{entry(0, 4, "[true]")}}}', b"1234"),
+    "float offset": of_header(f'{{"a":{entry(0.0, 4)}}}', b"1234"),
+    "shape of names": of_header(f'{{"a":{entry(0, 4, "{}")}}}', b"1234"),
+    "overflow": of_header(f'{{"a":{entry(0, 0, f"[0,{1 << 63}]")}}}'),
+    "strides' overflow": of_header(f'{{"a":{entry(0, 0, f"[0,{1 << 40},{1 << 40}]")}}}'),
+    "half a byte": of_header(f'{{"a":{entry(0, 2, "[3]", "F4")}}}', b"12"),
+    "metadata of numbers": of_header('{"__metadata__":{"a":1}}'), "metadata of no names": of_header('{"__metadata__":[]}')}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG.keys())
 def test_what_is_no_safetensors_file(running: Rack, wrong: bytes) -> None:
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/wrong.safetensors", wrong)
@@ -79,14 +109,34 @@ def test_what_is_no_safetensors_file(running: Rack, wrong: bytes) -> None:
             rtorch.load_safetensors("s3://data/wrong.safetensors", client=client)
 
 
+def test_tensors_in_any_order_and_empty_ones_among_them(running: Rack) -> None:
+    none = entry(4, 4, f"[0,{1 << 62}]")
+    text = f'{{"b":{entry(4, 8)},"none":{none},"a":{entry(0, 4)},"end":{entry(8, 8, "[0]")},"__metadata__":null}} \n'
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/order", of_header(text, struct.pack("<ff", 1, 2)))
+        got = rtorch.load_safetensors("s3://data/order", client=client)
+        assert rtorch.safetensors_metadata("s3://data/order", client=client) == {}
+    assert {name: list(each.shape) for name, each in got.items()} == {"a": [1], "b": [1], "none": [0, 1 << 62], "end": [0]}
+    assert (got["a"].item(), got["b"].item()) == (1, 2)
+
+
+def test_type_that_this_torch_lacks_fails_who_asks_for_it(running: Rack) -> None:
+    file = of_header(f'{{"a":{entry(3, 7)},"six":{entry(0, 3, "[2,2]", "F6_E2M3")}}}', b"123" + struct.pack("<f", 1))
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/six", file)
+        assert rtorch.load_safetensors("s3://data/six", client=client, names=["a"])["a"].item() == 1
+        for names in (None, ["six"]):
+            with pytest.raises(ValueError, match=r"^s3://data/six: six: this torch has no F6_E2M3$"):
+                rtorch.load_safetensors("s3://data/six", client=client, names=names)
+
+
 def of_bytes(kind: str, shape: list[int], data: bytes) -> bytes:
-    text = json.dumps({"a": {"dtype": kind, "shape": shape, "data_offsets": [0, len(data)]}}).encode()
-    return struct.pack("<Q", len(text)) + text + data
+    return of_header(f'{{"a":{entry(0, len(data), shape, kind)}}}', data)
 
 
-@pytest.mark.parametrize("kind", rtorch._TYPES)
+@pytest.mark.parametrize("kind", [kind for kind, (_, name) in rtorch._TYPES.items() if name])
 def test_numbers_of_every_kind_that_the_format_has(running: Rack, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    name = rtorch._TYPES[kind]
+    _, name = rtorch._TYPES[kind]
     if not hasattr(torch, name):
         monkeypatch.setattr(torch, name, {"U16": torch.int16, "U32": torch.int32, "U64": torch.int64}.get(kind, torch.uint8),
                             raising=False)

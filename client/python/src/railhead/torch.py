@@ -24,11 +24,14 @@ _MOST_HEADER = 100_000_000  # the format's own limit
 _ALIGNMENT = 64
 _BAR_AFTER_SECONDS = 2.0
 
+# What the format has: bits of a number, and what torch calls it, which has none of six bits.
 _TYPES = {
-    "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16",
-    "I32": "int32", "U32": "uint32", "F32": "float32", "F64": "float64", "I64": "int64", "U64": "uint64",
-    "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
-    "F8_E8M0": "float8_e8m0fnu", "F4": "float4_e2m1fn_x2", "C64": "complex64"}
+    "BOOL": (8, "bool"), "U8": (8, "uint8"), "I8": (8, "int8"), "I16": (16, "int16"), "U16": (16, "uint16"),
+    "F16": (16, "float16"), "BF16": (16, "bfloat16"), "I32": (32, "int32"), "U32": (32, "uint32"), "F32": (32, "float32"),
+    "F64": (64, "float64"), "I64": (64, "int64"), "U64": (64, "uint64"), "C64": (64, "complex64"),
+    "F8_E4M3": (8, "float8_e4m3fn"), "F8_E5M2": (8, "float8_e5m2"), "F8_E4M3FNUZ": (8, "float8_e4m3fnuz"),
+    "F8_E5M2FNUZ": (8, "float8_e5m2fnuz"), "F8_E8M0": (8, "float8_e8m0fnu"), "F6_E2M3": (6, ""), "F6_E3M2": (6, ""),
+    "F4": (4, "float4_e2m1fn_x2")}
 _PAIRS = {"F4"}  # the file counts numbers, torch bytes of two
 
 
@@ -43,8 +46,10 @@ def empty(client: Client, shape: int | tuple[int, ...], dtype: Any = None) -> to
 
 @dataclass(frozen=True)
 class _Tensor:
+    """As the file says: `kind` and `shape` are the format's, not torch's."""
+
     name: str
-    kind: Any
+    kind: str
     shape: tuple[int, ...]
     begin: int  # in the file's data
     end: int
@@ -67,11 +72,12 @@ def load_safetensors(url: str, device: Any = "cpu", *, client: Client | None = N
     with_client = client or connect()
     file = _read_header(with_client, url)
     wanted = file.tensors if names is None else _named(file, names)
+    forms = [_form(file, each) for each in wanted]
     runs, places, total = _lay_out(wanted)
     storage = _storage(with_client, total, torch.device(device))
     reads = [Read(url, storage[at:at + end - begin], file.data + begin) for begin, end, at in runs]
     _read(with_client, file, storage, reads, progress)
-    return {each.name: _tensor(storage, each, places[each.name]) for each in wanted}
+    return {each.name: _tensor(storage, each, places[each.name], *form) for each, form in zip(wanted, forms, strict=True)}
 
 
 def safetensors_metadata(url: str, *, client: Client | None = None) -> Mapping[str, str]:
@@ -108,34 +114,56 @@ def _read_header(client: Client, url: str) -> _File:
             raise errors.PreconditionFailed("the file changed while it was read", url=url)
         text += rest
     try:
-        header = json.loads(text)
-        metadata = header.pop("__metadata__", {})
-        tensors = tuple(_entry(name, entry, got.size - data) for name, entry in header.items())
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        tensors, metadata = _parsed(text, got.size - data)
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a safetensors file: {url}: {error}") from error
-    return _File(url, got.etag, data, tuple(sorted(tensors, key=lambda each: (each.begin, each.end))), metadata)
+    return _File(url, got.etag, data, tensors, metadata)
 
 
-def _entry(name: str, entry: Mapping[str, Any], data_bytes: int) -> _Tensor:
-    kind = getattr(torch, _TYPES.get(entry["dtype"], ""), None)
-    if kind is None:
-        raise ValueError(f"{name}: this torch has no {entry['dtype']}")
-    begin, end = entry["data_offsets"]
-    shape = _shape(entry)
-    nbytes = math.prod(shape) * torch.empty(0, dtype=kind).element_size()
-    if not 0 <= begin <= end <= data_bytes or end - begin != nbytes:
-        raise ValueError(f"{name}: bytes {begin} to {end} are no {entry['dtype']}{list(shape)}")
+def _parsed(text: bytes, data_bytes: int) -> tuple[tuple[_Tensor, ...], dict[str, str]]:
+    header = json.loads(text.decode(), object_pairs_hook=_each_once)
+    metadata = header.pop("__metadata__", None)
+    if metadata is not None and not all(isinstance(each, str) for each in metadata.values()):
+        raise ValueError("metadata that is no text")
+    tensors = sorted((_entry(name, entry) for name, entry in header.items()), key=lambda each: (each.begin, each.end))
+    if [0, *(each.end for each in tensors)] != [*(each.begin for each in tensors), data_bytes]:
+        raise ValueError("the tensors do not follow one another from the first byte to the last")
+    return tuple(tensors), metadata or {}
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name that is there twice")
+    return made
+
+
+def _entry(name: str, entry: Mapping[str, Any]) -> _Tensor:
+    kind, shape, (begin, end) = entry["dtype"], _counts(entry["shape"]), _counts(entry["data_offsets"])
+    bits, _ = _TYPES[kind]
+    # What has no numbers has strides all the same, which are to be numbers of torch's.
+    if math.prod(shape) * bits != (end - begin) * 8 or math.prod(each or 1 for each in shape) >= 1 << 63:
+        raise ValueError(f"{name}: bytes {begin} to {end} are no {kind}{list(shape)}")
     return _Tensor(name, kind, shape, begin, end)
 
 
-def _shape(entry: Mapping[str, Any]) -> tuple[int, ...]:
-    shape = tuple(entry["shape"])
-    if entry["dtype"] not in _PAIRS:
-        return shape
-    *outer, last = shape
-    if last % 2:
-        raise ValueError(f"a row of {last} numbers does not end with a byte")
-    return (*outer, last // 2)
+def _counts(numbers: Any) -> tuple[int, ...]:
+    if not isinstance(numbers, list) or any(type(each) is not int or each < 0 for each in numbers):
+        raise ValueError(f"not a list of counts: {numbers!r:.100}")
+    return tuple(numbers)
+
+
+def _form(file: _File, tensor: _Tensor) -> tuple[Any, tuple[int, ...]]:
+    """Type and shape of torch's tensor."""
+    kind, shape = getattr(torch, _TYPES[tensor.kind][1], None), tensor.shape
+    if kind is None:
+        raise ValueError(f"{file.url}: {tensor.name}: this torch has no {tensor.kind}")
+    if tensor.kind in _PAIRS:
+        *outer, last = shape
+        if last % 2:
+            raise ValueError(f"{file.url}: {tensor.name}: a row of {last} numbers does not end with a byte")
+        shape = (*outer, last // 2)
+    return kind, shape
 
 
 def _named(file: _File, names: Iterable[str]) -> tuple[_Tensor, ...]:
@@ -169,8 +197,8 @@ def _storage(client: Client, nbytes: int, device: torch.device) -> torch.Tensor:
     return torch.empty(max(nbytes, 1), dtype=torch.uint8, device=device)
 
 
-def _tensor(storage: torch.Tensor, tensor: _Tensor, at: int) -> torch.Tensor:
+def _tensor(storage: torch.Tensor, tensor: _Tensor, at: int, kind: Any, shape: tuple[int, ...]) -> torch.Tensor:
     data = storage[at:at + tensor.end - tensor.begin]
-    if at % torch.empty(0, dtype=tensor.kind).element_size():
+    if at % torch.empty(0, dtype=kind).element_size():
         data = data.clone()  # the file has it where no such number may lie
-    return data.view(tensor.kind).view(tensor.shape)
+    return data.view(kind).view(shape)
