@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from conftest import KEYS
+from conftest import KEYS, ScriptedStore
 
 import railhead
 
@@ -22,3 +23,23 @@ def test_array_of_objects_is_none_that_a_gateway_writes(nowhere: railhead.Client
     for dtype in ("O", [("number", "i4"), ("held", "O")]):
         with pytest.raises(TypeError, match="Python objects"):
             nowhere.empty(3, dtype)
+
+
+@pytest.mark.parametrize(("start", "length", "kind"), [
+    (1 << 63, None, ValueError), ((1 << 64) + 5, None, ValueError), (-1, None, ValueError), (0, -1, ValueError),
+    (1.5, None, TypeError), ("1", None, TypeError), (0, 1.5, TypeError), (0, "1", TypeError)])
+def test_spans_that_no_object_has(nowhere: railhead.Client, start: Any, length: Any, kind: type[Exception]) -> None:
+    calls: list[Callable[[], Any]] = [lambda: nowhere.get("s3://b/k", start=start, length=length),
+                                      lambda: nowhere.get_into("s3://b/k", bytearray(9), start=start, length=length)]
+    for call in calls:
+        with pytest.raises(kind):
+            call()
+
+
+def test_spans_in_numpys_integers(scripted: ScriptedStore) -> None:
+    np = pytest.importorskip("numpy")
+    scripted.script = lambda request: request.answer(206, b"567", Content_Range="bytes 5-7/10")
+    with scripted.client() as client:
+        buffer = bytearray(9)
+        assert client.get_into("s3://b/k", buffer, start=np.int64(5), length=np.int32(3)).length == 3
+        assert client.get("s3://b/k", start=np.int64(5), length=np.int32(3)) == buffer[:3] == b"567"

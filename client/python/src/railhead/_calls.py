@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
+from operator import index
 from typing import Any
 
 from railhead import _memory, errors
@@ -58,13 +59,18 @@ class Info:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-def _target(read: Read) -> View:
+def _span(start: int, length: int | None) -> tuple[int, int | None]:
+    """As Python's own integers: NumPy's overflow where they meet an address."""
+    first, most = index(start), None if length is None else index(length)
+    if not 0 <= first < 1 << 63 or (most is not None and most < 0):
+        raise ValueError("start is not negative and less than 2**63, length not negative")
+    return first, most
+
+
+def _target(read: Read) -> tuple[View, int]:
     view = _memory.view(read.buffer, writable=True)
-    if read.start < 0 or (read.length is not None and read.length < 0):
-        raise ValueError("start and length are not negative")
-    if read.length is None:
-        return view
-    return view.part(0, min(read.length, view.nbytes))
+    start, length = _span(read.start, read.length)
+    return view if length is None else view.part(0, min(length, view.nbytes)), start
 
 
 def _piece_bytes(paths: Paths, view: View) -> int:
@@ -77,7 +83,7 @@ def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], pr
     total = 0
     for each in reads:
         if isinstance(each, Read):
-            url, view, start = each.url, _target(each), each.start
+            url, (view, start) = each.url, _target(each)
         else:
             url, buffer = each
             view, start = _memory.view(buffer, writable=True), 0
@@ -130,8 +136,7 @@ def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = 
 
 
 def _begin(want: Want) -> tuple[bytes, Get | Head | None]:
-    if want.start < 0 or (want.length is not None and want.length < 0):
-        raise ValueError("start and length are not negative")
+    _span(want.start, want.length)
     if want.length == 0:
         return b"", Head(want.url)
     nbytes = min(_FIRST_BYTES if want.length is None else want.length, PIECE_BYTES)
