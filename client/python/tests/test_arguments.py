@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -43,3 +44,27 @@ def test_spans_in_numpys_integers(scripted: ScriptedStore) -> None:
         buffer = bytearray(9)
         assert client.get_into("s3://b/k", buffer, start=np.int64(5), length=np.int32(3)).length == 3
         assert client.get("s3://b/k", start=np.int64(5), length=np.int32(3)) == buffer[:3] == b"567"
+
+
+@pytest.mark.parametrize("url", [None, 5, b"s3://b/k", ["s3://b/k"]])
+def test_what_is_no_url(nowhere: railhead.Client, url: Any) -> None:
+    for call in (nowhere.get, nowhere.head, nowhere.delete, lambda url: nowhere.get_into(url, bytearray(1)),
+                 lambda url: nowhere.put_from(url, b"x"), lambda url: list(nowhere.list(url))):
+        with pytest.raises(TypeError):
+            call(url)
+
+
+@pytest.mark.parametrize("deadline", [0, -1, math.inf, math.nan, 1e300, 1 << 22])
+def test_deadlines_that_never_come(deadline: float) -> None:
+    with pytest.raises(ValueError, match="deadline"):
+        railhead.Client("http://127.0.0.1:1", credentials=KEYS, deadline=deadline)
+
+
+def test_memory_of_no_length(nowhere: railhead.Client) -> None:
+    pytest.importorskip("numpy")
+    for nbytes in (0, -1, 1 << 63, 1 << 65):
+        with pytest.raises(ValueError, match="length"):
+            nowhere.buffer(nbytes)
+    for shape in (-1, (2, -1), (-1, -1), (1 << 40, 1 << 40)):
+        with pytest.raises(ValueError, match="not a"):
+            nowhere.empty(shape)

@@ -185,6 +185,8 @@ def test_tensors_as_buffers(running: Rack) -> None:
         assert torch.equal(registered, there)
         with pytest.raises(BufferError, match="contiguous"):
             client.get_into("s3://data/tensor", plain.t())
+        with pytest.raises(ValueError, match="not a shape"):
+            rtorch.empty(client, (-1, -4))
 
 
 def test_objects(environment: Rack) -> None:

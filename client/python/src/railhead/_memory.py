@@ -222,9 +222,17 @@ class Regions:
         return Regions(each for each in self._regions if each is not region)
 
 
+def count_of(shape: int | tuple[int, ...]) -> int:
+    """Numbers in an array of that shape."""
+    dimensions = shape if isinstance(shape, tuple) else (shape,)
+    if any(each < 0 for each in dimensions):
+        raise ValueError(f"not a shape: {shape}")
+    return math.prod(dimensions)
+
+
 def allocate(nbytes: int, shared: bool) -> tuple[Any, Region]:
     """A zeroed array of bytes, page-aligned, and its region. Shared memory fits every fabric, anonymous memory verbs."""
-    if nbytes <= 0:
+    if not 0 < nbytes < 1 << 63:
         raise ValueError(f"not a length of memory: {nbytes}")
     descriptor = _sealed(nbytes) if shared else None
     try:

@@ -17,6 +17,7 @@ from railhead import errors
 
 FABRICS = ("auto", "verbs", "loopback", "http")
 PUT_BYTES = 16 << 20  # of one PUT at most, which goes through the ring in one piece
+_MOST_SECONDS = 1 << 22  # the library's milliseconds have 32 bits
 _MARKS = os.urandom(16)
 
 
@@ -65,8 +66,8 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
            ca: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
     if fabric not in FABRICS:
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
-    if deadline <= 0 or in_flight < 1 or ring < PUT_BYTES:
-        raise ValueError("deadline and in_flight are more than 0, ring at least 16 MiB")
+    if not 0 < deadline < _MOST_SECONDS or in_flight < 1 or ring < PUT_BYTES:
+        raise ValueError(f"deadline and in_flight are more than 0, deadline less than {_MOST_SECONDS}, ring at least 16 MiB")
     try:
         aws = botocore.session.Session(profile=profile)
         return Settings(
@@ -98,6 +99,8 @@ def _endpoint(named: str | None, aws: Any) -> str:
 
 def split(url: str, *, with_key: bool = True) -> tuple[str, str]:
     """Bucket and key of s3://bucket/key or railhead://bucket/key."""
+    if not isinstance(url, str):
+        raise TypeError(f"not a URL: {url!r}")
     scheme, mark, rest = url.partition("://")
     bucket, _, key = rest.partition("/")
     if not mark or scheme not in ("s3", "railhead") or not bucket or "\0" in rest or (with_key and not key):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -192,7 +191,7 @@ class Client:
         kind = np.dtype(dtype)
         if kind.hasobject:
             raise TypeError(f"an array of Python objects: {kind}")
-        nbytes = math.prod(shape if isinstance(shape, tuple) else (shape,)) * kind.itemsize
+        nbytes = _memory.count_of(shape) * kind.itemsize
         made: np.ndarray[Any, Any] = np.ndarray(shape, kind, self._allocate(max(nbytes, 1)))
         return made
 

@@ -1,4 +1,4 @@
-"""What a call can fail with. Mistakes in arguments are ValueError and TypeError."""
+"""What a call can fail with. Mistakes in arguments are ValueError, TypeError and, of memory, BufferError."""
 
 from __future__ import annotations
 

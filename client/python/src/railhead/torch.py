@@ -13,6 +13,7 @@ import torch
 from railhead import errors
 from railhead._calls import Read
 from railhead._datasets import Objects, Records, Shards
+from railhead._memory import count_of
 from railhead._progress import Progress, reporting
 from railhead.client import Client, connect
 
@@ -38,10 +39,9 @@ _PAIRS = {"F4"}  # the file counts numbers, torch bytes of two
 def empty(client: Client, shape: int | tuple[int, ...], dtype: Any = None) -> torch.Tensor:
     """A zeroed CPU tensor in memory that the gateway can reach."""
     kind = dtype or torch.get_default_dtype()
-    dimensions = shape if isinstance(shape, tuple) else (shape,)
-    nbytes = math.prod(dimensions) * torch.empty(0, dtype=kind).element_size()
+    nbytes = count_of(shape) * torch.empty(0, dtype=kind).element_size()
     memory = torch.frombuffer(client.buffer(max(nbytes, 1)), dtype=torch.uint8)
-    return memory[:nbytes].view(kind).view(dimensions)
+    return memory[:nbytes].view(kind).view(shape)
 
 
 @dataclass(frozen=True)
