@@ -1,5 +1,6 @@
 """python -m railhead, and what README.md says."""
 
+import importlib.util
 import json
 import os
 import re
@@ -48,6 +49,14 @@ def test_bench(environment: Rack, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--plot" not in words or (tmp_path / "plot.svg").read_text().startswith("<?xml")
     with railhead.Client() as client:
         assert not list(client.list("s3://data/bench")), "it leaves nothing"
+
+
+def test_plot_that_cannot_be_drawn_is_told_before_anything_is_measured(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(_bench, "measure", lambda *_: pytest.fail("it measures"))
+    assert __main__.main(["bench", "s3://data/bench", "--plot", "plot.svg"]) == 2
+    assert capsys.readouterr().err.startswith("railhead: --plot needs matplotlib")
 
 
 def test_bench_finds_bytes_that_are_wrong(environment: Rack) -> None:

@@ -35,6 +35,8 @@ def _report() -> int:
 
 
 def _run_bench(arguments: argparse.Namespace) -> int:
+    if arguments.plot:
+        _bench.require_matplotlib()
     sizes = [_bench.size_of(each) for each in arguments.sizes.split(",")]
     rows = _bench.measure(arguments.url, sizes, arguments.in_flight, arguments.seconds, arguments.store)
     print(_bench.table(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
 import secrets
@@ -138,6 +139,11 @@ def table(rows: list[Row]) -> str:
 
 def write_json(rows: list[Row], file: Path) -> None:
     file.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+
+
+def require_matplotlib() -> None:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ValueError("--plot needs matplotlib: pip install matplotlib")
 
 
 def plot(rows: list[Row], file: Path) -> None:
