@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from conftest import KEYS, Request, ScriptedStore
+from conftest import COMPLETED, KEYS, UPLOAD, Request, ScriptedStore, take_uploads
 
 import railhead
 
@@ -35,6 +35,39 @@ def test_read_that_always_breaks_off_is_a_lost_connection(scripted: ScriptedStor
     with scripted.client() as client, pytest.raises(railhead.ConnectionLost):
         client.get("s3://b/k")
     assert len(scripted.asked) == 3
+
+
+class NoStore(Request):
+    """Answers 200 to everything, and says nothing of objects."""
+
+    def send_header(self, keyword: str, value: str) -> None:
+        if keyword != "ETag":
+            super().send_header(keyword, value)
+
+
+def test_answer_of_what_is_no_store(scripted: ScriptedStore) -> None:
+    scripted.RequestHandlerClass = NoStore
+    scripted.script = lambda request: request.answer(body=b"hello" if request.command == "GET" else b"")
+    with scripted.client() as client:
+        for call in (lambda: client.get("s3://b/k"), lambda: client.get_into("s3://b/k", bytearray(9)),
+                     lambda: client.put_from("s3://b/k", b"x"), lambda: client.head("s3://b/k")):
+            with pytest.raises(railhead.StoreError, match="s3://b/k: the answer has no ETag"):
+                call()
+
+
+def test_upload_whose_answers_say_nothing(scripted: ScriptedStore) -> None:
+    answers = {"UploadId": (b"<InitiateMultipartUploadResult/>", COMPLETED),
+               "ETag": (UPLOAD, b"<CompleteMultipartUploadResult/>")}
+    for missing, (created, completed) in answers.items():
+        def take(request: Request, created: bytes = created, completed: bytes = completed) -> None:
+            if request.command == "POST":
+                request.answer(body=created if request.path.endswith("?uploads") else completed)
+            else:
+                take_uploads(request)
+
+        scripted.script = take
+        with scripted.client() as client, pytest.raises(railhead.StoreError, match=f"the answer has no {missing}"):
+            client.put_from("s3://b/k", bytes(17 << 20))
 
 
 def test_object_without_bytes_is_sent_without_asking(scripted: ScriptedStore) -> None:

@@ -12,6 +12,7 @@ from operator import index
 from typing import Any
 
 from railhead import _memory, errors
+from railhead._http import said
 from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, stored
 from railhead._memory import View
 from railhead._paths import Paths
@@ -223,7 +224,7 @@ class Upload:
         return job.etags
 
     def create(self) -> None:
-        self.upload_id = self._call("create_multipart_upload", **stored(self.headers))["UploadId"]
+        self.upload_id = said(self._call("create_multipart_upload", **stored(self.headers)), "UploadId", self.url)
 
     def complete(self, etags: Mapping[int, str]) -> None:
         """What fails is aborted, unless it may have been done, or may still be."""
@@ -236,7 +237,7 @@ class Upload:
         except BaseException:
             self.abort()
             raise
-        self.etag, self.version_id = answer["ETag"], answer.get("VersionId")
+        self.etag, self.version_id = said(answer, "ETag", self.url), answer.get("VersionId")
 
     def abort(self) -> None:
         # What is raised is why it is aborted.

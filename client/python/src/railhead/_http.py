@@ -148,8 +148,8 @@ class PlainS3:
                 return read(tries + 1)
             content_range = answer.get("ContentRange", "")
             size = int(content_range.rpartition("/")[2]) if content_range else answer["ContentLength"]
-            return Outcome(status=answer["ResponseMetadata"]["HTTPStatusCode"], moved=moved, size=size, etag=answer["ETag"],
-                           version_id=answer.get("VersionId", ""))
+            return Outcome(status=answer["ResponseMetadata"]["HTTPStatusCode"], moved=moved, size=size,
+                           etag=said(answer, "ETag", url), version_id=answer.get("VersionId", ""))
         return _outcome(url, read)
 
     def head(self, url: str, bucket: str, key: str) -> Outcome:
@@ -158,9 +158,10 @@ class PlainS3:
             headers = {"content-type": answer.get("ContentType", "")}
             headers.update({f"x-amz-meta-{name}": value for name, value in answer.get("Metadata", {}).items()})
             return Outcome(
-                status=200, size=answer["ContentLength"], etag=answer["ETag"], version_id=answer.get("VersionId", ""),
+                status=200, size=said(answer, "ContentLength", url), etag=said(answer, "ETag", url),
+                version_id=answer.get("VersionId", ""),
                 headers="".join(f"{name}: {value}\n" for name, value in headers.items()),
-                last_modified_millis=int(answer["LastModified"].timestamp() * 1000))
+                last_modified_millis=int(said(answer, "LastModified", url).timestamp() * 1000))
         return _outcome(url, ask)
 
     def put(self, url: str, memory: View, operation: str, **arguments: Any) -> Outcome:
@@ -170,7 +171,7 @@ class PlainS3:
             # For a stream botocore asks first (Expect), of no bytes, too: after that the gateway may close the connection.
             body = {"Body": _Body(memory)} if memory.nbytes else {}
             answer = getattr(client, operation)(**body, ContentLength=memory.nbytes, **_present(arguments))
-            return Outcome(status=200, moved=memory.nbytes, size=memory.nbytes, etag=answer["ETag"],
+            return Outcome(status=200, moved=memory.nbytes, size=memory.nbytes, etag=said(answer, "ETag", url),
                            version_id=answer.get("VersionId", ""))
         return _outcome(url, write, unknown=operation == "put_object")
 
@@ -184,6 +185,14 @@ class PlainS3:
         for name in ("_tries_thrice", "_tries_once"):
             if name in self.__dict__:
                 self.__dict__[name].close()
+
+
+def said(answer: dict[str, Any], name: str, url: str) -> Any:
+    """What every store says, and what is none may not."""
+    if name not in answer:
+        raise errors.StoreError(f"the answer has no {name}", url=url,
+                                status=answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    return answer[name]
 
 
 def _present(arguments: dict[str, Any]) -> dict[str, Any]:
