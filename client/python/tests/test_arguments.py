@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from conftest import KEYS, ScriptedStore
+from conftest import KEYS, Rack, ScriptedStore
 
 import railhead
 
@@ -68,3 +68,13 @@ def test_memory_of_no_length(nowhere: railhead.Client) -> None:
     for shape in (-1, (2, -1), (-1, -1), (1 << 40, 1 << 40)):
         with pytest.raises(ValueError, match="not a"):
             nowhere.empty(shape)
+
+
+@pytest.mark.parametrize("fabric", ["loopback", "http"])
+def test_metadata_that_stores_mangle(running: Rack, fabric: str) -> None:
+    with running.client(fabric=fabric) as client:
+        for metadata in ({"name": "é"}, {"é": "value"}, {"name": "two\nlines"}):
+            with pytest.raises(ValueError, match="ASCII"):
+                client.put_from("s3://data/mangled", b"x", metadata=metadata)
+        with pytest.raises(ValueError, match="ASCII"):
+            client.put_from("s3://data/mangled", b"x", content_type="té/xt")

@@ -252,8 +252,9 @@ def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | 
     headers = {f"x-amz-meta-{name.lower()}": value for name, value in (metadata or {}).items()}
     if content_type:
         headers["content-type"] = content_type
-    if any(mark in text for line in headers.items() for text in line for mark in "\r\n\0"):
-        raise ValueError("content type and metadata are one line each")
+    # Others a store mangles, each in its own way, and botocore refuses.
+    if any(not text.isascii() or mark in text for line in headers.items() for text in line for mark in "\r\n\0"):
+        raise ValueError("content type and metadata are one line of ASCII each")
     with reporting(progress, view.nbytes, "write") as tell:
         transfer = Transfer(paths, box, tell)
         if view.nbytes <= PUT_BYTES:
