@@ -1,5 +1,6 @@
 """railhead:// and s3:// in pandas, pyarrow, zarr and Hugging Face datasets."""
 
+import errno
 import sys
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def test_files(fs: Any, tree: str) -> None:
             for at in range(0, nbytes, 3 * MIB):
                 file.write(data[at:at + 3 * MIB])
         assert fs.cat(f"{tree}/written") == data
-    with pytest.raises(railhead.PreconditionFailed), fs.open(f"{tree}/written", "xb") as file:
+    with pytest.raises(FileExistsError), fs.open(f"{tree}/written", "xb") as file:
         file.write(b"other")
     with pytest.raises(ValueError, match="ab"):
         fs.open(f"{tree}/written", "ab")
@@ -142,10 +143,40 @@ def test_other_secrets_are_another_filesystem() -> None:
     assert "first" not in repr(railhead.Credentials("AKID", "first"))
 
 
+@pytest.mark.parametrize("nbytes", [1, 20 * MIB])
+def test_object_that_comes_while_it_is_written(fs: Any, tree: str, nbytes: int) -> None:
+    file = fs.open(f"{tree}/new", "xb")
+    file.write(bytes(nbytes))
+    fs.pipe(f"{tree}/new", b"other")
+    with pytest.raises(FileExistsError):
+        file.close()
+    assert fs.cat(f"{tree}/new") == b"other"
+    with pytest.raises(FileExistsError):
+        fs.pipe_file(f"{tree}/new", b"mine", mode="create")
+
+
+def test_object_that_is_not_there_is_not_removed(fs: Any, tree: str) -> None:
+    with pytest.raises(FileNotFoundError):
+        fs.rm([f"{tree}/a", f"{tree}/none"])
+    assert fs.exists(f"{tree}/a")
+    fs.rm(f"{tree}/a")
+    assert not fs.exists(f"{tree}/a")
+    fs.rm(tree, recursive=True, maxdepth=2)
+    assert not fs.exists(tree)
+
+
 def test_buckets(fs: Any) -> None:
     fs.mkdir("of-fsspec")
     assert fs.exists("of-fsspec")
     fs.makedirs("of-fsspec", exist_ok=True)
+    for make in (fs.mkdir, fs.makedirs):
+        with pytest.raises(FileExistsError):
+            make("of-fsspec")
+    fs.pipe("of-fsspec/k", b"x")
+    with pytest.raises(OSError, match="of-fsspec") as caught:
+        fs.rmdir("of-fsspec")
+    assert caught.value.errno == errno.ENOTEMPTY
+    fs.rm("of-fsspec/k")
     fs.rmdir("of-fsspec")
     assert not fs.exists("of-fsspec")
 

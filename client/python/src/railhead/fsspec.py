@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +114,8 @@ class RailheadFileSystem(AbstractFileSystem):
               cache_options: Mapping[str, Any] | None = None, **options: Any) -> RailheadFile:
         if mode not in ("rb", "wb", "xb"):
             raise ValueError(f"objects are read or written whole, not opened as {mode!r}")
+        if mode == "xb" and self.exists(path):  # what comes meanwhile is found when it is stored
+            raise _os_error(errno.EEXIST, path)
         file = RailheadFile(self, path, mode, block_size or _PART_BYTES, autocommit, cache_options=cache_options, **options)
         if mode == "rb" and file.details["type"] == "directory":
             raise IsADirectoryError(path)
@@ -152,7 +157,8 @@ class RailheadFileSystem(AbstractFileSystem):
     # ---- Writing ----
 
     def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **_: Any) -> None:
-        self.client.put_from(self._url(path), value, if_none_match=mode == "create")
+        with _only_new(mode == "create", path):
+            self.client.put_from(self._url(path), value, if_none_match=mode == "create")
 
     def put_file(self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **_: Any) -> None:
         if Path(lpath).is_dir():
@@ -163,7 +169,7 @@ class RailheadFileSystem(AbstractFileSystem):
             if not size:
                 self.pipe_file(rpath, b"", mode)
                 return
-            with mmap.mmap(local.fileno(), size, access=mmap.ACCESS_READ) as memory:
+            with mmap.mmap(local.fileno(), size, access=mmap.ACCESS_READ) as memory, _only_new(mode == "create", rpath):
                 self.client.put_from(self._url(rpath), memory, if_none_match=mode == "create",
                                      progress=callback.relative_update)
 
@@ -176,17 +182,15 @@ class RailheadFileSystem(AbstractFileSystem):
                              CopySource={"Bucket": from_bucket, "Key": from_key})
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
-        if not recursive or maxdepth is not None:
-            super().rm(path, recursive=recursive, maxdepth=maxdepth)
-            return
-        names = self.expand_path(path)
+        is_whole = recursive and maxdepth is None
+        names = self.expand_path(path, recursive=recursive and not is_whole, maxdepth=maxdepth)
         for name in names:
-            if not self.exists(name):
-                raise FileNotFoundError(name)
-        for name in names:
-            # By their keys, some of which are no paths: those of folders' markers.
-            for info in list(self.client.list(self._url(name) + "/")):
-                self.client.delete(info.url)
+            self.info(name)  # a store deletes what is not there, too
+        for name in reversed(names):
+            if is_whole:
+                # By their keys, some of which are no paths: those of folders' markers.
+                for info in list(self.client.list(self._url(name) + "/")):
+                    self.client.delete(info.url)
             self.rm_file(name)
 
     def rm_file(self, path: str) -> None:
@@ -200,7 +204,8 @@ class RailheadFileSystem(AbstractFileSystem):
         """Only buckets are made: folders are what keys have in common."""
         name = self._strip_protocol(path)
         if name and "/" not in name:
-            self.client.call(self._url(name), "create_bucket", Bucket=name)
+            with _refused(path, errno.EEXIST, "BucketAlreadyOwnedByYou", "BucketAlreadyExists"):
+                self.client.call(self._url(name), "create_bucket", Bucket=name)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         name = self._strip_protocol(path)
@@ -210,7 +215,8 @@ class RailheadFileSystem(AbstractFileSystem):
     def rmdir(self, path: str) -> None:
         name = self._strip_protocol(path)
         if "/" not in name:
-            self.client.call(self._url(name), "delete_bucket", Bucket=name)
+            with _refused(path, errno.ENOTEMPTY, "BucketNotEmpty"):
+                self.client.call(self._url(name), "delete_bucket", Bucket=name)
 
 
 class RailheadFile(AbstractBufferedFile):
@@ -262,10 +268,11 @@ class RailheadFile(AbstractBufferedFile):
         if self._is_discarded:
             raise errors.Cancelled("the file was discarded", url=url)
         upload, self._upload = self._upload, None
-        if upload is None:
-            self.fs.client.put_from(url, self.buffer.getbuffer(), if_none_match=self.mode == "xb")
-        else:
-            upload.complete(self._etags)
+        with _only_new(self.mode == "xb", self.path):
+            if upload is None:
+                self.fs.client.put_from(url, self.buffer.getbuffer(), if_none_match=self.mode == "xb")
+            else:
+                upload.complete(self._etags)
 
     def discard(self) -> None:
         self._is_discarded = self.closed = True
@@ -287,6 +294,32 @@ def _client_options(options: dict[str, Any]) -> dict[str, Any]:
     if unknown:
         raise ValueError(f"no such option: {', '.join(sorted(unknown))}")
     return named
+
+
+def _os_error(number: int, path: str) -> OSError:
+    """Of the class that Python has for the number."""
+    return OSError(number, os.strerror(number), path)
+
+
+@contextmanager
+def _only_new(is_wanted: bool, path: str) -> Iterator[None]:
+    try:
+        yield
+    except errors.PreconditionFailed as error:
+        if not is_wanted:
+            raise
+        raise _os_error(errno.EEXIST, path) from error
+
+
+@contextmanager
+def _refused(path: str, number: int, *codes: str) -> Iterator[None]:
+    """What the store answers with one of `codes`, as files' errors."""
+    try:
+        yield
+    except errors.StoreError as error:
+        if error.code not in codes:
+            raise
+        raise _os_error(number, path) from error
 
 
 def _path(url: str) -> str:
