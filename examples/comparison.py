@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import signal
@@ -139,6 +140,36 @@ def size(text: str) -> int:
     return int(number[1]) * UNITS[number[2].upper()]
 
 
+def seconds(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"not a time: {text!r}")
+    return number
+
+
+def seed(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(f"not a seed: {text!r}")
+    return number
+
+
+# These two are asked of the machine at once: what is measured in vain took minutes.
+
+
+def process(text: str) -> int:
+    if not Path(f"/proc/{int(text)}/stat").exists():
+        raise argparse.ArgumentTypeError(f"no process {text}")
+    return int(text)
+
+
+def new_file(text: str) -> Path:
+    file = Path(text)
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"cannot be written: {text}")
+    return file
+
+
 def parse(example: str, doc: str, nbytes: str, arguments: Sequence[str]) -> Options:
     environment = os.environ.get
     parser = argparse.ArgumentParser(prog=example, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -148,14 +179,14 @@ def parse(example: str, doc: str, nbytes: str, arguments: Sequence[str]) -> Opti
     add("--store", metavar="URL", default=environment("RAILHEAD_STORE"),
         help="the store behind it, for a row of its own; else RAILHEAD_STORE, else that row is left out")
     add("--store-profile", metavar="NAME", help="the AWS profile with the store's key, where that is another one")
-    add("--gateway-pid", metavar="PID", type=int, default=environment("RAILHEAD_GATEWAY_PID"),
+    add("--gateway-pid", metavar="PID", type=process, default=environment("RAILHEAD_GATEWAY_PID"),
         help="of a gateway on this host: a column on its processor time; else RAILHEAD_GATEWAY_PID")
     add("--bucket", default="railhead-examples", help="made where there is none; default %(default)s")
     add("--fabric", choices=["auto", "loopback", "verbs", "http"], default="auto", help="default %(default)s")
     add("--bytes", dest="nbytes", type=size, default=nbytes, metavar="SIZE", help="of data, such as 64MiB; default %(default)s")
-    add("--seconds", type=float, default=5.0, help="of measuring for each table, at least two passes; default %(default)s")
-    add("--seed", type=int, default=1, help="of data and order; default %(default)s")
-    add("--json", type=Path, metavar="FILE", help="the figures, for programs")
+    add("--seconds", type=seconds, default=5.0, help="of measuring for each table, at least two passes; default %(default)s")
+    add("--seed", type=seed, default=1, help="of data and order; default %(default)s")
+    add("--json", type=new_file, metavar="FILE", help="the figures, for programs")
     options = parser.parse_args(arguments)
     if not options.endpoint:
         parser.error("no gateway: give --endpoint, or start this by examples/run, which starts one")

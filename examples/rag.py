@@ -86,6 +86,11 @@ def run(ask: Any, collection: Collection, queries: np.ndarray) -> Way:
     return way
 
 
+def ask_for(count: int, random: np.random.Generator) -> np.ndarray:
+    """Each query's candidates, no two of which are one."""
+    return np.stack([random.choice(count, CANDIDATES, replace=False) for _ in range(QUERIES)])
+
+
 def work(site: Site) -> None:
     count = max(CANDIDATES, site.options.nbytes // VECTOR_BYTES)
     vectors = site.random.standard_normal((count, DIMENSION), np.float32)
@@ -95,7 +100,7 @@ def work(site: Site) -> None:
         site.write(name, shard)
     print(f"{count} vectors of {DIMENSION} float32 in {-(-count // SHARD_VECTORS)} objects; each query reads {CANDIDATES}")
 
-    queries = site.random.integers(count, size=(QUERIES, CANDIDATES))
+    queries = ask_for(count, site.random)
     with ThreadPoolExecutor(CANDIDATES) as threads:
         ways = {"railhead": by_railhead(site, collection, queries)}
         for name, s3 in site.plain.items():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import torch
 
 import comparison
 import measuring
+import rag
 import training
 from measuring import GIB, MIB, Pass, Row, Stopwatch, Wrong
 
@@ -129,6 +132,28 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         comparison.size(text)
 
 
+@pytest.mark.parametrize("wrong", [
+    "--seed=-1", "--seed=x", "--seconds=nan", "--seconds=inf", "--seconds=-1", "--bytes=0", "--gateway-pid=999999999",
+    "--gateway-pid=-1", "--json=/nowhere/x.json", "--json=/proc"])
+def test_what_is_wrong_is_told_in_a_line_before_anything_is_measured(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        comparison.parse("rag", "", "1MiB", ["--endpoint=http://127.0.0.1:1", wrong])
+    assert left.value.code == 2
+    assert f"argument {wrong.partition('=')[0]}: " in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_options_as_they_are_meant(tmp_path: Path) -> None:
+    words = [f"--gateway-pid={os.getpid()}", f"--json={tmp_path}/new.json", "--seconds=0", "--seed=0"]
+    options = comparison.parse("rag", "", "1MiB", ["--endpoint=http://127.0.0.1:1", *words])
+    assert (options.gateway_pid, options.json, options.seconds, options.seed) == (os.getpid(), tmp_path / "new.json", 0, 0)
+
+
+def test_no_query_asks_twice_for_a_vector() -> None:
+    queries = rag.ask_for(rag.CANDIDATES, np.random.default_rng(1))
+    assert queries.shape == (rag.QUERIES, rag.CANDIDATES)
+    assert all(len(set(candidates)) == rag.CANDIDATES for candidates in queries.tolist())
+
+
 def test_an_example_without_a_gateway_says_how_one_is_started(
         monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
@@ -140,7 +165,6 @@ def test_an_example_without_a_gateway_says_how_one_is_started(
 
 
 def test_a_vector_that_is_not_the_one_asked_for_ends_the_example() -> None:
-    rag = pytest.importorskip("rag")
     vectors = np.eye(16, rag.DIMENSION, dtype=np.float32)
     collection, queries = rag.Collection(vectors), np.arange(16).reshape(2, 8)
     assert rag.run(lambda wanted: vectors[wanted], collection, queries)(Stopwatch()) == 16 * rag.VECTOR_BYTES

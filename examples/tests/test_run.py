@@ -35,3 +35,17 @@ def test_the_environment_has_the_torch_of_the_environment_that_was_named(runner:
     found = subprocess.run([tmp_path / "made/bin/python", "-c", "import torch; print(torch.__file__)"], check=True,
                            capture_output=True, text=True)
     assert found.stdout.strip() == str(tmp_path / "source/torch/__init__.py")
+
+
+@pytest.mark.parametrize(("words", "is_refused"), [
+    (["rag", "backup", "--json", "x.json"], True), (["all", "--json=x.json"], True),
+    (["rag", "backup", "--json", "{}.json"], False), (["rag", "--json", "x.json"], False), (["rag", "backup"], False)])
+def test_examples_do_not_write_into_one_file(runner: Any, monkeypatch: pytest.MonkeyPatch, words: list[str],
+                                             is_refused: bool) -> None:
+    monkeypatch.setattr(sys, "argv", ["run", *words])
+    if is_refused:
+        with pytest.raises(SystemExit) as left:
+            runner.arguments()
+        assert left.value.code == 2
+    else:
+        runner.arguments()
