@@ -117,7 +117,10 @@ RAILHEAD_PUBLIC int32_t railhead_connect(const railhead_options *options, railhe
     railhead_options known;
     struct rh_error error;
     railhead_options_init(&known, sizeof known);
-    if (!options || !session || options->struct_bytes < offsetof(railhead_options, reserved)) {
+    if (!session) {
+        return rh_report_as(RAILHEAD_ARGUMENT, "nowhere to put the session");
+    }
+    if (!options || options->struct_bytes < offsetof(railhead_options, reserved)) {
         return rh_report_as(RAILHEAD_ARGUMENT, "options are made by railhead_options_init");
     }
     memcpy(&known, options, options->struct_bytes < sizeof known ? options->struct_bytes : sizeof known);

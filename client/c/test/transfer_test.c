@@ -455,6 +455,8 @@ static void mistakes_are_the_callers_and_do_no_harm(void) {
     options.endpoint = "http://127.0.0.1:9";
     options.access_key = "a";
     CHECK(railhead_connect(&options, &session) == RAILHEAD_ARGUMENT, "half of the keys");
+    CHECK(railhead_connect(&options, NULL) == RAILHEAD_ARGUMENT && strstr(railhead_last_error(), "session"), "%s",
+          railhead_last_error());
     options.secret_key = "s";
     CHECK(railhead_connect(&options, &session) == RAILHEAD_UNAVAILABLE, "%s", railhead_last_error());
     options.fabric = 9;

@@ -61,6 +61,12 @@ def test_deadlines_that_never_come(deadline: float) -> None:
         railhead.Client("http://127.0.0.1:1", credentials=KEYS, deadline=deadline)
 
 
+@pytest.mark.parametrize("in_flight", [-1, 0, 4097, 1 << 70])
+def test_how_many_at_a_time(in_flight: int) -> None:
+    with pytest.raises(ValueError, match="in_flight"):
+        railhead.Client("http://127.0.0.1:1", credentials=KEYS, in_flight=in_flight)
+
+
 def test_memory_of_no_length(nowhere: railhead.Client) -> None:
     pytest.importorskip("numpy")
     for nbytes in (0, -1, 1 << 63, 1 << 65):
