@@ -131,6 +131,6 @@ public final class CacheControl {
     /** Whether so much more of an object can be held and nothing else goes that is not pinned. */
     public boolean hasRoomFor(ObjectId id, long bytes) {
         return (pins.covers(id) && pins.bytes() + bytes <= pins.limitBytes())
-                || index.hasRoomFor(bytes);
+                || bytes <= index.roomBytes();
     }
 }

@@ -318,9 +318,9 @@ final class PageIndex {
         return bytes;
     }
 
-    /** Whether so many bytes more would evict nothing. */
-    boolean hasRoomFor(long bytes) {
-        return shares.hasRoomFor(bytes);
+    /** So many bytes more would evict nothing. */
+    long roomBytes() {
+        return shares.roomBytes();
     }
 
     /** So much of what was fetched ahead is kept until it is read, whatever else comes. */

@@ -97,8 +97,7 @@ public final class ReadAhead {
      * Where each page that comes has another go, only so much is sure to be there when it is read.
      */
     private long window() {
-        long most = limits.windowBytes();
-        return index.hasRoomFor(most) ? most : Math.min(most, index.unreadBytes() / 2);
+        return Math.min(limits.windowBytes(), Math.max(index.roomBytes(), index.unreadBytes() / 2));
     }
 
     private boolean isThere(ObjectVersion version, long at) {

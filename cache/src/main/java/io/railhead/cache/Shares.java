@@ -190,13 +190,13 @@ final class Shares {
         donor.evictColdest(donor == share ? bytes : Math.min(bytes, donor.aboveFloor()));
     }
 
-    /** Whether so many bytes more would evict nothing, but for quotas. */
-    boolean hasRoomFor(long bytes) {
+    /** So many bytes more would evict nothing, but for quotas. */
+    long roomBytes() {
         long room = 0;
         for (Share share : all) {
             room += share.maximum() - share.bytes();
         }
-        return bytes <= room;
+        return room;
     }
 
     long unreadBytes() {
