@@ -298,9 +298,13 @@ class RdmaConformanceIT {
     private boolean stallsInTheMiddle(HttpExchange exchange) {
         try {
             exchange.getResponseHeaders().set("ETag", FakeStore.etag(OBJECT));
-            exchange.getResponseHeaders()
-                    .set("Content-Range", "bytes 0-" + (OBJECT.length - 1) + "/" + OBJECT.length);
-            exchange.sendResponseHeaders(206, OBJECT.length);
+            boolean ranged = exchange.getRequestHeaders().containsKey("Range");
+            if (ranged) {
+                exchange.getResponseHeaders()
+                        .set("Content-Range",
+                                "bytes 0-" + (OBJECT.length - 1) + "/" + OBJECT.length);
+            }
+            exchange.sendResponseHeaders(ranged ? 206 : 200, OBJECT.length);
             exchange.getResponseBody().write(OBJECT, 0, OBJECT.length / 2);
             exchange.getResponseBody().flush();
             release.await();
