@@ -31,6 +31,7 @@ final class BucketWrite implements Operation {
 
     private void ended(S3Request request, Relay.Outcome outcome) {
         cache.endBucketWrite(request.route().backend().name(),
-                String.valueOf(request.address().bucket()), ObjectWrite.outcomeOf(outcome));
+                String.valueOf(request.address().bucket()),
+                ObjectWrite.outcomeOf(request, outcome));
     }
 }

@@ -47,7 +47,7 @@ final class ObjectWrite implements Operation {
     }
 
     /** A deletion or a copy is one by its head: a store may have done it without the body. */
-    private static WriteOutcome outcomeOf(S3Request request, Relay.Outcome outcome) {
+    static WriteOutcome outcomeOf(S3Request request, Relay.Outcome outcome) {
         boolean isInTheHead = request.method().equals("DELETE")
                 || request.header("x-amz-copy-source") != null;
         return isInTheHead && outcome instanceof Relay.Outcome.Unsent
