@@ -89,7 +89,8 @@ public final class ScriptedStore implements AutoCloseable {
 
         /** Answers as given, and the connection stays. */
         static Script answer(String head, byte[] body) {
-            return (request, line) -> line.write(head + "\r\n\r\n", body);
+            return (request, line) -> line.write(head + "\r\n\r\n",
+                    request.line().startsWith("HEAD ") ? new byte[0] : body);
         }
 
         /** A complete answer of this status. */
