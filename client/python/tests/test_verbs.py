@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import KEYS, RULES, Rack, content, rack
+import rack
+from conftest import KEYS, RULES, Rack, content
 
 import railhead
 from railhead._paths import has_adapter
