@@ -95,6 +95,9 @@ final class ReadStream {
         long first = sweep ? maxWindowBytes / 4 : Math.max(FIRST_WINDOW, REACH * longest);
         windowBytes = Math.min(Math.min(maxWindowBytes, mostWindowBytes),
                 windowBytes == 0 ? first : 2 * windowBytes);
+        if (mostWindowBytes < maxWindowBytes) {
+            mostWindowBytes += FIRST_WINDOW; // what went may have gone for once
+        }
         long start = Math.max(fetchedTo, next);
         long most = start + FIRST_WINDOW + MOST_TIMES * readBytes - fetchedBytes;
         long to = Math.min(sizeBytes, next + windowBytes);

@@ -1,12 +1,13 @@
 package io.railhead.cache;
 
 import io.railhead.cache.memory.Page;
-import java.util.Queue;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -14,15 +15,16 @@ import org.jspecify.annotations.Nullable;
  * Pages that were fetched ahead and that the policy gave up before anybody had asked for them, as
  * it does where all else is read again and again. They are kept a little longer, in part of what is
  * left free for fills, until others come. Owns each page until it is removed, which condemns it.
- * Any thread; no lock.
+ *
+ * <p> Any thread. Who looks takes no lock; who changes something does, and frees nothing within it.
  */
 final class UnreadPages {
     private final LongAdder evicted;
     private final ConcurrentMap<PageKey, Page> pages = new ConcurrentHashMap<>();
-    /** In which they came; may name what is gone. */
-    private final Queue<PageKey> order = new ConcurrentLinkedQueue<>();
-    private final AtomicLong bytes = new AtomicLong();
-    private volatile long maximum;
+    /** The keys as they came. Guarded by this, as all that changes. */
+    private final Set<PageKey> order = new LinkedHashSet<>();
+    private long bytes;
+    private long maximum;
 
     /** @param evicted counts pages that were condemned here for others */
     UnreadPages(LongAdder evicted) {
@@ -30,66 +32,71 @@ final class UnreadPages {
     }
 
     void limit(long newMaximum) {
-        maximum = newMaximum;
+        synchronized (this) {
+            maximum = newMaximum;
+        }
         trim();
     }
 
-    /** Frees nothing: {@link #trim} does. */
+    /** Makes no room: {@link #trim} does. */
     void put(PageKey key, Page ownedPage) {
-        Page before = pages.put(key, ownedPage);
-        bytes.addAndGet(ownedPage.slotBytes());
-        order.add(key);
-        if (before != null) {
-            left(before);
+        invalidate(key);
+        synchronized (this) {
+            pages.put(key, ownedPage);
+            order.add(key);
+            bytes += ownedPage.slotBytes();
         }
     }
 
     /** The oldest go. */
     void trim() {
-        while (bytes.get() > maximum) {
-            PageKey oldest = order.poll();
-            if (oldest == null) {
-                return;
-            }
-            Page page = pages.remove(oldest);
-            if (page != null) {
-                left(page);
+        for (Page page : takeExcess()) {
+            if (page.condemn()) {
+                evicted.increment();
             }
         }
     }
 
-    private void left(Page page) {
-        bytes.addAndGet(-page.slotBytes());
-        if (page.condemn()) {
-            evicted.increment();
+    private synchronized List<Page> takeExcess() {
+        if (bytes <= maximum) {
+            return List.of();
         }
+        List<Page> excess = new ArrayList<>();
+        for (Iterator<PageKey> oldest = order.iterator(); bytes > maximum && oldest.hasNext();) {
+            Page page = pages.remove(oldest.next());
+            oldest.remove();
+            if (page != null) {
+                bytes -= page.slotBytes();
+                excess.add(page);
+            }
+        }
+        return excess;
     }
 
     @Nullable
     Page peek(PageKey key) {
-        return pages.isEmpty() ? null : pages.get(key);
+        return pages.get(key);
     }
 
     void invalidate(PageKey key) {
-        Page page = pages.isEmpty() ? null : pages.remove(key);
-        if (page != null) {
-            bytes.addAndGet(-page.slotBytes());
+        Page page = pages.get(key);
+        if (page != null && tryTake(key, page)) {
             page.condemn();
         }
     }
 
     /** Takes it out as it is; false where it is not here. */
-    boolean tryTake(PageKey key, Page page) {
+    synchronized boolean tryTake(PageKey key, Page page) {
         boolean taken = pages.remove(key, page);
         if (taken) {
-            bytes.addAndGet(-page.slotBytes());
+            order.remove(key);
+            bytes -= page.slotBytes();
         }
         return taken;
     }
 
     void clear() {
         pages.keySet().forEach(this::invalidate);
-        order.clear();
     }
 
     /** As they come and go. */

@@ -107,6 +107,26 @@ final class ReadAheadTest {
         assertThat(ahead(rig)).isPositive();
     }
 
+    @Test
+    void whereWhatWasFetchedGoesBeforeItIsReadLessIsFetchedForAWhile() {
+        ObjectVersion large = new ObjectVersion(id("a"), "1", "", 1L << 30);
+        ReadStreams streams = new ReadStreams(large);
+        long most = 16 * FIRST_WINDOW;
+        List<Long> before = new ArrayList<>();
+        List<Long> after = new ArrayList<>();
+        for (long at = 0; at < large.sizeBytes(); at += PAGE) {
+            boolean there = at != large.sizeBytes() / 4;
+            ReadStreams.Wanted wanted = streams.read(at, at + PAGE, most, _ -> there);
+            if (wanted != null) {
+                (at < large.sizeBytes() / 4 ? before : after)
+                        .add(wanted.stretch().to() - wanted.stretch().from());
+            }
+        }
+        assertThat(before.getLast()).isGreaterThanOrEqualTo(most / 2);
+        assertThat(after.getFirst()).isLessThanOrEqualTo(most / 4);
+        assertThat(after.get(after.size() - 2)).isGreaterThanOrEqualTo(most / 2);
+    }
+
     /** A policy that has seen what it holds often takes in nothing that was not asked for yet. */
     @ParameterizedTest
     @ValueSource(ints = {PAGE / 4, PAGE, RUN})
