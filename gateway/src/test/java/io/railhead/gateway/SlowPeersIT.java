@@ -120,23 +120,6 @@ class SlowPeersIT {
         }
     }
 
-    /** Many are accepted before the end of one that was closed is heard of. */
-    @Test
-    void aBurstOfConnectionsDrivesOutItself() {
-        try (FakeStore store = new FakeStore();
-                TestGateway gateway = gateway(store.endpoint(),
-                        "  admission: {connections: 10}\n");
-                Readers silent = new Readers(new ArrayList<>())) {
-            store.put("/b/key", OBJECT);
-            for (int i = 0; i < 300; i++) {
-                silent.all().add(new RawConnection(gateway.endpoint()));
-            }
-            TestGateway.await(() -> closed(gateway, "room") >= 290
-                    && gateway.metric("railhead_admission_in_use{what=\"connections\",}") <= 10);
-            assertThat(gateway.client("AK", "SK").get("/b/key").body()).isEqualTo(OBJECT);
-        }
-    }
-
     @Test
     void whereAllConnectionsAreAtWorkOneMoreIsClosed() {
         try (FakeStore store = new FakeStore();
