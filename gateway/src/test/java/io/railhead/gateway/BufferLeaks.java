@@ -1,0 +1,77 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetectorFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Fails each class of tests after which a buffer was collected that nobody had released. It is in
+ * force for all of them ({@code junit-platform.properties}); Netty tracks every buffer, and where
+ * it was used.
+ */
+public final class BufferLeaks implements AfterAllCallback {
+    private static final ConcurrentLinkedQueue<String> LEAKS = new ConcurrentLinkedQueue<>();
+    /** What was reachable from what was collected may take another collection. */
+    private static final int COLLECTIONS = 2;
+
+    static {
+        // Vert.x turns it off where nobody says so.
+        System.setProperty("io.netty.leakDetection.level", "paranoid");
+        ResourceLeakDetectorFactory.setResourceLeakDetectorFactory(
+                new ResourceLeakDetectorFactory() {
+                    @Override
+                    @SuppressWarnings("deprecation") // the only one that is abstract
+                    public <T> ResourceLeakDetector<T> newResourceLeakDetector(Class<T> resource,
+                            int samplingInterval, long maxActive) {
+                        return new Recording<>(resource, samplingInterval);
+                    }
+                });
+    }
+
+    private static final class Recording<T> extends ResourceLeakDetector<T> {
+        Recording(Class<?> resource, int samplingInterval) {
+            super(resource, samplingInterval);
+        }
+
+        @Override
+        protected boolean needReport() {
+            return true;
+        }
+
+        @Override
+        protected void reportTracedLeak(String resource, String records) {
+            LEAKS.add(resource + records);
+        }
+
+        @Override
+        protected void reportUntracedLeak(String resource) {
+            LEAKS.add(resource);
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        assertThat(collected()).as("buffers that nobody released").isEmpty();
+    }
+
+    /** Those of which it is known by now. */
+    static List<String> collected() {
+        for (int i = 0; i < COLLECTIONS; i++) {
+            System.gc();
+            // Netty looks at what was collected when it makes a buffer.
+            PooledByteBufAllocator.DEFAULT.directBuffer(1).release();
+        }
+        List<String> leaks = new ArrayList<>();
+        for (String leak = LEAKS.poll(); leak != null; leak = LEAKS.poll()) {
+            leaks.add(leak);
+        }
+        return leaks;
+    }
+}
