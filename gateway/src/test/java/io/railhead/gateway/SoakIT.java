@@ -17,6 +17,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.Function;
 import org.assertj.core.api.AbstractDoubleAssert;
 import org.junit.jupiter.api.Test;
@@ -26,8 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * One gateway, for as long as {@code railhead.soak.minutes} says: clients over HTTP all the time,
  * one after another by token and over the native channel, sessions that come and go, peers that are
- * killed, readers that leave, files that change, and a store that fails half of the time. Memory,
- * descriptors and latencies must be as flat at the end as they were after the first quarter.
+ * killed, readers that leave, a tenant that floods, files that change and that cannot be used, and
+ * a store that fails half of the time. Memory, descriptors and latencies must be as flat at the end
+ * as they were after the first quarter. Beside it, again and again, others are restarted, killed
+ * and given new certificates and keys.
  */
 @EnabledIfSystemProperty(named = "railhead.soak.minutes", matches = ".+", disabledReason = "deploy/soak runs it")
 class SoakIT {
@@ -39,7 +44,10 @@ class SoakIT {
     private static final int A_CYCLE = 600;
     private static final int LARGE = 8 << 20;
     private static final double MEBIBYTE = 1 << 20;
-    private static final int KILL_EVERY = 5;
+    /** Cycles; what takes longer. */
+    private static final int SELDOM = 5;
+    private static final int LIMIT = 24;
+    private static final int FLOOD = 2 * LIMIT;
     /** All of the heap is there from the start: what grows is not a heap that may grow. */
     private static final String[] WHOLE_HEAP = {"-Xms192m", "-Xmx192m", "-XX:+AlwaysPreTouch"};
     /** Compilers and allocators may still settle by so much. */
@@ -52,6 +60,9 @@ class SoakIT {
             new Toxic.Reset(0), new Toxic.Reset(70_000), new Toxic.Truncation(9),
             new Toxic.OtherLength(7), new Toxic.OtherLength(-7), new Toxic.ExtraBytes(40),
             new Toxic.ShiftedRange(16), new Toxic.IgnoredRange(), new Toxic.SlowDown());
+
+    private static final String REFUSED = "railhead_refused_total{reason=\"requests\",tenant=\"%s\",}";
+    private static final String UNUSED = "railhead_file_reloads_total{setting=\"credentials\",outcome=\"refused\",}";
 
     @TempDir
     private Path folder;
@@ -66,6 +77,7 @@ class SoakIT {
                   listen: 127.0.0.1:0
                   health: 127.0.0.1:0
                   credentials: credentials.yaml
+                  admission: {requests: %d}
                 rdma:
                   loopback:
                     socket: loopback.sock
@@ -79,19 +91,25 @@ class SoakIT {
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(store.endpoint()));
+                """.formatted(LIMIT, store.endpoint()));
     }
 
     /** Another file each time, the same meaning for who asks here. */
     private void credentials(int change) throws IOException {
-        Path next = Files.writeString(folder.resolve("credentials.next"), """
+        credentials("""
                 principals:
                   - name: trainer
                     keys: [{access_key: AK, secret_key: SK}]
                     rdma_put: true
+                  - name: flooder
+                    keys: [{access_key: FLOOD, secret_key: flood-secret}]
                   - name: guest-%d
                     keys: [{access_key: GUEST%d, secret_key: guest-secret}]
                 """.formatted(change, change));
+    }
+
+    private void credentials(String content) throws IOException {
+        Path next = Files.writeString(folder.resolve("credentials.next"), content);
         Files.move(next, folder.resolve("credentials.yaml"), StandardCopyOption.ATOMIC_MOVE);
     }
 
@@ -101,19 +119,26 @@ class SoakIT {
         List<Sample> samples = new ArrayList<>();
         try (FakeStore store = new FakeStore();
                 FaultProxy proxy = FaultProxy.before(store.endpoint());
-                GatewayProcess running = GatewayProcess.start(config(proxy), WHOLE_HEAP)) {
+                GatewayProcess running = GatewayProcess.start(config(proxy), WHOLE_HEAP);
+                ExecutorService operators = Executors.newVirtualThreadPerTaskExecutor()) {
             byte[] large = new byte[LARGE];
             random.nextBytes(large);
             store.put("/held/object", large);
             TestClient client = new TestClient(running.endpoint(), "AK", "SK");
             try (SteadyLoad load = new SteadyLoad(store, client, SEED, PATIENT)) {
                 long end = System.nanoTime() + LENGTH.toNanos();
+                Future<Integer> restarts = operators.submit(() -> operate(end));
                 for (int cycle = 0; System.nanoTime() < end; cycle++) {
                     Toxic toxic = TROUBLE.get(random.nextInt(TROUBLE.size()));
                     proxy.plan(new FaultPlan(SEED + cycle, toxic, 0.2));
                     load.awaitMore(A_CYCLE);
                     credentials(cycle);
-                    disturb(running, client, cycle % KILL_EVERY == 0);
+                    leave(running, client);
+                    if (cycle % SELDOM == 0) {
+                        KilledPeerIT.killOne(running.endpoint(), "channel");
+                        flood(running);
+                        unusable(running);
+                    }
                     proxy.plan(FaultPlan.NONE);
                     oneSided(client, large, random);
                     load.medianHitNanos();
@@ -125,9 +150,13 @@ class SoakIT {
                     store.forgetRequests();
                     say(cycle, sample, load);
                     assertThat(load.failures()).isEmpty();
+                    assertThat(restarts.state()).isNotEqualTo(Future.State.FAILED);
                 }
+                System.out.println("operators: " + restarts.get() + " rounds");
             }
             assertThat(proxy.injected()).isPositive();
+            assertThat(running.metric(REFUSED.formatted("flooder"))).isPositive();
+            assertThat(running.metric(REFUSED.formatted("trainer"))).isZero();
             TestGateway.await(() -> running.metric("railhead_leases") == 0);
         }
         assertFlat(samples);
@@ -150,20 +179,61 @@ class SoakIT {
         }
     }
 
-    /** Readers that leave in mid-body, and now and then a peer that is killed. */
-    private static void disturb(GatewayProcess running, TestClient client, boolean kill)
-            throws Exception {
+    /** In mid-body. */
+    private static void leave(GatewayProcess running, TestClient client) {
         for (int i = 0; i < 4; i++) {
-            HttpRequest request = client.signed("GET", "/held/object", new byte[0]);
-            try (RawConnection reader = new RawConnection(running.endpoint())) {
-                reader.send(RawConnection.head(request) + "\r\n").receiveHead();
+            try (RawConnection reader = ask(running, client)) {
+                reader.receiveHead();
                 reader.read(1000);
                 reader.reset();
             }
         }
-        if (kill) {
-            KilledPeerIT.killOne(running.endpoint(), "channel");
+    }
+
+    private static RawConnection ask(GatewayProcess running, TestClient client) {
+        HttpRequest request = client.signed("GET", "/held/object", new byte[0]);
+        return new RawConnection(running.endpoint()).send(RawConnection.head(request) + "\r\n");
+    }
+
+    /** More at once than is taken on, by readers who read nothing but the head. */
+    private static void flood(GatewayProcess running) {
+        TestClient flooder = new TestClient(running.endpoint(), "FLOOD", "flood-secret");
+        List<RawConnection> flood = new ArrayList<>();
+        try {
+            for (int i = 0; i < FLOOD; i++) {
+                flood.add(ask(running, flooder));
+            }
+            assertThat(flood).extracting(each -> each.receiveHead().status())
+                    .containsOnly(200, 503);
+        } finally {
+            flood.forEach(RawConnection::close);
         }
+    }
+
+    /** A file that ends too early changes nothing. */
+    private void unusable(GatewayProcess running) throws IOException {
+        double before = running.metric(UNUSED);
+        credentials("principals: [{name: trainer, keys: [{access_key: AK");
+        TestGateway.await(() -> running.metric(UNUSED) > before);
+        credentials(-1);
+    }
+
+    /**
+     * What operators do, until then.
+     *
+     * @return how often
+     */
+    private int operate(long endNanos) throws Exception {
+        int rounds = 0;
+        for (; System.nanoTime() < endNanos; rounds++) {
+            try (Operators others = new Operators(
+                    Files.createDirectories(folder.resolve("operators-" + rounds)))) {
+                others.restartOneAfterAnother();
+                others.killAndStartAgain();
+                others.changeFiles();
+            }
+        }
+        return rounds;
     }
 
     private static void say(int cycle, Sample sample, SteadyLoad load) {
