@@ -66,7 +66,7 @@ class LoopWatchTest {
             store.fault((_, _) -> !TestGateway.await(asked));
             watch.watch(backend.eventLoops());
             CompletionStage<?> answered = backend
-                    .send(new BackendRequest("GET", new Target("b", "key", null), Headers.NONE,
+                    .send(new BackendRequest("HEAD", new Target("b", "key", null), Headers.NONE,
                             new Payload.Empty(), new Caller.Anonymous(), null))
                     .thenAccept(_ -> compute(TOO_LONG_NANOS));
             asked.countDown();
