@@ -1,5 +1,6 @@
 package io.railhead.os;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -60,7 +61,12 @@ public final class ProcessMemory implements AutoCloseable {
         }
     }
 
-    /** Fills the segment with the bytes from {@code address} on. */
+    /**
+     * Fills the segment with the bytes from {@code address} on.
+     *
+     * @throws EOFException where the process has ended
+     * @throws IOException where it has no such memory
+     */
     public void read(long address, MemorySegment into) throws IOException {
         ByteBuffer to = into.asByteBuffer();
         while (to.hasRemaining()) {
@@ -68,7 +74,7 @@ public final class ProcessMemory implements AutoCloseable {
         }
     }
 
-    /** Writes the segment's bytes from {@code address} on. */
+    /** Writes the segment's bytes from {@code address} on; throws as {@link #read}. */
     public void write(long address, MemorySegment bytes) throws IOException {
         ByteBuffer from = bytes.asByteBuffer();
         while (from.hasRemaining()) {
@@ -78,7 +84,7 @@ public final class ProcessMemory implements AutoCloseable {
 
     private static void require(int moved) throws IOException {
         if (moved <= 0) {
-            throw new IOException("the process's memory is gone");
+            throw new EOFException("the process's memory is gone");
         }
     }
 

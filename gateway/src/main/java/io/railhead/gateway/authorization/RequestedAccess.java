@@ -20,10 +20,14 @@ final class RequestedAccess {
             "acl", "attributes", "legal-hold", "restore", "retention", "select", "select-type",
             "tagging", "torrent", "uploadId", "uploads", "max-parts", "part-number-marker",
             "encoding-type", "append", "position");
+    /**
+     * Not {@code metadata}, with which a list tells each object's metadata and tags, whoever may
+     * read them: MinIO's, {@code cmd/bucket-listobjects-handlers.go}.
+     */
     private static final Set<String> BUCKET_PARAMETERS = Set.of("x-id", "list-type", "prefix",
             "delimiter", "marker", "max-keys", "encoding-type", "start-after", "continuation-token",
             "fetch-owner", "key-marker", "version-id-marker", "upload-id-marker", "max-uploads",
-            "allow-unordered", "metadata", "id", "max-buckets", "bucket-region", "delete",
+            "allow-unordered", "id", "max-buckets", "bucket-region", "delete",
             "uploads",
             "versions");
 
@@ -111,6 +115,10 @@ final class RequestedAccess {
         wantIf("torrent", S3Action.GET_OBJECT_TORRENT, S3Action.GET_OBJECT_VERSION_TORRENT);
         if (!other || request.method().equals("HEAD")) {
             wantVersioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION);
+        }
+        // MinIO tells the tags then: cmd/api-headers.go.
+        if (has("x-amz-tagging-directive")) {
+            wantVersioned(S3Action.GET_OBJECT_TAGGING, S3Action.GET_OBJECT_VERSION_TAGGING);
         }
     }
 

@@ -149,7 +149,7 @@ public final class AdminApi implements AutoCloseable {
                 if (body.length() + piece.length() <= MAX_BODY_BYTES) {
                     body.appendBuffer(piece);
                 } else {
-                    request.endHandler(null);
+                    request.handler(_ -> {}).endHandler(null);
                     refuse(new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
                             "A call must be at most " + MAX_BODY_BYTES + " bytes.")
                             .withStatus(413));

@@ -4,11 +4,19 @@ import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Region;
+import io.railhead.rdma.session.Session;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What all transfers of a fabric share: its workers, its counts, and whether it is closing. */
 final class CopyEngine implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(CopyEngine.class);
     /** Principals whose memory never answers leave some for others. */
     private static final int ATTACHED_FACTOR = 4;
 
@@ -57,6 +65,27 @@ final class CopyEngine implements AutoCloseable {
 
     static TransferException closing() {
         return new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
+    }
+
+    /**
+     * Why a copy to or from the session's memory was not done. It ends the session of a process
+     * that lives, and whose memory is not there as it was registered.
+     */
+    static TransferException failed(Session session, Throwable cause) {
+        boolean untouched = cause instanceof InternalError
+                || cause instanceof UncheckedIOException;
+        if (!untouched) {
+            log.error("loopback copy", cause);
+        } else if (cause.getCause() instanceof IOException e && !(e instanceof EOFException)
+                && session instanceof PeerSession peer) {
+            log.info("loopback session {}: {}", session.number(), cause.toString());
+            peer.end(EndReason.ACCESS);
+        }
+        TransferException failure = untouched
+                ? new TransferException(Reason.PEER_GONE, "the peer's memory could not be touched")
+                : new TransferException(Reason.UNAVAILABLE, "the copy failed");
+        failure.initCause(cause);
+        return failure;
     }
 
     /** Where the window lies; throws where it is not, or no longer, what its session registered. */

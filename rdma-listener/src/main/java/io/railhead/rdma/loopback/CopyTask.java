@@ -2,14 +2,10 @@ package io.railhead.rdma.loopback;
 
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.loopback.SliceCopy.Direction;
-import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One slice on its way to or from a peer. It owns the slice and one hold of the region.
@@ -24,7 +20,6 @@ import org.slf4j.LoggerFactory;
  * does again.
  */
 final class CopyTask implements CopyWorkers.Work {
-    private static final Logger log = LoggerFactory.getLogger(CopyTask.class);
     /** So small that a fence, or another principal, never waits long. */
     static final long PIECE_BYTES = 1 << 20;
 
@@ -91,14 +86,8 @@ final class CopyTask implements CopyWorkers.Work {
             long bytes = copy.piece(PIECE_BYTES);
             count(bytes, System.nanoTime() - began);
             return null;
-        } catch (InternalError | UncheckedIOException e) {
-            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it,
-            // or
-            // its word for memory that is not mapped here.
-            return failed(Reason.PEER_GONE, "the peer's memory could not be touched", e);
-        } catch (RuntimeException e) {
-            log.error("loopback copy", e);
-            return failed(Reason.UNAVAILABLE, "the copy failed", e);
+        } catch (InternalError | RuntimeException e) {
+            return transfer.failed(e);
         }
     }
 
@@ -108,12 +97,6 @@ final class CopyTask implements CopyWorkers.Work {
             case FROM_PEER -> transfer.counts().read(bytes);
         }
         transfer.counts().copied(nanos);
-    }
-
-    private static TransferException failed(Reason reason, String message, Throwable cause) {
-        TransferException failure = new TransferException(reason, message);
-        failure.initCause(cause);
-        return failure;
     }
 
     private void finish(@Nullable TransferException failure) {

@@ -12,7 +12,6 @@ import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.PeerSession;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -225,16 +224,8 @@ final class LoopbackChannel implements RequestChannel {
             engine.counts().written(next - at);
             engine.counts().copied(System.nanoTime() - began);
             return null;
-        } catch (InternalError | UncheckedIOException e) {
-            // The kernel had no page behind the peer's memory: a bus error, as the JVM reports it,
-            // or
-            // its word for memory that is not mapped here.
-            log.info("loopback session {}: {}", session.number(), e.toString());
-            return new TransferException(Reason.PEER_GONE,
-                    "the peer's memory could not be touched");
-        } catch (RuntimeException e) {
-            log.error("loopback delivery", e);
-            return new TransferException(Reason.UNAVAILABLE, "the copy failed");
+        } catch (InternalError | RuntimeException e) {
+            return CopyEngine.failed(session, e);
         }
     }
 

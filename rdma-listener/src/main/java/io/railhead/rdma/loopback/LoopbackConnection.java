@@ -285,7 +285,7 @@ final class LoopbackConnection extends MessageHandler {
             throw outOfOrder(proof);
         }
         enter(Stage.CHECKING);
-        var _ = mine.attached(channel.eventLoop())
+        var _ = mine.attached(proof.proof(), channel.eventLoop())
                 .thenAccept(answer -> checked(context, answer));
     }
 

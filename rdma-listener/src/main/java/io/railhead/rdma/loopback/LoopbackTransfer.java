@@ -149,6 +149,10 @@ final class LoopbackTransfer implements Transfer {
                 : new TransferException(Reason.PEER_GONE, "the session has ended");
     }
 
+    TransferException failed(Throwable cause) {
+        return CopyEngine.failed(buffer.session(), cause);
+    }
+
     private static TransferException stopped() {
         return new TransferException(Reason.FENCED, "the transfer was fenced");
     }

@@ -98,7 +98,9 @@ final class PeerBuffers {
 
     /** Opens the memory of the peer's process, which is to prove that it is its own. */
     Message attach(Attach attach, PeerCredentials process) {
-        Refusal refusal = findRefusal(attach.baseAddress(), attach.length());
+        Refusal refusal = attach.baseAddress() < 0 // the kernel's half
+                ? Refusal.BAD_LENGTH
+                : findRefusal(attach.baseAddress(), attach.length());
         if (refusal != null) {
             return refuse(refusal, attach.length() + " bytes of its own");
         }
@@ -118,11 +120,16 @@ final class PeerBuffers {
      * The nonce lies in the peer's memory, or so it says: a worker looks, since that may take as
      * long as the peer likes.
      *
+     * @param said the nonce, once more
      * @param loop where the answer comes
      */
-    CompletableFuture<Message> attached(Executor loop) {
+    CompletableFuture<Message> attached(Octets said, Executor loop) {
         Attaching asked = Objects.requireNonNull(attaching, "nothing is being attached");
         attaching = null;
+        if (!said.equals(asked.nonce())) {
+            asked.close();
+            return CompletableFuture.completedFuture(refuse(Refusal.NOT_ATTACHED, "another nonce"));
+        }
         CompletableFuture<AttachedMemory> proven = new CompletableFuture<>();
         if (!peers.engine().attachedWorkers().trySubmit(session.principal(), () -> {
             try {

@@ -9,11 +9,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.SessionFabricContract;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.TestPeer;
+import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.session.Message.Attach;
@@ -21,6 +23,7 @@ import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Ping;
 import io.railhead.rdma.session.Message.Pong;
 import io.railhead.rdma.session.Message.Proof;
+import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
@@ -38,6 +41,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The contract over memory that peers do not share, and who may have it attached to. */
 class CrossMemoryTest extends SessionFabricContract {
+    /** Never mapped: below the least address that the kernel gives. */
+    private static final long NOWHERE = 0x1000;
+
     @TempDir
     Path folder;
 
@@ -82,14 +88,51 @@ class CrossMemoryTest extends SessionFabricContract {
             LoopbackPeer peer = rig.peer("alice");
             MemorySegment proof = arena.allocate(Octets.SIZE);
             assertRefused(peer, arena.allocate(101), proof, Refusal.TOO_MANY_BYTES);
-            assertRefused(() -> peer.attach(new Attach(-1, 2, proof.address()), proof),
-                    Refusal.BAD_LENGTH);
+            for (long base : new long[]{-1, Long.MIN_VALUE}) {
+                assertRefused(() -> peer.attach(new Attach(base, 2, proof.address()), proof),
+                        Refusal.BAD_LENGTH);
+            }
             int key = peer.attach(arena.allocate(60), proof);
             assertRefused(peer, arena.allocate(60), proof, Refusal.TOO_MANY_BYTES);
             peer.deregister(key);
             peer.attach(arena.allocate(50), proof);
             peer.attach(arena.allocate(50), proof);
             assertRefused(peer, arena.allocate(1), proof, Refusal.TOO_MANY_BUFFERS);
+        }
+    }
+
+    @Test
+    void whoSaysAnotherNonceIsRefused(@TempDir Path other) throws IOException {
+        try (LoopbackRig rig = LoopbackRig.attachedIn(other);
+                RawPeer peer = new RawPeer(rig.socket());
+                Arena arena = Arena.ofShared()) {
+            peer.prove(rig.open("alice"), LoopbackRig.KEY);
+            MemorySegment proof = arena.allocate(Octets.SIZE);
+            peer.send(new Attach(proof.address(), 1, proof.address()));
+            Octets nonce = ((Challenge) requireNonNull(peer.receive())).nonce();
+            proof.copyFrom(MemorySegment.ofArray(nonce.bytes()));
+            peer.send(new Proof(Octets.of(new byte[Octets.SIZE])));
+            assertThat(peer.receive()).isEqualTo(new Refused(Refusal.NOT_ATTACHED));
+        }
+    }
+
+    /** As verbs have it: its session ends, and again and again suspends its principal. */
+    @Test
+    void whoNamesMemoryThatIsNotThereIsSuspended(@TempDir Path other) throws Exception {
+        try (LoopbackRig rig = LoopbackRig.attachedIn(other);
+                TestPages pages = new TestPages(rig.fabric());
+                Arena arena = Arena.ofShared()) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(rig.sessions().isSuspended("alice")).isFalse();
+                LoopbackPeer peer = rig.peer("alice");
+                MemorySegment proof = arena.allocate(Octets.SIZE);
+                int key = peer.attach(new Attach(NOWHERE, 100, proof.address()), proof);
+                var written = write(rig, pages, "alice", peer.sessionNumber(), NOWHERE, key);
+                assertThat(Awaiting.failure(written)).isEqualTo(Reason.PEER_GONE);
+                Awaiting.until("it ends", () -> !peer.isOpen());
+            }
+            assertThat(rig.sessions().isSuspended("alice")).isTrue();
+            assertThat(rig.sessions().isSuspended("bob")).isFalse();
         }
     }
 

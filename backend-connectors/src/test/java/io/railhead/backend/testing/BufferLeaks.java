@@ -1,4 +1,4 @@
-package io.railhead.gateway;
+package io.railhead.backend.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,7 +62,7 @@ public final class BufferLeaks implements AfterAllCallback {
     }
 
     /** Those of which it is known by now. */
-    static List<String> collected() {
+    public static List<String> collected() {
         for (int i = 0; i < COLLECTIONS; i++) {
             System.gc();
             // Netty looks at what was collected when it makes a buffer.

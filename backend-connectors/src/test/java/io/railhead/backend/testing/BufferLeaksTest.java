@@ -1,4 +1,4 @@
-package io.railhead.gateway;
+package io.railhead.backend.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

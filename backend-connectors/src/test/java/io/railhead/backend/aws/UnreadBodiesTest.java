@@ -1,0 +1,124 @@
+package io.railhead.backend.aws;
+
+import static io.railhead.backend.aws.ScriptedBackend.Options.USUAL;
+import static io.railhead.backend.aws.ScriptedBackend.calls;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.railhead.backend.BackendException;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Requests;
+import io.railhead.backend.testing.BufferLeaks;
+import io.railhead.backend.testing.Calls;
+import io.railhead.backend.testing.ScriptedStore;
+import io.railhead.backend.testing.ScriptedStore.Script;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+
+/** What has come of a body and nobody wants any more is given back. */
+class UnreadBodiesTest {
+    private static final String HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
+    private static final byte[] SOME = new byte[50_000];
+
+    /** Takes so many buffers. */
+    private static final class Reader implements Subscriber<ByteBuffer> {
+        final CompletableFuture<Void> over = new CompletableFuture<>();
+        private final long demand;
+        final CompletableFuture<Subscription> subscribed = new CompletableFuture<>();
+
+        Reader(long demand) {
+            this.demand = demand;
+        }
+
+        @Override
+        public void onSubscribe(Subscription subscription) {
+            subscribed.complete(subscription);
+            if (demand > 0) {
+                subscription.request(demand);
+            }
+        }
+
+        @Override
+        public void onNext(ByteBuffer buffer) {}
+
+        @Override
+        public void onError(Throwable cause) {
+            over.completeExceptionally(cause);
+        }
+
+        @Override
+        public void onComplete() {
+            over.complete(null);
+        }
+    }
+
+    private static Publisher<ByteBuffer> body(AwsBackend backend) {
+        return Calls.await(backend.send(Requests.get(calls(backend).target("k", null),
+                ScriptedBackend.CREDENTIAL, Headers.NONE))).body();
+    }
+
+    private static void readsAndFails(Script script, long demand) {
+        try (ScriptedStore store = new ScriptedStore(script);
+                AwsBackend backend = ScriptedBackend.over(USUAL.idling(ScriptedBackend.SHORT),
+                        store)) {
+            for (int i = 0; i < 4; i++) {
+                Reader reader = new Reader(demand);
+                body(backend).subscribe(reader);
+                if (demand < Long.MAX_VALUE) {
+                    ScriptedBackend.await(() -> store.openConnections() == 0);
+                    reader.subscribed.join().cancel();
+                } else {
+                    assertThatExceptionOfType(BackendException.class)
+                            .isThrownBy(() -> Calls.await(reader.over));
+                }
+            }
+        }
+        assertThat(BufferLeaks.collected()).isEmpty();
+    }
+
+    @Test
+    void whereTheStoreBreaksOff() {
+        readsAndFails((request, line) -> {
+            line.write(HEAD, SOME);
+            line.close();
+        }, 1);
+        readsAndFails((request, line) -> {
+            line.write(HEAD, SOME);
+            line.close();
+        }, 0);
+        readsAndFails((request, line) -> {
+            line.write(HEAD, SOME);
+            line.reset();
+        }, Long.MAX_VALUE);
+    }
+
+    @Test
+    void whereTheStoreStalls() {
+        readsAndFails((request, line) -> {
+            line.write(HEAD, SOME);
+            line.awaitClosed();
+        }, Long.MAX_VALUE);
+    }
+
+    @Test
+    void whereTheBackendIsClosed() {
+        for (long demand = 0; demand < 2; demand++) {
+            try (ScriptedStore store = new ScriptedStore((request, line) -> {
+                line.write(HEAD, SOME);
+                line.awaitClosed();
+            })) {
+                AwsBackend backend = ScriptedBackend.over(USUAL, store);
+                Reader reader = new Reader(demand);
+                body(backend).subscribe(reader);
+                backend.close();
+                assertThatExceptionOfType(BackendException.class)
+                        .isThrownBy(() -> Calls.await(reader.over));
+            }
+        }
+        assertThat(BufferLeaks.collected()).isEmpty();
+    }
+}
