@@ -240,12 +240,15 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Slabs join the fabric as they come; the fabric is closed before they go. All but the first
-     * come later: a start needs its cores.
+     * Slabs join the fabric as they come; the fabric is closed before they go, and connections that
+     * were cut have let go of their pages. All but the first come later: a start needs its cores.
      */
     private PageMemory openMemory(Fabric fabric) {
         try {
-            return opened(PageMemory.openFirst(memoryConfig(config), fabric::register));
+            PageMemory first = opened(
+                    PageMemory.openFirst(memoryConfig(config), fabric::register));
+            started.push(() -> Started.until(() -> first.stats().leases() == 0));
+            return first;
         } finally {
             opened(fabric);
         }

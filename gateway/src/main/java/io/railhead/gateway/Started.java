@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /**
  * What a gateway has started so far, to be stopped in the reverse order, and how long it waits for
@@ -15,6 +16,8 @@ import java.util.concurrent.TimeoutException;
 final class Started {
     /** What one step of starting or stopping may take. */
     static final Duration STEP = Duration.ofSeconds(30);
+
+    private static final long LOOK_MILLIS = 5;
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
@@ -48,6 +51,14 @@ final class Started {
                     key + ": cannot listen on " + address.host() + ":" + address.port() + ": "
                             + cause.getMessage(),
                     e);
+        }
+    }
+
+    /** What is to happen on other threads has happened, or has had its time. */
+    static void until(BooleanSupplier isDone) throws InterruptedException {
+        long begun = System.nanoTime();
+        while (!isDone.getAsBoolean() && System.nanoTime() - begun < STEP.toNanos()) {
+            Thread.sleep(LOOK_MILLIS);
         }
     }
 

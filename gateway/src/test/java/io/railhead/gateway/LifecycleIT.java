@@ -115,6 +115,25 @@ class LifecycleIT {
         }
     }
 
+    /** Cut at the end of the drain, and no reason to call the stop a failure. */
+    @Test
+    void whoStopsReadingIsNotWaitedFor() throws Exception {
+        byte[] object = new byte[32 << 20];
+        store.put("/b/key", object);
+        Path config = config("127.0.0.1:0", "127.0.0.1:0", "cache: {memory: 64MiB}");
+        Files.writeString(config, Files.readString(config).replace("drain: 20s", "drain: 1s"));
+        try (GatewayProcess running = GatewayProcess.start(config)) {
+            TestClient client = new TestClient(running.endpoint(), "AK", "SK");
+            assertThat(client.get("/b/key").body()).isEqualTo(object);
+            String head = RawConnection.head(client.signed("GET", "/b/key", new byte[0]));
+            try (RawConnection reader = new RawConnection(running.endpoint())) {
+                assertThat(reader.send(head + "\r\n").receiveHead().status()).isEqualTo(200);
+                running.terminate();
+                assertThat(running.log()).doesNotContain("could not stop");
+            }
+        }
+    }
+
     @Test
     void itsLogIsOneJsonObjectALineIfSoConfigured() throws Exception {
         try (GatewayProcess running = GatewayProcess

@@ -110,6 +110,34 @@ class SlowPeersIT {
         }
     }
 
+    /** Their answers wait in the gateway, whole. */
+    @Test
+    void soDoThoseOnWhichAnAnswerIsNotRead() {
+        List<RawConnection> unread = new ArrayList<>();
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = gateway(store.endpoint(),
+                        "  admission: {connections: 8}\n")) {
+            store.put("/b/large", new byte[6 << 20]);
+            store.put("/b/key", new byte[1000]);
+            TestClient client = gateway.client("AK", "SK");
+            String head = RawConnection.head(client.signed("GET", "/b/large", new byte[0]));
+            for (int i = 0; i < 7; i++) {
+                RawConnection reader = new RawConnection(gateway.endpoint());
+                unread.add(reader.send(head + "\r\n"));
+                assertThat(reader.receiveHead().status()).isEqualTo(200);
+            }
+            TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+            for (int i = 0; i < 20; i++) {
+                assertThat(fresh(gateway, client)).isEqualTo(200);
+                unread.add(new RawConnection(gateway.endpoint()).send("GET /b/key HTTP/1.1\r\n"));
+            }
+            TestGateway.await(() -> gateway
+                    .metric("railhead_admission_in_use{what=\"connections\",}") <= 8);
+        } finally {
+            unread.forEach(RawConnection::close);
+        }
+    }
+
     /** By a connection of its own. */
     private static int fresh(TestGateway gateway, TestClient client) {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {

@@ -4,7 +4,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -21,6 +24,7 @@ public final class Connections {
     private final int limit;
     private final Consumer<String> onClosed;
     private final AtomicInteger open = new AtomicInteger();
+    private final ChannelGroup all = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /** @param onClosed hears why one was closed */
     public Connections(int limit, Consumer<String> onClosed) {
@@ -39,6 +43,19 @@ public final class Connections {
         return limit;
     }
 
+    /** Closes them all, whatever waits to be sent. */
+    void cut() {
+        all.forEach(Connections::cut);
+    }
+
+    /** Past Vert.x, which waits until all is sent: a client that reads nothing may let it wait. */
+    private static void cut(Channel connection) {
+        ChannelHandlerContext first = connection.pipeline().firstContext();
+        if (first != null) {
+            var _ = first.close();
+        }
+    }
+
     /** A connection's place among those that wait for a request. */
     @FunctionalInterface
     interface Waiting {
@@ -53,16 +70,17 @@ public final class Connections {
 
         /** Its connection has just been accepted. */
         Waiting add(ChannelHandlerContext last) {
+            all.add(last.channel());
             boolean full = open.incrementAndGet() > limit;
             Channel oldest = full ? takeOldest() : null;
             waiting.add(last.channel());
             last.pipeline().addBefore(last.name(), null, new Place());
             if (oldest != null) {
                 onClosed.accept("room");
-                var _ = oldest.close();
+                cut(oldest);
             } else if (full) {
                 onClosed.accept("connections");
-                var _ = last.channel().close();
+                cut(last.channel());
             }
             return () -> {
                 waiting.remove(last.channel());

@@ -207,8 +207,12 @@ public final class S3Listener {
         }
     }
 
-    /** Accepts nothing more and waits for what is being answered, at most so long. */
+    /**
+     * Accepts nothing more and waits for what is being answered, at most so long; what is left is
+     * cut, which Vert.x would only do once its peer had read what was written.
+     */
     public Future<?> drain(Duration atMost) {
+        vertx.setTimer(Math.max(1, atMost.toMillis()), _ -> connections.cut());
         return Future.all(servers.stream()
                 .map(server -> server.shutdown(atMost.toMillis(), TimeUnit.MILLISECONDS))
                 .toList());
