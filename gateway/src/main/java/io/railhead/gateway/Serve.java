@@ -95,6 +95,9 @@ public final class Serve {
      * the process with status 0, or 1 if something could not be stopped.
      */
     public int run(Path config) {
+        // Read when the JDK's TLS is loaded: a handshake costs the server more than who asks for
+        // it.
+        System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
             ApplicationLog.configure(loaded.log());

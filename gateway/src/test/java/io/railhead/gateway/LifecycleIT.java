@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -131,6 +132,32 @@ class LifecycleIT {
                 running.terminate();
                 assertThat(running.log()).doesNotContain("could not stop");
             }
+        }
+    }
+
+    @Test
+    void aClientHasOneHandshakeToAConnection() throws Exception {
+        TestCertificates certificates = new TestCertificates(folder).create("own", "RSA");
+        Path config = config("127.0.0.1:0", "127.0.0.1:0", "cache: {memory: 64MiB}");
+        Files.writeString(config, Files.readString(config)
+                .replace("  drain: 20s",
+                        """
+                                drain: 20s
+                                tls: {certificate: %s, key: %s}"""
+                                .formatted(certificates.certificate("own"),
+                                        certificates.key("own"))
+                                .indent(2)));
+        try (GatewayProcess running = GatewayProcess.start(config);
+                SSLSocket client = (SSLSocket) certificates.context(List.of("own"), null)
+                        .getSocketFactory()
+                        .createSocket("127.0.0.1", running.port())) {
+            client.setEnabledProtocols(new String[]{"TLSv1.2"});
+            client.startHandshake();
+            assertThatThrownBy(() -> {
+                client.startHandshake();
+                client.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes());
+                client.getInputStream().read();
+            }).isInstanceOf(IOException.class);
         }
     }
 
