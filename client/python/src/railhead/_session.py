@@ -217,8 +217,8 @@ class Session:
 
     def submit(self, batch: Batch, first: int = 0, end: int | None = None) -> None:
         """
-        All of it, or those from `first` to before `end`; with an error, none of them. After an interrupt those that were not taken
-        are not in `batch.left`.
+        All of it, or those from `first` to before `end`; with an error, none of them. After an interrupt those that were not
+        taken are not in `batch.left`.
         """
         end = len(batch.ids) if end is None else end
         with self._lock:

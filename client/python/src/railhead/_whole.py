@@ -134,18 +134,10 @@ class Whole(Batch):
 
     def run(self, *, fail_fast: bool) -> Steps[list[Any]]:
         """Each one's Got, or its error."""
-        box, transfer, not_asked = self.box, None, []
+        box, transfer = self.box, None
+        not_asked: list[Get] = []
         try:
-            try:
-                if self._ahead:
-                    self._session.submit(self, 0, self._ahead)
-                if not self._ahead or self._describe(self._ahead, len(self._wanted)):
-                    self._session.submit(self, self._ahead)
-            except (errors.ConnectionLost, ValueError):
-                pass  # of many, all were refused for one of them
-            if not self.ids[-1]:
-                not_asked = [self._job(at) for at, number in enumerate(self.ids) if not number]
-                self.left.difference_update(at for at, number in enumerate(self.ids) if not number)
+            not_asked = self._ask()
             box.whole = self
             while True:
                 is_last = not self.left  # before it looks for troubles: none comes behind the last
@@ -170,6 +162,19 @@ class Whole(Batch):
         if not_asked or not transfer.is_done:
             yield from transfer.run(not_asked)
         return [got_of(each) if isinstance(each, Get) else each for each in self.done]
+
+    def _ask(self) -> list[Get]:
+        """Asks for all; those that were not taken are somebody else's to ask for."""
+        try:
+            if self._ahead:
+                self._session.submit(self, 0, self._ahead)
+            if not self._ahead or self._describe(self._ahead, len(self._wanted)):
+                self._session.submit(self, self._ahead)
+        except (errors.ConnectionLost, ValueError):
+            pass  # of many, all were refused for one of them
+        not_taken = [at for at, number in enumerate(self.ids) if not number] if not self.ids[-1] else []
+        self.left.difference_update(not_taken)
+        return [self._job(at) for at in not_taken]
 
     def _job(self, at: int) -> Get:
         url, view, start = self._wanted[at]
