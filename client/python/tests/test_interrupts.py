@@ -14,7 +14,7 @@ import pytest
 from conftest import Rack, content
 
 import railhead
-from railhead import _drive, _session, _whole
+from railhead import _drive, _session
 
 MIB = 1 << 20
 DATA = content(MIB, 5)
@@ -75,7 +75,7 @@ def others_can_read(client: railhead.Client) -> bool:
 def test_anywhere(running: Rack, kind: str) -> None:
     session = _session.Session
     functions = [railhead.Client._run, _drive.by_thread, session.wait, session._leads, session._ring, session._collect,
-                 session._hand_out, _whole.Whole.run]
+                 session._hand_out]
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/interrupts", DATA)
         buffers = [client.buffer(MIB) if kind == "direct" else memoryview(bytearray(MIB)) for _ in range(3)]

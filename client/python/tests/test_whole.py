@@ -103,36 +103,6 @@ def test_what_needs_a_plan_is_none(client: railhead.Client, objects: dict[str, b
     assert not is_whole(client, [(url, *known(client, 1, 9 * MIB))]), "more than one piece"
 
 
-def test_what_needs_a_plan_may_come_behind_what_is_asked_at_once(client: railhead.Client, objects: dict[str, bytes]) -> None:
-    url = f"s3://data/whole-{MIB}"
-    first, last = known(client, 2, MIB)
-    for reads in ([(url, first), (url, bytearray(MIB)), (url, last)],
-                  [(url, first), (url, last), ("s3://data/" + "k" * 9000, last)]):
-        results = client.get_many(reads, return_exceptions=True)
-        for (name, buffer), got in zip(reads, results, strict=True):
-            if name == url:
-                assert (got.length, bytes(buffer)) == (MIB, objects[url])
-            else:
-                assert isinstance(got, ValueError)
-        first[:] = last[:] = bytes(MIB)
-    assert client._paths._session is not None
-    assert not client._paths._session._pending
-
-
-def test_the_first_of_long_ones_is_asked_before_the_rest_is_written(
-        client: railhead.Client, objects: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    session: Any = client._paths.session()
-    reads = [(f"s3://data/whole-{MIB}", buffer) for buffer in known(client, 4, MIB)]
-    written: list[int] = []
-    monkeypatch.setattr(_whole, "_name", lambda url, name=_whole._name: written.append(0) or name(url))
-    submitted: list[tuple[int, int]] = []
-    submit = session.submit
-    monkeypatch.setattr(session, "submit", lambda batch, first=0, end=None: (
-        submitted.append((first, len(written))), submit(batch, first, end)))
-    client.get_many(reads)
-    assert submitted == [(0, 1), (1, 4)]
-
-
 def test_who_is_alone_is_waken_once(client: railhead.Client, objects: dict[str, bytes]) -> None:
     reads = [("s3://data/whole-5000", buffer) for buffer in known(client, 8, 5000)]
     session: Any = client._paths.session()
@@ -406,9 +376,8 @@ class Session:
     def reserve(self, count: int) -> int:
         return 1
 
-    def submit(self, batch: Batch, first: int = 0, end: int | None = None) -> None:
-        for at in range(first, len(batch.ids) if end is None else end):
-            batch.ids[at] = at + 1
+    def submit(self, batch: Batch) -> None:
+        batch.ids[:] = list(range(1, len(batch.ids) + 1))
 
     def cancel(self, box: Box) -> None:
         self.cancelled = True
@@ -471,7 +440,7 @@ def _drained(steps: Any, whole: Whole) -> None:
 def test_interrupted_submission_waits_for_what_was_taken() -> None:
     whole, _ = whole_of(3, 100)
 
-    def submit(batch: Batch, first: int) -> None:
+    def submit(batch: Batch) -> None:
         batch.ids[0] = 1
         batch.left.intersection_update({0})  # as Session.submit leaves it
         raise KeyboardInterrupt

@@ -15,7 +15,6 @@ from railhead._settings import Settings
 
 _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
-_ID_BYTES = ctypes.sizeof(ctypes.c_uint64)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
 
 
@@ -124,10 +123,6 @@ class Batch:
         self.ids = (ctypes.c_uint64 * count)()
         self.left = set(range(count))
 
-    def room(self) -> int:
-        """How many are worth waking its caller for, where it waits for all."""
-        return _ROOM
-
     def came(self, at: int, completion: _native.Completion) -> bool:
         """
         Takes in what the library has of a request: whether who waits is to be waken. By whoever leads; a second time, to the same
@@ -215,25 +210,21 @@ class Session:
             self._last_user += count
             return first_user
 
-    def submit(self, batch: Batch, first: int = 0, end: int | None = None) -> None:
-        """
-        All of it, or those from `first` to before `end`; with an error, none of them. After an interrupt those that were not
-        taken are not in `batch.left`.
-        """
-        end = len(batch.ids) if end is None else end
+    def submit(self, batch: Batch) -> None:
+        """All of it, or, with an error, nothing; after an interrupt `batch.left` are those that were taken."""
+        count = len(batch.ids)
+        users = range(batch.first_user, batch.first_user + count)
         with self._lock:
             try:
-                self._pending.update(dict.fromkeys(range(batch.first_user + first, batch.first_user + end), batch))
-                result = self._library.railhead_submit(
-                    self._handle, ctypes.byref(batch.requests[first]), end - first,
-                    ctypes.byref(ctypes.c_uint64.from_buffer(batch.ids, first * _ID_BYTES)))
+                self._pending.update(dict.fromkeys(users, batch))
+                result = self._library.railhead_submit(self._handle, batch.requests, count, batch.ids)
                 if result != _native.OK:
                     self._check(result)
             except BaseException:
                 # An interrupt may have come after it has taken them.
-                for at in range(first, end):
+                for at, user in enumerate(users):
                     if not batch.ids[at]:
-                        self._pending.pop(batch.first_user + at, None)
+                        self._pending.pop(user, None)
                         batch.left.discard(at)
                 raise
 
@@ -290,7 +281,7 @@ class Session:
         try:
             if whole is not None and len(whole.left) == len(self._pending):
                 # Whoever submits from now on has a higher number.
-                got = self._library.railhead_wait_all(self._handle, self._array, whole.room(), whole.ids[-1], millis)
+                got = self._library.railhead_wait_all(self._handle, self._array, _ROOM, whole.ids[-1], millis)
             else:
                 got = self._library.railhead_wait(self._handle, self._array, _ROOM, millis)
         finally:

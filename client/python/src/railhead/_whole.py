@@ -13,15 +13,13 @@ from railhead import _native, errors
 from railhead._jobs import PIECE_BYTES, Get, Head
 from railhead._memory import View
 from railhead._paths import Paths
-from railhead._session import _ROOM, Batch, Box, Outcome, Session, outcome_of
+from railhead._session import Batch, Box, Outcome, Session, outcome_of
 from railhead._settings import split
 from railhead._transfer import Steps, Transfer
 
 # A Request as _native has it: setting its fields one by one takes five times as long.
 _REQUEST = struct.Struct("@IIPPPPPPPQQQQIIQ32x")
 _REQUEST_BYTES = ctypes.sizeof(_native.Request)
-# What takes longer to come than a request to write or an answer to take in: while one moves, others are written or taken in.
-_LONG_BYTES = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,6 @@ class Whole(Batch):
         self._names: list[_Name] = []
         self._troubles: list[tuple[int, Outcome]] = []
         self._moved = 0
-        self._ahead = 1 if len(wanted) > 1 and wanted[0][1].nbytes >= _LONG_BYTES else 0  # that go out before the rest is written
         self.done: list[Got | Get | None] = [None] * len(wanted)
 
     @staticmethod
@@ -86,12 +83,12 @@ class Whole(Batch):
         if session is None or not 0 < len(wanted) <= paths.settings.in_flight:
             return None
         made = Whole(paths, box, session, wanted)
-        return made if made._describe(0, made._ahead or len(wanted)) else None
+        return made if made._describe() else None
 
-    def _describe(self, first: int, end: int) -> bool:
+    def _describe(self) -> bool:
         requests, names, session, around = self.requests, self._names, self._session, self._paths.regions.around
-        pack, at, get, user = _REQUEST.pack_into, first * _REQUEST_BYTES, _native.GET, self.first_user + first
-        for url, view, start in self._wanted[first:end]:
+        pack, at, get, user = _REQUEST.pack_into, 0, _native.GET, self.first_user
+        for url, view, start in self._wanted:
             address, nbytes, _, _ = view
             region = around(view) if 0 < nbytes <= PIECE_BYTES else None
             if region is None or not (handle := region.known(session)):
@@ -107,10 +104,6 @@ class Whole(Batch):
             at += _REQUEST_BYTES
             user += 1
         return True
-
-    def room(self) -> int:
-        left = len(self.left)
-        return left - 1 if self._ahead and 1 < left <= _ROOM else _ROOM
 
     def came(self, at: int, completion: _native.Completion) -> bool:
         _, (_, expected, _, _), start = self._wanted[at]
@@ -134,10 +127,13 @@ class Whole(Batch):
 
     def run(self, *, fail_fast: bool) -> Steps[list[Any]]:
         """Each one's Got, or its error."""
-        box, transfer = self.box, None
-        not_asked: list[Get] = []
+        box, transfer, not_asked = self.box, None, []
         try:
-            not_asked = self._ask()
+            try:
+                self._session.submit(self)
+            except (errors.ConnectionLost, ValueError):
+                # Of many, all were refused for one of them.
+                not_asked = [self._job(at) for at in range(len(self._wanted))]
             box.whole = self
             while True:
                 is_last = not self.left  # before it looks for troubles: none comes behind the last
@@ -163,19 +159,6 @@ class Whole(Batch):
             yield from transfer.run(not_asked)
         return [got_of(each) if isinstance(each, Get) else each for each in self.done]
 
-    def _ask(self) -> list[Get]:
-        """Asks for all; those that were not taken are somebody else's to ask for."""
-        try:
-            if self._ahead:
-                self._session.submit(self, 0, self._ahead)
-            if not self._ahead or self._describe(self._ahead, len(self._wanted)):
-                self._session.submit(self, self._ahead)
-        except (errors.ConnectionLost, ValueError):
-            pass  # of many, all were refused for one of them
-        not_taken = [at for at, number in enumerate(self.ids) if not number] if not self.ids[-1] else []
-        self.left.difference_update(not_taken)
-        return [self._job(at) for at in not_taken]
-
     def _job(self, at: int) -> Get:
         url, view, start = self._wanted[at]
         self.done[at] = job = Get(url, view, start)
@@ -190,7 +173,6 @@ class Whole(Batch):
     def _drain(self) -> Steps[None]:
         """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""
         self.box.whole = None
-        self.left.intersection_update([at for at, number in enumerate(self.ids) if number])
         while self.left:
             try:
                 self._session.cancel(self.box)
