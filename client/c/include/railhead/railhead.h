@@ -50,7 +50,7 @@ enum {
     RAILHEAD_OK = 0,
     RAILHEAD_ARGUMENT = -1,    /* the caller's mistake; nothing was done */
     RAILHEAD_NO_MEMORY = -2,
-    RAILHEAD_UNAVAILABLE = -3, /* no gateway, adapter or library that it takes */
+    RAILHEAD_UNAVAILABLE = -3, /* no gateway, adapter or library that it takes; or the gateway has no such fabric now */
     RAILHEAD_REFUSED = -4,     /* the gateway said no: credentials, limits */
     RAILHEAD_TIMED_OUT = -5,   /* of a request: nothing was stored, and nothing will be */
     RAILHEAD_ENDED = -6,       /* the session is over; a request was not done, and may be asked again elsewhere */
