@@ -439,7 +439,10 @@ static void mistakes_are_the_callers_and_do_no_harm(void) {
     railhead_request requests[] = {get(site, 0, 0, 9), get(site, BUFFER_BYTES - 5, 0, 9)};
     CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "outside of the buffer");
     CHECK(strstr(railhead_last_error(), "request 1"), "%s", railhead_last_error());
+    requests[1].offset = requests[1].window = 0;
+    CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "a window of nothing");
     requests[1].buffer = NULL;
+    requests[1].window = 10;
     CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "no buffer");
     railhead_buffer *buffer;
     railhead_memory memory = {.kind = RAILHEAD_DEVICE, .descriptor = -1, .address = site, .bytes = 1};
