@@ -90,6 +90,47 @@ def test_files(fs: Any, tree: str) -> None:
             file.read(1)
 
 
+@pytest.mark.parametrize("mode", ["wb", "w", "xb"])
+@pytest.mark.parametrize("nbytes", [1, 21 * MIB])
+def test_file_that_is_left_by_an_error_is_not_stored(fs: Any, tree: str, mode: str, nbytes: int) -> None:
+    data = content(nbytes).decode("latin1") if mode == "w" else content(nbytes)
+    more = {"encoding": "latin1", "newline": ""} if mode == "w" else {}
+
+    def leave() -> None:
+        with fs.open(f"{tree}/left", mode, **more) as file:
+            file.write(data)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        leave()
+    assert not fs.exists(f"{tree}/left")
+    uploads = fs.client.call("", "list_multipart_uploads", Bucket="data", Prefix="tree/left")
+    assert not uploads.get("Uploads")
+    with fs.open(f"{tree}/left", mode, **more) as file:
+        file.write(data)
+    assert fs.cat(f"{tree}/left") == content(nbytes)
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_transaction_that_is_left_by_an_error_stores_nothing(fs: Any, tree: str, compression: str | None) -> None:
+    def leave() -> None:
+        with fs.transaction, fsspec.core.OpenFile(fs, f"{tree}/left", "wb", compression) as file:
+            file.write(content(9 * MIB))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        leave()
+    assert not fs.exists(f"{tree}/left")
+
+
+def test_text(fs: Any, tree: str) -> None:
+    with fs.open(f"{tree}/text", "wt", encoding="utf-16-le", newline="\r\n") as file:
+        file.write("é\n")
+    assert fs.cat(f"{tree}/text") == "é\r\n".encode("utf-16-le")
+    with fs.open(f"{tree}/text", "r", encoding="utf-16-le") as file:
+        assert file.read() == "é\n"
+
+
 def test_write_that_is_larger_than_the_ring(environment: Rack) -> None:
     fs = RailheadFileSystem(fabric="loopback", ring=16 * MIB, skip_instance_cache=True)
     data = content(40 * MIB + 1)

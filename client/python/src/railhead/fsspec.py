@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import mmap
 import os
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ from railhead.client import Client
 _CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring")
 _FSSPEC = ("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache", "asynchronous", "loop",
            "batch_size")
+_TEXT = ("encoding", "errors", "newline")
 _PART_BYTES = 8 << 20  # at least: S3 takes no part of less than 5 MiB, the last excepted
 
 
@@ -109,6 +111,15 @@ class RailheadFileSystem(AbstractFileSystem):
         got = self.client.get_many([(self._url(path), memory)], progress=callback.relative_update)[0]
         if got.etag != etag or got.length != len(memory):
             raise errors.PreconditionFailed("the object changed while it was read", url=self._url(path))
+
+    def open(self, path: str, mode: str = "rb", block_size: int | None = None,
+             cache_options: Mapping[str, Any] | None = None, compression: str | None = None, **options: Any) -> Any:
+        """As fsspec's, but for text files that are left by an error."""
+        if "b" in mode:
+            return super().open(path, mode, block_size, cache_options, compression, **options)
+        text = {name: options.pop(name) for name in _TEXT if name in options}
+        file = self.open(path, mode.replace("t", "") + "b", block_size, cache_options, compression, **options)
+        return _TextFile(file, **text)
 
     def _open(self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
               cache_options: Mapping[str, Any] | None = None, **options: Any) -> RailheadFile:
@@ -222,12 +233,17 @@ class RailheadFileSystem(AbstractFileSystem):
 class RailheadFile(AbstractBufferedFile):
     """
     Read in blocks of one version; written in parts that become an object when it is closed, in a transaction when that ends.
-    Of one that was discarded, as after an error, nothing is stored any more.
+    Of one that was discarded, as after an error, also of whoever writes it, nothing is stored any more.
     """
 
     fs: RailheadFileSystem
     _upload: Upload | None = None
     _is_discarded = False
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self.mode != "rb" and not self.closed:
+            self.discard()
+        self.close()
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         version = Outcome(size=self.size, etag=self.details["ETag"])
@@ -279,6 +295,15 @@ class RailheadFile(AbstractBufferedFile):
         upload, self._upload = self._upload, None
         if upload is not None:
             upload.abort()
+
+
+class _TextFile(io.TextIOWrapper):
+    """Tells the file of the error that it is left by: io's own would only close it, which stores it."""
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        if kind is not None and isinstance(self.buffer, RailheadFile):
+            self.buffer.__exit__(kind, *error)
+        self.close()
 
 
 def _client_options(options: dict[str, Any]) -> dict[str, Any]:
