@@ -22,6 +22,7 @@ import railhead
 
 from measuring import GIB, KIB, MIB, Row, Way, Wrong, by_turns, check, saving, table
 
+INTERRUPTED = 128 + signal.SIGINT
 UNITS = {"": 1, "B": 1, "KIB": KIB, "MIB": MIB, "GIB": GIB}
 BY_GATEWAY, BY_STORE = "boto3, gateway", "boto3, store"
 WRITES = ("A write is answered after the store's own answer: it is as durable as the store, and as slow. "
@@ -194,7 +195,7 @@ def parse(example: str, doc: str, nbytes: str, arguments: Sequence[str]) -> Opti
 
 
 def main(example: str, doc: str, nbytes: str, work: Callable[[Site], None]) -> int:
-    """Exit status: 1 where a byte was wrong or a request failed, 2 for wrong usage."""
+    """Exit status: 1 where a byte was wrong or a request failed, 2 for wrong usage, 130 after an interrupt."""
     options = parse(example, doc, nbytes, sys.argv[1:])
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
@@ -204,6 +205,9 @@ def main(example: str, doc: str, nbytes: str, work: Callable[[Site], None]) -> i
     except (Wrong, railhead.RailheadError, botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as failure:
         print(f"{example}: {type(failure).__name__}: {failure}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"{example}: interrupted", file=sys.stderr)
+        return INTERRUPTED
     print(f"\nEvery byte of every way was compared. Railhead's way: {report['via']}.")
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n")

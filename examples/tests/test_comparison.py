@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -162,6 +163,17 @@ def test_an_example_without_a_gateway_says_how_one_is_started(
         comparison.parse("rag", "", "1MiB", [])
     assert left.value.code == 2
     assert "examples/run" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparison, "Site", interrupt)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["rag", "--endpoint", "http://127.0.0.1:9"])
+    assert comparison.main("rag", "", "1MiB", lambda _: None) == 130
+    assert capsys.readouterr().err == "rag: interrupted\n"
 
 
 def test_a_vector_that_is_not_the_one_asked_for_ends_the_example() -> None:

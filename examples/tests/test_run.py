@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,3 +51,41 @@ def test_examples_do_not_write_into_one_file(runner: Any, monkeypatch: pytest.Mo
         assert left.value.code == 2
     else:
         runner.arguments()
+
+
+def test_an_interrupt_is_a_line(runner: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "find_python_for", interrupt)
+    monkeypatch.setattr(sys, "argv", ["run", "rag"])
+    assert runner.main() == 130
+    assert capsys.readouterr().err == "examples: interrupted\n"
+
+
+SLOW = """
+import sys, time
+try:
+    print("under way", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    sys.exit("slow: interrupted")
+"""
+RUN_IT = """
+import sys
+from importlib.machinery import SourceFileLoader
+runner = SourceFileLoader("runner", sys.argv[1]).load_module()
+runner.EXAMPLES = {"slow": sys.argv[2]}
+sys.exit(runner.run("slow", [], sys.executable, {}))
+"""
+
+
+def test_an_interrupted_example_has_the_last_word(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    process = subprocess.Popen([sys.executable, "-c", RUN_IT, RUN, tmp_path / "slow.py"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert any(line == "under way\n" for line in process.stdout)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=30)[1] == "slow: interrupted\n"
+    assert process.returncode == 130

@@ -34,8 +34,16 @@ static void error_code(const char *text, char out[64]) {
     out[0] = 0;
     if (code) {
         size_t length = strcspn(code + 6, "<");
-        snprintf(out, 64, ": %.*s", (int)(length < 50 ? length : 50), code + 6);
+        snprintf(out, 64, "%.*s", (int)(length < 50 ? length : 50), code + 6);
     }
+}
+
+static int refused(const struct rh_settings *settings, const struct opening *opening, uint32_t status,
+                   struct rh_error *error) {
+    char s3[64];
+    error_code(opening->answer, s3);
+    return rh_fail_as(error, strcmp(s3, "RDMAUnavailable") == 0 ? RAILHEAD_UNAVAILABLE : RAILHEAD_REFUSED,
+                      "no session from %.150s: HTTP %u%s%s", settings->endpoint, status, *s3 ? ": " : "", s3);
 }
 
 static int send_it(const struct rh_settings *settings, struct opening *opening, struct rh_error *error) {
@@ -53,10 +61,7 @@ static int send_it(const struct rh_settings *settings, struct opening *opening, 
     }
     opening->answer[exchange.answer_bytes] = 0;
     if (exchange.status != 200 && exchange.status != 201) {
-        char s3[64];
-        error_code(opening->answer, s3);
-        return rh_fail_as(error, RAILHEAD_REFUSED, "no session from %.150s: HTTP %u%s", settings->endpoint,
-                          exchange.status, s3);
+        return refused(settings, opening, exchange.status, error);
     }
     return 0;
 }

@@ -85,8 +85,8 @@ static const char *range_mistake(const railhead_request *request) {
     if (request->flags == 0) {
         return first == 0 && last == 0 ? NULL : "bounds without RAILHEAD_RANGE or RAILHEAD_LAST";
     }
-    if (request->operation != RAILHEAD_GET && request->operation != RAILHEAD_HEAD) {
-        return "a range, but it is neither GET nor HEAD";
+    if (request->operation != RAILHEAD_GET) {
+        return "a range, but it is no GET";
     }
     if (request->flags == RAILHEAD_LAST) {
         return first <= INT64_MAX && last == 0 ? NULL : "last bytes beyond 2^63 - 1, or a range_last";

@@ -15,6 +15,9 @@ static const char *window_mistake(const railhead_session *session, const railhea
     if (!buffer || buffer->session != session) {
         return "no buffer of this session";
     }
+    if (request->operation == RAILHEAD_GET && request->window == 0) {
+        return "the window of a GET has 1 byte at least";
+    }
     return request->offset > buffer->bytes || request->window > buffer->bytes - request->offset
                ? "the window does not lie within the buffer" : NULL;
 }

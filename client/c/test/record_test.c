@@ -86,6 +86,8 @@ static void malformed_requests_are_not_sent(void) {
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .flags = 2, .range_first = 1, .range_last = 1}, "range_last"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .flags = 3}, "flags"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .flags = 1}, "range"},
+        {{.operation = RAILHEAD_HEAD, .bucket = "b", .key = "k", .flags = RAILHEAD_RANGE, .range_last = 9}, "range"},
+        {{.operation = RAILHEAD_HEAD, .bucket = "b", .key = "k", .flags = RAILHEAD_LAST, .range_first = 9}, "range"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .version_id = "v"}, "version"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .headers = "a: b\n"}, "headers"},
         {{.operation = RAILHEAD_PUT, .bucket = "b", .key = "k", .headers = "a: b"}, "headers"},

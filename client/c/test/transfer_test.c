@@ -439,7 +439,10 @@ static void mistakes_are_the_callers_and_do_no_harm(void) {
     railhead_request requests[] = {get(site, 0, 0, 9), get(site, BUFFER_BYTES - 5, 0, 9)};
     CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "outside of the buffer");
     CHECK(strstr(railhead_last_error(), "request 1"), "%s", railhead_last_error());
+    requests[1].offset = requests[1].window = 0;
+    CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "a window of nothing");
     requests[1].buffer = NULL;
+    requests[1].window = 10;
     CHECK(railhead_submit(site->session, requests, 2, NULL) == RAILHEAD_ARGUMENT, "no buffer");
     railhead_buffer *buffer;
     railhead_memory memory = {.kind = RAILHEAD_DEVICE, .descriptor = -1, .address = site, .bytes = 1};
@@ -514,6 +517,29 @@ static void a_program_may_bring_its_own_http(void) {
     CHECK(strstr(railhead_last_error(), "AccessDenied"), "%s", railhead_last_error());
 }
 
+static int answer_503(void *code, railhead_http *exchange) {
+    exchange->status = 503;
+    exchange->answer_bytes = (size_t)snprintf(exchange->answer, exchange->answer_room, "<Error><Code>%s</Code></Error>",
+                                              (const char *)code);
+    return 0;
+}
+
+static void a_fabric_that_the_gateway_has_not_is_unavailable(void) {
+    static char unavailable[] = "RDMAUnavailable", busy[] = "SlowDown";
+    railhead_options options;
+    railhead_session *session;
+    railhead_options_init(&options, sizeof options);
+    options.endpoint = "http://gateway";
+    options.access_key = "a";
+    options.secret_key = "s";
+    options.http = answer_503;
+    options.http_context = unavailable;
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_UNAVAILABLE, "%s", railhead_last_error());
+    CHECK(strstr(railhead_last_error(), "HTTP 503: RDMAUnavailable"), "%s", railhead_last_error());
+    options.http_context = busy;
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_REFUSED, "%s", railhead_last_error());
+}
+
 static int grant_too_late(void *context, railhead_http *exchange) {
     CHECK(exchange->timeout_millis <= *(const uint32_t *)context, "%u", exchange->timeout_millis);
     usleep(1000 * (*(const uint32_t *)context + 1));
@@ -567,6 +593,7 @@ int main(void) {
     mistakes_are_the_callers_and_do_no_harm();
     a_descriptor_that_is_no_sealed_memfd_is_the_callers_mistake();
     a_program_may_bring_its_own_http();
+    a_fabric_that_the_gateway_has_not_is_unavailable();
     a_connection_has_its_time_with_its_http();
     every_result_has_words();
     return 0;

@@ -4,8 +4,10 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,31 @@ def test_bench(environment: Rack, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--plot" not in words or (tmp_path / "plot.svg").read_text().startswith("<?xml")
     with railhead.Client() as client:
         assert not list(client.list("s3://data/bench")), "it leaves nothing"
+
+
+@pytest.mark.parametrize(("number", "status", "said"), [
+    (signal.SIGINT, 130, "railhead: interrupted\n"), (signal.SIGTERM, 143, "")])
+def test_bench_that_is_stopped_leaves_nothing(environment: Rack, number: signal.Signals, status: int, said: str) -> None:
+    words = [sys.executable, "-m", "railhead", "bench", "s3://data/stopped", "--sizes", "4KiB", "--seconds", "30"]
+    bench = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    with railhead.Client() as client:
+        while len(list(client.list("s3://data/stopped"))) < 8:
+            assert bench.poll() is None
+            time.sleep(0.05)
+        bench.send_signal(number)
+        assert bench.communicate(timeout=30)[1] == said
+        assert bench.returncode == status
+        assert not list(client.list("s3://data/stopped"))
+
+
+@pytest.mark.parametrize(("option", "value"), [
+    ("--sizes", "x"), ("--sizes", "0"), ("--sizes", "4KiB,"), ("--sizes", "-1"), ("--in-flight", "0"), ("--in-flight", "4097"),
+    ("--seconds", "-1"), ("--seconds", "nan"), ("--seconds", "x")])
+def test_mistakes_are_told_before_anything_is_measured(capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
+    with pytest.raises(SystemExit) as left:
+        __main__.main(["bench", "s3://data/bench", f"{option}={value}"])
+    assert left.value.code == 2
+    assert f"argument {option}: invalid" in capsys.readouterr().err
 
 
 def test_plot_that_cannot_be_drawn_is_told_before_anything_is_measured(

@@ -12,6 +12,7 @@ import railhead
 
 fsspec = pytest.importorskip("fsspec")
 
+from railhead._calls import Info  # noqa: E402
 from railhead.fsspec import RailheadFileSystem, use_for_s3  # noqa: E402
 
 MIB = 1 << 20
@@ -90,6 +91,47 @@ def test_files(fs: Any, tree: str) -> None:
             file.read(1)
 
 
+@pytest.mark.parametrize("mode", ["wb", "w", "xb"])
+@pytest.mark.parametrize("nbytes", [1, 21 * MIB])
+def test_file_that_is_left_by_an_error_is_not_stored(fs: Any, tree: str, mode: str, nbytes: int) -> None:
+    data = content(nbytes).decode("latin1") if mode == "w" else content(nbytes)
+    more = {"encoding": "latin1", "newline": ""} if mode == "w" else {}
+
+    def leave() -> None:
+        with fs.open(f"{tree}/left", mode, **more) as file:
+            file.write(data)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        leave()
+    assert not fs.exists(f"{tree}/left")
+    uploads = fs.client.call("", "list_multipart_uploads", Bucket="data", Prefix="tree/left")
+    assert not uploads.get("Uploads")
+    with fs.open(f"{tree}/left", mode, **more) as file:
+        file.write(data)
+    assert fs.cat(f"{tree}/left") == content(nbytes)
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_transaction_that_is_left_by_an_error_stores_nothing(fs: Any, tree: str, compression: str | None) -> None:
+    def leave() -> None:
+        with fs.transaction, fsspec.core.OpenFile(fs, f"{tree}/left", "wb", compression) as file:
+            file.write(content(9 * MIB))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        leave()
+    assert not fs.exists(f"{tree}/left")
+
+
+def test_text(fs: Any, tree: str) -> None:
+    with fs.open(f"{tree}/text", "wt", encoding="utf-16-le", newline="\r\n") as file:
+        file.write("é\n")
+    assert fs.cat(f"{tree}/text") == "é\r\n".encode("utf-16-le")
+    with fs.open(f"{tree}/text", "r", encoding="utf-16-le") as file:
+        assert file.read() == "é\n"
+
+
 def test_write_that_is_larger_than_the_ring(environment: Rack) -> None:
     fs = RailheadFileSystem(fabric="loopback", ring=16 * MIB, skip_instance_cache=True)
     data = content(40 * MIB + 1)
@@ -113,6 +155,22 @@ def test_local_files_and_copies(fs: Any, tree: str, tmp_path: Path) -> None:
     assert not fs.exists(f"{tree}/e")
     fs.rm(f"{tree}/again", recursive=True)
     assert not fs.exists(f"{tree}/again")
+
+
+def test_find_below_a_prefix(fs: Any, tree: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fs.pipe({f"{tree}/b2": b"", f"{tree}/b/cc/d": b""})
+    fs.client.put_from(f"s3://{tree}/b/folder/", b"")
+    assert fs.find(tree, prefix="b") == [f"{tree}/b/c", f"{tree}/b/cc/d", f"{tree}/b/d", f"{tree}/b2"]
+    assert fs.find(f"{tree}/b/", prefix="c") == [f"{tree}/b/c", f"{tree}/b/cc/d"]
+    assert fs.find(tree, prefix="none") == []
+    [found] = fs.find(tree, prefix="a", detail=True).values()
+    assert (found["name"], found["size"]) == (f"{tree}/a", len(DATA))
+    for more in ({"maxdepth": 1}, {"withdirs": True}):
+        with pytest.raises(ValueError, match="prefix"):
+            fs.find(tree, prefix="b", **more)
+    names = ["b", "b//e"]  # which MinIO does not take
+    monkeypatch.setattr(fs.client, "list", lambda _: [Info(f"railhead://{tree}/{name}", 0, "", None) for name in names])
+    assert fs.find(tree, prefix="b") == [f"{tree}/b"]
 
 
 def test_folders_by_markers(fs: Any) -> None:
@@ -187,8 +245,33 @@ def test_options(running: Rack) -> None:
     fs = RailheadFileSystem(**options, skip_instance_cache=True)
     assert fs.client.via == "loopback"
     fs.client.close()
-    with pytest.raises(ValueError, match="anon"):
-        RailheadFileSystem(anon=True, skip_instance_cache=True)
+
+
+NOTHING_ASKED: dict[str, Any] = {
+    "anon": False, "use_ssl": None, "default_fill_cache": True, "version_aware": False, "requester_pays": False,
+    "config_kwargs": {}, "s3_additional_kwargs": {}, "cache_regions": False, "session": None, "profile": None}
+
+
+def test_options_of_s3fs_that_ask_for_nothing(environment: Rack, tree: str) -> None:
+    fs = RailheadFileSystem(**NOTHING_ASKED, default_block_size=9 * MIB, default_cache_type="bytes", skip_instance_cache=True)
+    with fs.open(f"{tree}/a") as file:
+        assert (file.blocksize, type(file.cache).name) == (9 * MIB, "bytes")
+    with fs.open(f"{tree}/a", block_size=MIB, cache_type="none") as file:
+        assert (file.blocksize, type(file.cache).name) == (MIB, "none")
+    fs.client.close()
+    for name in NOTHING_ASKED:
+        RailheadFileSystem(**{name: None}, skip_instance_cache=True)
+    RailheadFileSystem(use_ssl=False, skip_instance_cache=True)
+    RailheadFileSystem(use_ssl=True, endpoint_url="https://gateway", skip_instance_cache=True)
+
+
+@pytest.mark.parametrize("asked", [
+    {"anon": True}, {"use_ssl": True}, {"version_aware": True}, {"requester_pays": True}, {"config_kwargs": {"retries": 1}},
+    {"s3_additional_kwargs": {"ACL": "private"}}, {"cache_regions": True}, {"session": object()},
+    {"default_cache_type": "none such"}, {"unheard_of": None}])
+def test_options_that_ask_for_what_is_not_done(environment: Rack, asked: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(asked))):
+        RailheadFileSystem(**asked, skip_instance_cache=True)
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
+import pickle
 import struct
 import tarfile
 from typing import Any
@@ -234,6 +236,32 @@ def test_order_of_records_is_of_seed_and_epoch(environment: Rack, records: list[
     assert first == order(1, 0)
     assert sorted(first) == list(range(100))
     assert len({tuple(order(*each)) for each in ((1, 0), (1, 1), (2, 0))} | {tuple(range(100))}) == 4
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_workers_that_persist_hear_of_the_epoch(environment: Rack, records: list[str], start: str) -> None:
+    dataset = rtorch.Records(records, 1000, shuffle=True)
+    loader = DataLoader(dataset, batch_size=None, num_workers=2, persistent_workers=True, multiprocessing_context=start)
+    orders = []
+    for epoch in (0, 1, 0):
+        dataset.set_epoch(epoch)
+        orders.append(numbers_of(loader))
+        assert sorted(orders[-1]) == list(range(100))
+    assert orders[0] == orders[2] != orders[1]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda dataset: pickle.loads(pickle.dumps(dataset))])
+def test_copies_have_epochs_of_their_own(environment: Rack, records: list[str], copied: Any) -> None:
+    dataset = rtorch.Records(records, 1000, shuffle=True)
+    dataset.set_epoch(1)
+    other = copied(dataset)
+    assert numbers_of(other) == numbers_of(dataset)
+    other.set_epoch(2)
+    assert numbers_of(other) != numbers_of(dataset)
+    loader = DataLoader(other, batch_size=None, num_workers=1, persistent_workers=True, multiprocessing_context="fork")
+    before = numbers_of(loader)
+    other.set_epoch(3)
+    assert numbers_of(loader) != before
 
 
 def test_records_that_are_not_whole(environment: Rack, records: list[str]) -> None:

@@ -50,7 +50,7 @@ enum {
     RAILHEAD_OK = 0,
     RAILHEAD_ARGUMENT = -1,    /* the caller's mistake; nothing was done */
     RAILHEAD_NO_MEMORY = -2,
-    RAILHEAD_UNAVAILABLE = -3, /* no gateway, adapter or library that it takes */
+    RAILHEAD_UNAVAILABLE = -3, /* no gateway, adapter or library that it takes; or the gateway has no such fabric now */
     RAILHEAD_REFUSED = -4,     /* the gateway said no: credentials, limits */
     RAILHEAD_TIMED_OUT = -5,   /* of a request: nothing was stored, and nothing will be */
     RAILHEAD_ENDED = -6,       /* the session is over; a request was not done, and may be asked again elsewhere */
@@ -201,6 +201,7 @@ enum {
 };
 
 enum {
+    /* Of a GET alone. */
     RAILHEAD_RANGE = 1, /* only bytes range_first to range_last, both inclusive; UINT64_MAX: to the end */
     RAILHEAD_LAST = 2   /* only the last range_first bytes */
 };
@@ -217,7 +218,7 @@ typedef struct railhead_request {
     const char *headers;      /* PUT and UPLOAD_PART: "name: value\n" each, in lower case */
     railhead_buffer *buffer;  /* not for HEAD */
     uint64_t offset;          /* the window: where in the buffer, and how long. A GET fills at most the window; a PUT sends */
-    uint64_t window;          /* all of it. Of 0 bytes it is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
+    uint64_t window;          /* all of it. A PUT's of 0 bytes is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
     uint64_t range_first;
     uint64_t range_last;
     uint32_t part_number;     /* UPLOAD_PART, from 1 */

@@ -7,6 +7,7 @@ import random
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.context import get_spawning_popen
 from typing import Any, TypeVar
 
 import torch
@@ -50,7 +51,7 @@ class _Divided(IterableDataset):
         self._urls = list(urls)
         self._shuffle = shuffle
         self._seed = seed
-        self._epoch = 0
+        self._epoch = _shared(0)
         self._transform = transform
         self._client = client
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
@@ -58,23 +59,36 @@ class _Divided(IterableDataset):
         self._ranks = torch.distributed.get_world_size() if distributed else 1
 
     def set_epoch(self, epoch: int) -> None:
-        """Before the DataLoader's workers start."""
-        self._epoch = epoch
+        """Of what is iterated over from now on, here and by workers that have started, too."""
+        self._epoch.fill_(epoch)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A worker that is started gets the epoch itself, every other copy one of its own."""
+        is_for_worker = get_spawning_popen() is not None
+        return {**self.__dict__, "_epoch": self._epoch if is_for_worker else self._epoch.item()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        epoch = state["_epoch"]
+        self.__dict__.update(state, _epoch=epoch if isinstance(epoch, torch.Tensor) else _shared(epoch))
 
     def __iter__(self) -> Iterator[Any]:
-        urls = list(self._urls)
+        urls, epoch = list(self._urls), self._epoch.item()
         if self._shuffle:
             # One order for all, so that what they divide is the whole.
-            random.Random(f"{self._seed} {self._epoch}").shuffle(urls)
+            random.Random(f"{self._seed} {epoch}").shuffle(urls)
         worker = get_worker_info()
         workers, number = (worker.num_workers, worker.id) if worker else (1, 0)
         mine = urls[self._rank * workers + number::self._ranks * workers]
-        order = random.Random(f"{self._seed} {self._epoch} {self._rank} {number}")
+        order = random.Random(f"{self._seed} {epoch} {self._rank} {number}")
         for item in self._items(self._client or connect(), mine, order):
             yield self._transform(item) if self._transform else item
 
     def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[Any]:
         raise NotImplementedError
+
+
+def _shared(epoch: int) -> torch.Tensor:
+    return torch.tensor(epoch, dtype=torch.int64).share_memory_()
 
 
 class Records(_Divided):

@@ -18,7 +18,7 @@ from railhead import errors
 FABRICS = ("auto", "verbs", "loopback", "http")
 PUT_BYTES = 16 << 20  # of one PUT at most, which goes through the ring in one piece
 _MOST_SECONDS = 1 << 22  # the library's milliseconds have 32 bits
-_MOST_IN_FLIGHT = 4096   # no gateway takes as many of one session
+MOST_IN_FLIGHT = 4096   # no gateway takes as many of one session
 _MARKS = os.urandom(16)
 
 
@@ -67,9 +67,9 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
            ca: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
     if fabric not in FABRICS:
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
-    if not (0 < deadline < _MOST_SECONDS and 0 < in_flight <= _MOST_IN_FLIGHT and ring >= PUT_BYTES):
+    if not (0 < deadline < _MOST_SECONDS and 0 < in_flight <= MOST_IN_FLIGHT and ring >= PUT_BYTES):
         raise ValueError(f"deadline and in_flight are more than 0, deadline less than {_MOST_SECONDS}, "
-                         f"in_flight at most {_MOST_IN_FLIGHT}, ring at least 16 MiB")
+                         f"in_flight at most {MOST_IN_FLIGHT}, ring at least 16 MiB")
     try:
         aws = botocore.session.Session(profile=profile)
         return Settings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import mmap
 import os
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+from fsspec.caching import caches
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
@@ -23,6 +25,11 @@ from railhead.client import Client
 _CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring")
 _FSSPEC = ("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache", "asynchronous", "loop",
            "batch_size")
+_TEXT = ("encoding", "errors", "newline")
+# Options of s3fs's that are taken where they ask for nothing: None, or one of these.
+_OF_S3FS: dict[str, tuple[Any, ...]] = {
+    "anon": (False,), "requester_pays": (False,), "version_aware": (False,), "cache_regions": (False,), "session": (),
+    "config_kwargs": ({},), "s3_additional_kwargs": ({},), "default_fill_cache": (True, False)}
 _PART_BYTES = 8 << 20  # at least: S3 takes no part of less than 5 MiB, the last excepted
 
 
@@ -34,8 +41,9 @@ def use_for_s3() -> None:
 
 class RailheadFileSystem(AbstractFileSystem):
     """
-    Buckets and keys as paths. Options are those of railhead.Client, or s3fs's `key`, `secret`, `token`, `endpoint_url` and
-    `client_kwargs`. Nothing is cached: each listing asks the store.
+    Buckets and keys as paths. Options are those of railhead.Client, or s3fs's `key`, `secret`, `token`, `endpoint_url`,
+    `client_kwargs`, `default_block_size` and `default_cache_type`, and others of its that ask for nothing. Nothing is cached:
+    each listing asks the store.
     """
 
     protocol = ("railhead",)
@@ -43,7 +51,12 @@ class RailheadFileSystem(AbstractFileSystem):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{name: value for name, value in options.items() if name in _FSSPEC})
-        self.client = Client(**_client_options({name: value for name, value in options.items() if name not in _FSSPEC}))
+        others = {name: value for name, value in options.items() if name not in _FSSPEC}
+        self._block_size = others.pop("default_block_size", None) or _PART_BYTES
+        self._cache_type = others.pop("default_cache_type", None) or "readahead"
+        if self._cache_type not in caches:
+            raise ValueError(f"no such default_cache_type: {self._cache_type!r}")
+        self.client = _client(others)
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
@@ -110,13 +123,24 @@ class RailheadFileSystem(AbstractFileSystem):
         if got.etag != etag or got.length != len(memory):
             raise errors.PreconditionFailed("the object changed while it was read", url=self._url(path))
 
+    def open(self, path: str, mode: str = "rb", block_size: int | None = None,
+             cache_options: Mapping[str, Any] | None = None, compression: str | None = None, **options: Any) -> Any:
+        """As fsspec's, but for text files that are left by an error."""
+        if "b" in mode:
+            return super().open(path, mode, block_size, cache_options, compression, **options)
+        text = {name: options.pop(name) for name in _TEXT if name in options}
+        file = self.open(path, mode.replace("t", "") + "b", block_size, cache_options, compression, **options)
+        return _TextFile(file, **text)
+
     def _open(self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
               cache_options: Mapping[str, Any] | None = None, **options: Any) -> RailheadFile:
         if mode not in ("rb", "wb", "xb"):
             raise ValueError(f"objects are read or written whole, not opened as {mode!r}")
         if mode == "xb" and self.exists(path):  # what comes meanwhile is found when it is stored
             raise _os_error(errno.EEXIST, path)
-        file = RailheadFile(self, path, mode, block_size or _PART_BYTES, autocommit, cache_options=cache_options, **options)
+        options.setdefault("cache_type", self._cache_type)
+        file = RailheadFile(self, path, mode, block_size or self._block_size, autocommit, cache_options=cache_options,
+                            **options)
         if mode == "rb" and file.details["type"] == "directory":
             raise IsADirectoryError(path)
         return file
@@ -147,6 +171,17 @@ class RailheadFileSystem(AbstractFileSystem):
             if not found and "/" in name:
                 found = [self.info(name)]
         return found if detail else [each["name"] for each in found]
+
+    def find(self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, prefix: str = "",
+             **options: Any) -> Any:
+        """As fsspec's. With `prefix`, as s3fs has it, what begins with that below the path, which is all that is listed."""
+        if not prefix:
+            return super().find(path, maxdepth, withdirs, detail, **options)
+        if maxdepth is not None or withdirs:
+            raise ValueError("a prefix goes with neither maxdepth nor withdirs")
+        entries = map(_entry, self.client.list(f"{self._url(path)}/{prefix}"))
+        found = {each["name"]: each for each in entries if each["type"] == "file" and "//" not in each["name"]}
+        return dict(sorted(found.items())) if detail else sorted(found)
 
     def modified(self, path: str) -> Any:
         return self.info(path)["LastModified"]
@@ -222,12 +257,17 @@ class RailheadFileSystem(AbstractFileSystem):
 class RailheadFile(AbstractBufferedFile):
     """
     Read in blocks of one version; written in parts that become an object when it is closed, in a transaction when that ends.
-    Of one that was discarded, as after an error, nothing is stored any more.
+    Of one that was discarded, as after an error, also of whoever writes it, nothing is stored any more.
     """
 
     fs: RailheadFileSystem
     _upload: Upload | None = None
     _is_discarded = False
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self.mode != "rb" and not self.closed:
+            self.discard()
+        self.close()
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         version = Outcome(size=self.size, etag=self.details["ETag"])
@@ -281,6 +321,24 @@ class RailheadFile(AbstractBufferedFile):
             upload.abort()
 
 
+class _TextFile(io.TextIOWrapper):
+    """Tells the file of the error that it is left by: io's own would only close it, which stores it."""
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        if kind is not None and isinstance(self.buffer, RailheadFile):
+            self.buffer.__exit__(kind, *error)
+        self.close()
+
+
+def _client(options: dict[str, Any]) -> Client:
+    use_ssl = options.pop("use_ssl", None)
+    client = Client(**_client_options(options))
+    endpoint = client._settings.endpoint
+    if use_ssl is not None and use_ssl != endpoint.startswith("https://"):
+        raise ValueError(f"use_ssl={use_ssl}, but the endpoint is {endpoint}")
+    return client
+
+
 def _client_options(options: dict[str, Any]) -> dict[str, Any]:
     named = {**options, **(options.get("client_kwargs") or {})}
     named.pop("client_kwargs", None)
@@ -290,6 +348,10 @@ def _client_options(options: dict[str, Any]) -> dict[str, Any]:
     for theirs, ours in (("endpoint_url", "endpoint"), ("region_name", "region")):
         if theirs in named:
             named[ours] = named.pop(theirs)
+    for name, defaults in _OF_S3FS.items():
+        value = named.pop(name, None)
+        if value is not None and value not in defaults:
+            raise ValueError(f"what s3fs's option {name} asks for is not done here")
     unknown = set(named) - set(_CLIENT)
     if unknown:
         raise ValueError(f"no such option: {', '.join(sorted(unknown))}")
