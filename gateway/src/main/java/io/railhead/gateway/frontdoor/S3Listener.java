@@ -143,6 +143,7 @@ public final class S3Listener {
         BodyPace bodyPace = new BodyPace(pace,
                 reason -> metrics.closedConnections.labels(reason).inc());
         pipeline.addBefore(context.name(), null, bodyPace);
+        pipeline.addBefore(context.name(), null, new BodyCopies());
         StrictDecoder.replaceIn(pipeline, options);
         Connections.Waiting place = ofLoop.add(context);
         if (hits != null) {
