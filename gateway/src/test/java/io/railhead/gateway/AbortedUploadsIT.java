@@ -1,7 +1,5 @@
 package io.railhead.gateway;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.railhead.backend.testing.BufferLeaks;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -36,6 +34,6 @@ class AbortedUploadsIT {
             TestGateway.await(() -> gateway
                     .metric("railhead_admission_in_use{what=\"connections\",}") == 0);
         }
-        assertThat(BufferLeaks.collected()).hasSizeLessThanOrEqualTo(1);
+        BufferLeaks.assertNone();
     }
 }

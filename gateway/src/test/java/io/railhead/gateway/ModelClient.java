@@ -117,11 +117,11 @@ final class ModelClient {
 
     private Arrived send(Operation operation, String method, String target, byte[] body,
             String... headers) {
-        return http.sendAsync(client(operation).signed(method, target, body, headers),
-                new Arrival())
+        Arrival arrival = new Arrival();
+        return arrival.of(http.sendAsync(
+                client(operation).signed(method, target, body, headers), arrival))
                 .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
-                .join()
-                .body();
+                .join();
     }
 
     private static byte[] bytes(Operation operation) {

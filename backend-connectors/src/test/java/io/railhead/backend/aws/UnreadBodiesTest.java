@@ -2,7 +2,6 @@ package io.railhead.backend.aws;
 
 import static io.railhead.backend.aws.ScriptedBackend.Options.USUAL;
 import static io.railhead.backend.aws.ScriptedBackend.calls;
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.railhead.backend.BackendException;
@@ -77,7 +76,7 @@ class UnreadBodiesTest {
                 }
             }
         }
-        assertThat(BufferLeaks.collected()).isEmpty();
+        BufferLeaks.assertNone();
     }
 
     @Test
@@ -119,6 +118,6 @@ class UnreadBodiesTest {
                         .isThrownBy(() -> Calls.await(reader.over));
             }
         }
-        assertThat(BufferLeaks.collected()).isEmpty();
+        BufferLeaks.assertNone();
     }
 }

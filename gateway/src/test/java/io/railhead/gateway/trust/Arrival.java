@@ -1,6 +1,7 @@
 package io.railhead.gateway.trust;
 
 import java.io.ByteArrayOutputStream;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.ResponseInfo;
@@ -51,6 +52,19 @@ public final class Arrival implements BodyHandler<Arrived>, BodySubscriber<Arriv
     @Override
     public void onComplete() {
         end.complete(come(true));
+    }
+
+    /**
+     * What came of what was sent with this. Of an answer that is cut the JDK's client tells now and
+     * then its error, which comes by another way, and not what this makes of it.
+     */
+    public CompletableFuture<Arrived> of(CompletableFuture<HttpResponse<Arrived>> sent) {
+        return sent.thenApply(HttpResponse::body).exceptionallyCompose(failure -> {
+            Arrived come = soFar();
+            return come == null
+                    ? CompletableFuture.failedFuture(failure)
+                    : CompletableFuture.completedFuture(come);
+        });
     }
 
     /** By now; null: not even its head. */

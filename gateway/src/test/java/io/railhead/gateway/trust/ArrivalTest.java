@@ -16,8 +16,8 @@ class ArrivalTest {
     /** To an answer that this befalls. */
     private CompletableFuture<Arrived> ask(HttpClient client, FaultProxy store, Toxic toxic) {
         store.plan(FaultPlan.always(toxic));
-        return client.sendAsync(HttpRequest.newBuilder(store.endpoint()).build(), arrival)
-                .thenApply(answer -> answer.body());
+        return arrival.of(client
+                .sendAsync(HttpRequest.newBuilder(store.endpoint()).build(), arrival));
     }
 
     private static FaultProxy store() {
