@@ -186,6 +186,12 @@ def take_uploads(request: Request) -> None:
         request.answer(204 if request.command == "DELETE" else 200)
 
 
+def under_way(client: railhead.Client) -> int:
+    """Requests in the client's session."""
+    session = client._paths._session
+    return sum(len(batch.left) for batch in session._pending.copy().values()) if session is not None else 0
+
+
 def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 

@@ -7,7 +7,7 @@ import signal
 import threading
 
 import pytest
-from conftest import Rack, content
+from conftest import Rack, content, under_way
 
 import railhead
 
@@ -135,5 +135,5 @@ def test_loop_that_is_closed_breaks_nobody(own_rack: Rack) -> None:
 
 
 def wait_until_under_way(client: railhead.Client, count: int) -> None:
-    while client._paths._session is None or len(client._paths._session._pending) < count:
+    while under_way(client) < count:
         threading.Event().wait(0.01)

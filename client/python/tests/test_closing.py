@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from conftest import Rack, ScriptedStore, content
+from conftest import Rack, ScriptedStore, content, under_way
 
 import railhead
 from railhead._session import Box
@@ -37,7 +37,7 @@ def cold(own_rack: Rack) -> Iterator[str]:
 
 
 def wait_until_under_way(client: railhead.Client, count: int) -> None:
-    while client._paths._session is None or len(client._paths._session._pending) < count:
+    while under_way(client) < count:
         time.sleep(0.01)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import random
 import signal
@@ -16,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import Rack, content, environment_of
+from conftest import Rack, content, environment_of, under_way
 
 import railhead
 from railhead import _memory, _native, _whole
@@ -59,9 +60,7 @@ def known(client: railhead.Client, count: int, nbytes: int) -> list[memoryview]:
 
 def is_whole(client: railhead.Client, reads: list[Any]) -> bool:
     """Whether the reads are a batch."""
-    wanted = [(read.url, _memory.view(read.buffer, writable=True), read.start) if isinstance(read, railhead.Read)
-              else (read[0], _memory.view(read[1], writable=True), 0) for read in reads]
-    return Whole.of(client._paths, Box(), wanted) is not None
+    return Whole.of(client._paths, Box(), reads) is not None
 
 
 def test_as_much_as_there_is(client: railhead.Client, objects: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +102,108 @@ def test_what_needs_a_plan_is_none(client: railhead.Client, objects: dict[str, b
     assert not is_whole(client, [(url, *known(client, 1, 9 * MIB))]), "more than one piece"
 
 
+class Refused:
+    """No memory."""
+
+
+@pytest.mark.parametrize("buffer", [b"read-only", Refused(), memoryview(bytearray(9))[::2]], ids=["read-only", "none", "strided"])
+def test_what_cannot_be_read_into_is_refused_before_anything_is_asked(client: railhead.Client, objects: dict[str, bytes],
+                                                                      buffer: Any) -> None:
+    (good,) = known(client, 1, 5000)
+    with pytest.raises((TypeError, BufferError)):
+        client.get_many([("s3://data/whole-5000", good), ("s3://data/whole-5000", buffer)])
+    assert bytes(good) == bytes(5000)
+
+
+@pytest.mark.parametrize("more", [(-1,), (1 << 63,), (0, -1), ("0",), (0, 1, 2)], ids=str)
+def test_span_that_is_none_is_refused(client: railhead.Client, objects: dict[str, bytes], more: tuple[Any, ...]) -> None:
+    (good,) = known(client, 1, 5000)
+    with pytest.raises((TypeError, ValueError)):
+        client.get_many([("s3://data/whole-5000", good, *more)])
+    assert bytes(good) == bytes(5000)
+
+
+@pytest.mark.parametrize("url", ["data/key", "s3:///key", "s3://data/", "s4://data/key", "s3://data/a\0b", 5], ids=str)
+def test_url_that_is_none_is_refused(client: railhead.Client, objects: dict[str, bytes], url: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        client.get_many([(url, *known(client, 1, 5000))])
+
+
+def test_reads_of_many_kinds_are_a_batch(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    np = pytest.importorskip("numpy")
+    data = objects["s3://data/whole-5000"]
+    buffers = known(client, 6, 5000)
+    fields = np.frombuffer(buffers[2], dtype=[("Objects", "u1"), ("b", "u1")])
+    reads: list[Any] = [
+        ["s3://data/whole-5000", buffers[0]], ("railhead://data/whole-5000", np.frombuffer(buffers[1], dtype="u2")),
+        ("s3://data/whole-5000", fields), railhead.Read("s3://data/whole-5000", buffers[3], np.int64(1000), np.uint8(200)),
+        ("s3://data/whole-5000", _memory.view(buffers[4], writable=True)), ("s3://data/whole-5000", buffers[5].cast("H"))]
+    assert is_whole(client, reads)
+    assert [got.length for got in client.get_many(reads)] == [5000, 5000, 5000, 200, 5000, 5000]
+    expected = [data, data, data, data[1000:1200].ljust(5000, b"\0"), data, data]
+    assert [bytes(buffer) for buffer in buffers] == expected
+
+
+def test_python_objects_are_not_read_over(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    (buffer,) = known(client, 1, 4000)
+    pointers = (ctypes.py_object * 500).from_buffer(buffer)
+    with pytest.raises(TypeError, match="a buffer of Python objects"):
+        client.get_many([("s3://data/whole-5000", pointers)])
+    assert bytes(buffer) == bytes(4000)
+
+
+class Interrupting:
+    """An array that an interrupt comes to while it is looked at for the first time."""
+
+    come = False
+
+    def __dlpack__(self) -> None:
+        raise AssertionError
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        if not self.come:
+            self.come = True
+            raise KeyboardInterrupt
+        raise TypeError
+
+
+def test_interrupt_while_the_memory_is_looked_at_is_raised(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    (good,) = known(client, 1, 5000)
+    with pytest.raises(KeyboardInterrupt):
+        client.get_many([("s3://data/whole-5000", good), ("s3://data/whole-5000", Interrupting())])
+    assert bytes(good) == bytes(5000)
+
+
+def test_nothing_is_kept_of_reads_that_are_over(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    np = pytest.importorskip("numpy")
+    (buffer,) = known(client, 1, 5000)
+    url, start = "".join(["s3://data/", "whole-5000"]), np.int64(1000)
+    reads: list[Any] = [railhead.Read(url, buffer, start, 3000)] * 4
+    each: list[Any]
+    counted = (url, buffer, start, reads[0], Got)
+    view = _memory.view(buffer, writable=True)
+    for each in (reads, [(url, view)] * 4, [*reads, ("s3://data/none", buffer)], [*reads, (url, buffer[:0])]):
+        client.get_many(each, return_exceptions=True)
+        before = [*map(sys.getrefcount, counted), sys.getallocatedblocks()]
+        for _ in range(200):
+            client.get_many(each, return_exceptions=True)
+        after = [*map(sys.getrefcount, counted), sys.getallocatedblocks()]
+        assert after[:-1] == before[:-1]
+        assert after[-1] - before[-1] < 150
+    del each, view
+    buffer.release()  # which it cannot be while somebody looks at it
+
+
+def test_without_the_part_in_c_all_is_planned(client: railhead.Client, objects: dict[str, bytes],
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "batch", lambda: None)
+    buffers = known(client, 3, 5000)
+    reads = [("s3://data/whole-5000", buffer) for buffer in buffers]
+    assert not is_whole(client, reads)
+    assert [got.length for got in client.get_many(reads)] == [5000] * 3
+    assert [bytes(buffer) for buffer in buffers] == [objects["s3://data/whole-5000"]] * 3
+
+
 def test_who_is_alone_is_waken_once(client: railhead.Client, objects: dict[str, bytes]) -> None:
     reads = [("s3://data/whole-5000", buffer) for buffer in known(client, 8, 5000)]
     session: Any = client._paths.session()
@@ -122,8 +223,8 @@ def test_who_is_alone_is_waken_once(client: railhead.Client, objects: dict[str, 
 def test_missing_object_is_its_own_read_s_error(client: railhead.Client, objects: dict[str, bytes], others: int) -> None:
     data = objects["s3://data/whole-5000"]
     buffers = known(client, others + 3, 5000)
-    reads = [(f"s3://data/{'none' if at == 1 else 'whole-5000'}", buffer) for at, buffer in enumerate(buffers)]
-    reads[2] = railhead.Read("s3://data/whole-100", buffers[2], 200)  # type: ignore[call-overload]
+    reads: list[Any] = [(f"s3://data/{'none' if at == 1 else 'whole-5000'}", buffer) for at, buffer in enumerate(buffers)]
+    reads[2] = railhead.Read("s3://data/whole-100", buffers[2], 200)
     assert is_whole(client, reads)
     results = client.get_many(reads, return_exceptions=True)
     assert isinstance(results[1], railhead.NotFound)
@@ -227,7 +328,7 @@ def test_cancelled_returns_when_the_windows_are_free(own_rack: Rack, stopped_sto
     async def work(client: railhead.Client, reads: list[Any]) -> None:
         task = asyncio.create_task(client.aget_many(reads))
         session: Any = client._paths.session()
-        await asyncio.to_thread(wait_until_under_way, session, len(reads))
+        await asyncio.to_thread(wait_until_under_way, client, len(reads))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(task, 30)
@@ -243,8 +344,8 @@ def test_cancelled_returns_when_the_windows_are_free(own_rack: Rack, stopped_sto
         assert [bytes(buffer) for buffer in buffers] == [content(MIB, 1)] * 4, "the session goes on"
 
 
-def wait_until_under_way(session: Any, count: int) -> None:
-    while len(session._pending) < count:
+def wait_until_under_way(client: railhead.Client, count: int) -> None:
+    while under_way(client) < count:
         time.sleep(0.01)
 
 
@@ -298,7 +399,7 @@ def test_gateway_killed_meanwhile(own_rack: Rack, stopped_store: Callable[[], st
 
         thread = threading.Thread(target=read)
         thread.start()
-        wait_until_under_way(client._paths._session, 3)
+        wait_until_under_way(client, 3)
         os.killpg(own_rack.gateway.pid, signal.SIGKILL)
         own_rack.gateway.wait(PATIENCE)
         thread.join(PATIENCE)
@@ -373,7 +474,7 @@ def test_threads_and_loops_share_a_session(running: Rack, objects: dict[str, byt
 class Session:
     via = "loopback"
 
-    def reserve(self, count: int) -> int:
+    def reserve(self) -> int:
         return 1
 
     def submit(self, batch: Batch) -> None:
@@ -387,19 +488,29 @@ def whole_of(count: int, nbytes: int) -> tuple[Whole, Counter[str]]:
     moved: Counter[str] = Counter()
     paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}))
     session: Any = Session()
-    return Whole(paths, Box(), session, [(f"s3://a/{i}", _memory.View(4096, nbytes, None), 0) for i in range(count)]), moved
+    whole = Whole(paths, Box(), session, [(f"s3://a/{i}", _memory.View(4096, nbytes, None)) for i in range(count)])
+    for request in whole.requests:
+        request.window = nbytes
+    return whole, moved
 
 
-def completion(moved: int, size: int, **more: Any) -> _native.Completion:
+def come(whole: Whole, at: int, moved: int, size: int, **more: Any) -> bool:
+    """A completion of its own between two of others'; whether who waits is waken."""
     texts = dict.fromkeys(("etag", "version_id", "code", "message", "headers"), b"")
-    return _native.Completion(bytes=moved, object_bytes=size, **{**texts, **more})
+    users = [7, whole.first_user + at, (whole.number + 1) << 32]
+    completions = (_native.Completion * 3)()
+    for completion, user in zip(completions, users, strict=True):
+        completion.user = user
+    for name, value in {**texts, "bytes": moved, "object_bytes": size, **more}.items():
+        setattr(completions[1], name, value)
+    return whole.came(completions, users)
 
 
 def test_is_waken_by_the_last() -> None:
     whole, moved = whole_of(3, 100)
     steps = whole.run(fail_fast=True)
     next(steps)
-    woken = [whole.came(at, completion(100, 200, etag=b'"e"', cache=1)) for at in (2, 0, 0, 1)]
+    woken = [come(whole, at, 100, 200, etag=b'"e"', cache=1) for at in (2, 0, 0, 1)]
     assert woken == [False, False, False, True]
     with pytest.raises(StopIteration) as stop:
         next(steps)
@@ -413,7 +524,7 @@ def test_short_of_bytes_is_an_error(size: int) -> None:
     whole, _ = whole_of(2, 100)
     steps = whole.run(fail_fast=True)
     next(steps)
-    assert whole.came(1, completion(30, size))
+    assert come(whole, 1, 30, size)
     with pytest.raises(railhead.StoreError, match="30 bytes came in place of"):
         _drained(steps, whole)
 
@@ -422,7 +533,7 @@ def test_memory_that_is_held_is_an_error() -> None:
     whole, _ = whole_of(2, 100)
     steps = whole.run(fail_fast=True)
     next(steps)
-    assert whole.came(0, completion(100, 100, flags=_native.WINDOW_HELD))
+    assert come(whole, 0, 100, 100, flags=_native.WINDOW_HELD)
     with pytest.raises(railhead.MemoryHeld):
         _drained(steps, whole)
 
@@ -433,7 +544,7 @@ def _drained(steps: Any, whole: Whole) -> None:
     assert whole.box.whole is None
     steps.throw(KeyboardInterrupt())
     for at in list(whole.left):
-        whole.came(at, completion(0, 0, result=_native.CANCELLED, code=b"cancelled"))
+        come(whole, at, 0, 0, result=_native.CANCELLED, code=b"cancelled")
     next(steps)
 
 
@@ -448,6 +559,6 @@ def test_interrupted_submission_waits_for_what_was_taken() -> None:
     whole._session.submit = submit  # type: ignore[method-assign]
     steps = whole.run(fail_fast=True)
     next(steps)
-    whole.came(0, completion(100, 100))
+    come(whole, 0, 100, 100)
     with pytest.raises(KeyboardInterrupt):
         next(steps)

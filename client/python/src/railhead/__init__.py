@@ -1,6 +1,7 @@
 """Objects of an S3 store, read through a Railhead gateway straight into memory: by RDMA, or over shared memory."""
 
-from railhead._calls import Info, Read, Stored
+from railhead._calls import Info, Stored
+from railhead._jobs import Read
 from railhead._paths import Report
 from railhead._settings import Credentials
 from railhead._whole import Got

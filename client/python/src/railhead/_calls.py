@@ -8,12 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
-from operator import index
 from typing import Any
 
 from railhead import _memory, errors
 from railhead._http import said
-from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, stored
+from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, Read, span, stored
 from railhead._memory import View
 from railhead._paths import Paths
 from railhead._progress import Progress, reporting
@@ -21,21 +20,11 @@ from railhead._ring import COPIED_BYTES
 from railhead._session import Box, Outcome
 from railhead._settings import PUT_BYTES, split
 from railhead._transfer import Steps, Transfer
-from railhead._whole import Got, Wanted, Whole, got_of
+from railhead._whole import Got, Whole, got_of
 
 _PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
 _FIRST_BYTES = 256 << 10  # of an object that may be small
-
-
-@dataclass(frozen=True)
-class Read:
-    """What is to be read: from `start`, as much as fits into the buffer, or `length` bytes if that is less."""
-
-    url: str
-    buffer: Any
-    start: int = 0
-    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -60,41 +49,20 @@ class Info:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-def _span(start: int, length: int | None) -> tuple[int, int | None]:
-    """As Python's own integers: NumPy's overflow where they meet an address."""
-    first, most = index(start), None if length is None else index(length)
-    if not 0 <= first < 1 << 63 or (most is not None and most < 0):
-        raise ValueError("start is not negative and less than 2**63, length not negative")
-    return first, most
-
-
-def _target(read: Read) -> tuple[View, int]:
-    view = _memory.view(read.buffer, writable=True)
-    start, length = _span(read.start, read.length)
-    return view if length is None else view.part(0, min(length, view.nbytes)), start
-
-
 def _piece_bytes(paths: Paths, view: View) -> int:
     return PIECE_BYTES if view.nbytes <= COPIED_BYTES or paths.reaches(view) else COPIED_BYTES
 
 
 def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], progress: Progress,
              return_exceptions: bool) -> Steps[list[Any]]:
-    wanted: list[Wanted] = []
-    total = 0
-    for each in reads:
-        if isinstance(each, Read):
-            url, (view, start) = each.url, _target(each)
-        else:
-            url, buffer = each
-            view, start = _memory.view(buffer, writable=True), 0
-        wanted.append((url, view, start))
-        total += view.nbytes
-    whole = None if progress else Whole.of(paths, box, wanted)
+    asked = list(reads)
+    whole = None if progress else Whole.of(paths, box, asked)
     if whole is not None:
         return (yield from whole.run(fail_fast=not return_exceptions))
-    jobs = [_read(paths, *each) for each in wanted]
-    with reporting(progress, total, "read") as tell:
+    wanted = [Read(*each) for each in asked]
+    targets = [read.target() for read in wanted]
+    jobs = [_read(paths, read.url, *target) for read, target in zip(wanted, targets, strict=True)]
+    with reporting(progress, sum(view.nbytes for view, _ in targets), "read") as tell:
         yield from Transfer(paths, box, tell, fail_fast=not return_exceptions).run(jobs)
     return [got_of(job) for job in jobs]
 
@@ -137,7 +105,7 @@ def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = 
 
 
 def _begin(want: Want) -> tuple[bytes, Get | Head | None]:
-    _span(want.start, want.length)
+    span(want.start, want.length)
     if want.length == 0:
         return b"", Head(want.url)
     nbytes = min(_FIRST_BYTES if want.length is None else want.length, PIECE_BYTES)

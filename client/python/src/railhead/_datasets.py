@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import torch
 from torch.utils.data import Dataset, IterableDataset, get_worker_info
 
-from railhead._calls import Read
+from railhead._jobs import Read
 from railhead.client import Client, connect
 
 Item = TypeVar("Item")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from operator import index
+from typing import Any, NamedTuple
 
-from railhead import _native, errors
+from railhead import _memory, _native, errors
 from railhead._memory import View
 from railhead._ring import Slot
 from railhead._session import Outcome
@@ -14,6 +15,29 @@ from railhead._settings import split
 NOTHING = View(0, 0, None)
 PIECE_BYTES = 8 << 20  # of memory that the gateway writes itself; what is copied has slots
 _MOST_TRIES = 3        # of an object that changes while it is read
+
+
+class Read(NamedTuple):
+    """What is to be read: from `start`, as much as fits into the buffer, or `length` bytes if that is less."""
+
+    url: str
+    buffer: Any
+    start: int = 0
+    length: int | None = None
+
+    def target(self) -> tuple[View, int]:
+        """Where its bytes go, and where in the object they begin."""
+        view = _memory.view(self.buffer, writable=True)
+        start, length = span(self.start, self.length)
+        return view if length is None else view.part(0, min(length, view.nbytes)), start
+
+
+def span(start: int, length: int | None) -> tuple[int, int | None]:
+    """As Python's own integers: NumPy's overflow where they meet an address."""
+    first, most = index(start), None if length is None else index(length)
+    if not 0 <= first < 1 << 63 or (most is not None and most < 0):
+        raise ValueError("start is not negative and less than 2**63, length not negative")
+    return first, most
 
 
 class Piece:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from railhead import _native
+
 _HOST_DEVICES = (1, 3, 13)  # DLPack's CPU, CUDA's pinned and managed memory
 _CUDA = 2
 
@@ -49,8 +51,6 @@ _release_buffer.restype = None
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _capsule_pointer.restype = ctypes.c_void_p
-_first_of = ctypes.c_ubyte.from_buffer  # keeps the export that it is made of
-_addressof = ctypes.addressof
 _PyBUF_SIMPLE, _PyBUF_WRITABLE = 0, 1
 
 
@@ -72,7 +72,6 @@ class View(NamedTuple):
         return View(self.address + start, nbytes, self.owner, self.cuda)
 
 
-_new_view = tuple.__new__  # takes half as long as NamedTuple's own
 _FIELD_NAME = re.compile(":[^:]*:")  # in a buffer's format
 
 
@@ -80,17 +79,6 @@ def view(buffer: Any, *, writable: bool) -> View:
     """Any C-contiguous memory. BufferError and TypeError say what is wrong with it."""
     if isinstance(buffer, View):
         return buffer
-    if writable:
-        # Of what most are, this is known three times as fast; the rest, and what is wrong with it, the other way.
-        try:
-            memory = memoryview(buffer)
-            first = _first_of(memory)
-        except (TypeError, ValueError, BufferError):
-            pass
-        else:
-            if "O" in memory.format:
-                _refuse_objects(buffer)
-            return _new_view(View, (_addressof(first), memory.nbytes, first, None))
     export = _Export()
     try:
         _get_buffer(buffer, export, _PyBUF_WRITABLE if writable else _PyBUF_SIMPLE)
@@ -170,10 +158,6 @@ class Region:
         buffer: int = session.register(self.memory, self._descriptor)
         return buffer
 
-    def known(self, session: Any) -> int:
-        """Its handle; 0 where the session does not know it."""
-        return self._buffer if self._session() is session else 0
-
     def is_known(self, session: Any) -> bool:
         return self._session() is session
 
@@ -198,6 +182,7 @@ class Regions:
         self._starts = [region.memory.address for region in self._regions]
         ends = (region.memory.address + region.memory.nbytes for region in self._regions)
         self._reaches = list(accumulate(ends, max))
+        self._known: tuple[Callable[[], Any], Any] = _nobody, None  # a weak reference, and what its session knows
 
     def __iter__(self) -> Iterator[Region]:
         return iter(self._regions)
@@ -214,6 +199,21 @@ class Regions:
                 return region
             at -= 1
         return None
+
+    def known_to(self, session: Any) -> Any:
+        """As batch.c looks them up: those that the session knew when it was asked for the first time."""
+        of, known = self._known
+        if of() is not session:
+            regions = [region for region in self._regions if region.is_known(session)]
+            known = (_native.Region * len(regions))()
+            reach = 0
+            for each, region in zip(known, regions, strict=True):
+                start, nbytes, _, cuda = region.memory
+                each.start, each.end, each.buffer = start, start + nbytes, region.buffer(session)
+                each.reach = reach = max(reach, each.end)
+                each.cuda = -1 if cuda is None else cuda
+            self._known = weakref.ref(session), known
+        return known
 
     def with_(self, region: Region) -> Regions:
         return Regions([*self._regions, region])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, py_object
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,12 @@ class Completion(ctypes.Structure):
                 ("code", c_char_p), ("message", c_char_p), ("headers", c_char_p), ("owned", c_void_p)]
 
 
+class Region(ctypes.Structure):
+    """batch.c's struct region."""
+
+    _fields_ = [("start", c_uint64), ("end", c_uint64), ("reach", c_uint64), ("buffer", c_uint64), ("cuda", c_int64)]
+
+
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "railhead_abi_version": (c_uint32, []),
     "railhead_version": (c_char_p, []),
@@ -102,11 +108,14 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+_BUNDLED = Path(__file__).parent / "lib"
+
+
 def _path() -> str:
     named = os.environ.get("RAILHEAD_LIBRARY")
     if named:
         return named
-    bundled = Path(__file__).parent / "lib" / "librailhead.so.1"
+    bundled = _BUNDLED / "librailhead.so.1"
     return str(bundled) if bundled.exists() else "librailhead.so.1"
 
 
@@ -121,6 +130,20 @@ def library() -> ctypes.CDLL:
     found = loaded.railhead_abi_version()
     if found != ABI:
         raise OSError(f"{path} has the ABI {found}, not {ABI}")
+    return loaded
+
+
+@cache
+def batch() -> Any:
+    """The wheel's batch.c; None where there is none, as in a checkout that is not built."""
+    try:
+        loaded = ctypes.PyDLL(str(_BUNDLED / "batch.so"))
+    except OSError:
+        return None
+    loaded.railhead_describe.restype = loaded.railhead_came.restype = py_object
+    loaded.railhead_describe.argtypes = [py_object, c_size_t, py_object, POINTER(Region), c_size_t, c_uint64, c_uint64,
+                                         POINTER(Request)]
+    loaded.railhead_came.argtypes = [POINTER(Completion), c_size_t, c_uint64, POINTER(Request), *[py_object] * 5]
     return loaded
 
 

@@ -196,7 +196,9 @@ class Paths:
             self.check_open()
             self._sweep()
             try:
-                region.buffer(session)
+                if not region.is_known(session):
+                    region.buffer(session)
+                    self._regions = Regions(self._regions)  # those that this session knows are others now
             except errors.RailheadError as error:
                 if not session.is_open():
                     return str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import itertools
 import threading
 import weakref
 from collections import deque
@@ -16,6 +17,9 @@ from railhead._settings import Settings
 _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
+_AT_BITS = 32       # of a request's number: its place in its batch; the batch's own number is before them
+
+Completions = ctypes.Array[_native.Completion]
 
 
 class Outcome(NamedTuple):
@@ -118,17 +122,24 @@ class Batch:
 
     def __init__(self, box: Box, session: Session, count: int) -> None:
         self.box = box
-        self.first_user = session.reserve(count)
+        self.number = session.reserve()
+        self.first_user = self.number << _AT_BITS
         self.requests = (_native.Request * count)()
         self.ids = (ctypes.c_uint64 * count)()
         self.left = set(range(count))
 
-    def came(self, at: int, completion: _native.Completion) -> bool:
+    def came(self, completions: Completions, users: list[int]) -> bool:
         """
-        Takes in what the library has of a request: whether who waits is to be waken. By whoever leads; a second time, to the same
-        effect, where the first was interrupted.
+        Of completions, whose numbers are `users`, takes in those that are its own: whether who waits is to be waken. By whoever
+        leads; a second time, to the same effect, where the first was interrupted.
         """
         raise NotImplementedError
+
+    def outcome(self, completion: _native.Completion) -> Outcome:
+        """What the batch holds is held for ever where the gateway may still touch it."""
+        if completion.flags & _native.WINDOW_HELD:
+            held.append(self)
+        return outcome_of(completion)
 
 
 class Session:
@@ -147,11 +158,11 @@ class Session:
         self._bell = bell
         self._pending: dict[int, Batch] = {}
         self._registered: dict[int, View] = {}
-        self._last_user = 0
+        self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._leader: object = None  # under the lock, where it was None; given up without it
         self._array = (_native.Completion * _ROOM)()
-        self._completions = list(self._array)  # they share the array's memory
+        self._users = memoryview(self._array).cast("B").cast("Q")[::_COMPLETION_BYTES // 8]  # each one's first number
         self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
         handle = ctypes.c_void_p()
         # Before there is a session: an interrupt may come with it.
@@ -203,35 +214,29 @@ class Session:
 
     # ---- Requests ----
 
-    def reserve(self, count: int) -> int:
-        """The first of so many numbers for requests."""
-        with self._lock:
-            first_user = self._last_user + 1
-            self._last_user += count
-            return first_user
+    def reserve(self) -> int:
+        """A batch's number."""
+        return next(self._numbers)
 
     def submit(self, batch: Batch) -> None:
         """All of it, or, with an error, nothing; after an interrupt `batch.left` are those that were taken."""
-        count = len(batch.ids)
-        users = range(batch.first_user, batch.first_user + count)
         with self._lock:
+            self._pending[batch.number] = batch
             try:
-                self._pending.update(dict.fromkeys(users, batch))
-                result = self._library.railhead_submit(self._handle, batch.requests, count, batch.ids)
+                result = self._library.railhead_submit(self._handle, batch.requests, len(batch.ids), batch.ids)
                 if result != _native.OK:
                     self._check(result)
             except BaseException:
                 # An interrupt may have come after it has taken them.
-                for at, user in enumerate(users):
-                    if not batch.ids[at]:
-                        self._pending.pop(user, None)
-                        batch.left.discard(at)
+                batch.left.difference_update([at for at, number in enumerate(batch.ids) if not number])
+                if not batch.left:
+                    self._pending.pop(batch.number, None)
                 raise
 
     def cancel(self, box: Box) -> None:
         """Of the requests of one box. Each has its completion all the same."""
         with self._lock:
-            numbers = [batch.ids[user - batch.first_user] for user, batch in self._pending.items() if batch.box is box]
+            numbers = [number for batch in list(self._pending.values()) if batch.box is box for number in batch.ids if number]
             if numbers and self.close.alive:
                 self._library.railhead_cancel(self._handle, (ctypes.c_uint64 * len(numbers))(*numbers), len(numbers))
 
@@ -275,42 +280,41 @@ class Session:
         own box, which has no need to be waken; where nobody else has anything under way, it waits for all of what is of use only
         whole.
         """
-        if self._completions[0].user:
-            self._hand_out(mine)
+        got = _ROOM  # at most, where an interrupt keeps it from being known
+        if self._users[0]:
+            self._hand_out(mine, got)
         whole = mine.whole if mine is not None else None
         try:
-            if whole is not None and len(whole.left) == len(self._pending):
+            if whole is not None and len(self._pending) == 1:
                 # Whoever submits from now on has a higher number.
                 got = self._library.railhead_wait_all(self._handle, self._array, _ROOM, whole.ids[-1], millis)
             else:
                 got = self._library.railhead_wait(self._handle, self._array, _ROOM, millis)
         finally:
-            self._hand_out(mine)
+            self._hand_out(mine, got)
         if got == _native.ENDED:
             raise AssertionError("a request has no completion, and the session is over")
         if got < 0:
             self._check(got)
 
-    def _hand_out(self, mine: Box | None) -> None:
-        users, boxes, all_pending = [], set(), self._pending
-        for completion in self._completions:
-            user = completion.user
-            if not user:
-                break
-            users.append(user)
-            batch = all_pending.get(user)
-            if batch is not None:
-                if completion.flags & _native.WINDOW_HELD:
-                    held.append(batch)
-                if batch.came(user - batch.first_user, completion) and batch.box is not mine:
-                    boxes.add(batch.box)
+    def _hand_out(self, mine: Box | None, most: int) -> None:
+        users = self._users[:max(0, most)].tolist()
+        if 0 in users:
+            del users[users.index(0):]
         if not users:
             return
+        boxes, over = set(), []
+        for number in {user >> _AT_BITS for user in users}:
+            batch = self._pending.get(number)  # none where an interrupt came after it
+            if batch is not None:
+                if batch.came(self._array, users) and batch.box is not mine:
+                    boxes.add(batch.box)
+                if not batch.left:
+                    over.append(number)
         for box in boxes:
             box.wake()
-        with self._lock:
-            for user in users:
-                all_pending.pop(user, None)
+        for number in over:
+            self._pending.pop(number, None)
         self._library.railhead_completions_free(self._array, len(users))
         ctypes.memset(self._array, 0, len(users) * _COMPLETION_BYTES)
 

@@ -11,7 +11,7 @@ from railhead._jobs import Job, Piece
 from railhead._memory import Region, View, copy, held
 from railhead._paths import Paths
 from railhead._ring import Ring, Slot
-from railhead._session import Batch, Box, Outcome, Session, of_result, outcome_of
+from railhead._session import Batch, Box, Completions, Outcome, Session, of_result
 
 Result = TypeVar("Result")
 # What a transfer needs next: to have a function called that blocks, or to be waken when its box has something, by leading
@@ -40,9 +40,12 @@ class _Pieces(Batch):
         for at, ((piece, buffer, base, _), request) in enumerate(zip(submissions, self.requests, strict=True)):
             piece.describe(request, self.first_user + at, buffer, base)
 
-    def came(self, at: int, completion: _native.Completion) -> bool:
-        self.box.arrived.append((self._submissions[at][0], outcome_of(completion)))
-        self.left.discard(at)
+    def came(self, completions: Completions, users: list[int]) -> bool:
+        for place, user in enumerate(users):
+            at = user - self.first_user
+            if 0 <= at < len(self._submissions):
+                self.box.arrived.append((self._submissions[at][0], self.outcome(completions[place])))
+                self.left.discard(at)
         return True
 
 

@@ -11,7 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from railhead import _calls, _drive, _memory
-from railhead._calls import Info, Read, Stored, Upload, Want
+from railhead._calls import Info, Stored, Upload, Want
+from railhead._jobs import Read
 from railhead._paths import Paths, Report
 from railhead._progress import Progress
 from railhead._session import Box, LoopBox, ThreadBox

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from railhead import errors
-from railhead._calls import Read
 from railhead._datasets import Objects, Records, Shards
+from railhead._jobs import Read
 from railhead._memory import count_of
 from railhead._progress import Progress, reporting
 from railhead.client import Client, connect
