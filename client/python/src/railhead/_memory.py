@@ -158,6 +158,10 @@ class Region:
         buffer: int = session.register(self.memory, self._descriptor)
         return buffer
 
+    def known(self, session: Any) -> int:
+        """Its handle; 0 where the session does not know it."""
+        return self._buffer if self._session() is session else 0
+
     def is_known(self, session: Any) -> bool:
         return self._session() is session
 
@@ -204,12 +208,11 @@ class Regions:
         """As batch.c looks them up: those that the session knew when it was asked for the first time."""
         of, known = self._known
         if of() is not session:
-            regions = [region for region in self._regions if region.is_known(session)]
-            known = (_native.Region * len(regions))()
+            handles = [(region.memory, handle) for region in self._regions if (handle := region.known(session))]
+            known = (_native.Region * len(handles))()
             reach = 0
-            for each, region in zip(known, regions, strict=True):
-                start, nbytes, _, cuda = region.memory
-                each.start, each.end, each.buffer = start, start + nbytes, region.buffer(session)
+            for each, ((start, nbytes, _, cuda), handle) in zip(known, handles, strict=True):
+                each.start, each.end, each.buffer = start, start + nbytes, handle
                 each.reach = reach = max(reach, each.end)
                 each.cuda = -1 if cuda is None else cuda
             self._known = weakref.ref(session), known
