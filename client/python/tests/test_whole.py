@@ -94,7 +94,7 @@ def test_as_much_as_there_is(client: railhead.Client, objects: dict[str, bytes],
 def test_what_needs_a_plan_is_none(client: railhead.Client, objects: dict[str, bytes]) -> None:
     url, buffers = "s3://data/whole-5000", known(client, 33, 5000)
     assert is_whole(client, [(url, buffer) for buffer in buffers[:32]])
-    assert not is_whole(client, [(url, buffer) for buffer in buffers]), "more than go at once"
+    assert is_whole(client, [(url, buffer) for buffer in buffers]), "more than go at once"
     assert not is_whole(client, [])
     assert not is_whole(client, [(url, buffers[0]), (url, buffers[1][:0])]), "nothing to be moved"
     assert not is_whole(client, [(url, buffers[0]), (url, bytearray(100))]), "to be copied"
@@ -217,6 +217,55 @@ def test_who_is_alone_is_waken_once(client: railhead.Client, objects: dict[str, 
         assert counted.calls["railhead_submit"] == 1
         assert bool(counted.calls["railhead_wait"]) == others
         assert bool(counted.calls["railhead_wait_all"]) != others
+
+
+def test_many_are_read_some_at_a_time(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    buffers = known(client, 500, 5000)
+    reads = [("s3://data/whole-5000" if at % 3 else "s3://data/whole-100", buffer) for at, buffer in enumerate(buffers)]
+    most = 0
+    session: Any = client._paths.session()
+    submit = session.submit
+
+    def watched(batch: Batch, first: int, end: int) -> None:
+        nonlocal most
+        submit(batch, first, end)
+        most = max(most, len(batch.left))
+
+    session.submit = watched
+    for missing in (False, True):
+        if missing:
+            reads[100] = reads[400] = ("s3://data/none", buffers[100])
+        results = client.get_many(reads, return_exceptions=True)
+        assert [isinstance(each, railhead.NotFound) for each in results] == [missing and at in (100, 400) for at in range(500)]
+        for (url, _), buffer, got in zip(reads, buffers, results, strict=True):
+            if isinstance(got, Got):
+                assert got.length == len(objects[url])
+                assert bytes(buffer[:got.length]) == objects[url]
+                buffer[:] = bytes(5000)
+    assert most == 32
+    with pytest.raises(railhead.NotFound):
+        client.get_many(reads)
+    assert not session._pending
+
+
+def test_session_that_ends_among_many(own_rack: Rack) -> None:
+    with own_rack.client(fabric="loopback") as client:
+        client.put_from("s3://data/whole-1", b"1")
+        buffers = known(client, 500, 1)
+        session: Any = client._paths.session()
+        submit = session.submit
+
+        def killing(batch: Batch, first: int, end: int) -> None:
+            if first:
+                os.killpg(own_rack.gateway.pid, signal.SIGKILL)
+                own_rack.gateway.wait(PATIENCE)
+                own_rack.start_gateway_again()
+                session.submit = submit
+            submit(batch, first, end)
+
+        session.submit = killing
+        assert [got.length for got in client.get_many([("s3://data/whole-1", buffer) for buffer in buffers])] == [1] * 500
+        assert [bytes(buffer) for buffer in buffers] == [b"1"] * 500
 
 
 @pytest.mark.parametrize("others", [0, 7])
@@ -477,8 +526,9 @@ class Session:
     def reserve(self) -> int:
         return 1
 
-    def submit(self, batch: Batch) -> None:
-        batch.ids[:] = list(range(1, len(batch.ids) + 1))
+    def submit(self, batch: Batch, first: int, end: int) -> None:
+        batch.ids[first:end] = list(range(first + 1, end + 1))
+        batch.left.update(range(first, end))
 
     def cancel(self, box: Box) -> None:
         self.cancelled = True
@@ -486,7 +536,7 @@ class Session:
 
 def whole_of(count: int, nbytes: int) -> tuple[Whole, Counter[str]]:
     moved: Counter[str] = Counter()
-    paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}))
+    paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}), settings=SimpleNamespace(in_flight=4))
     session: Any = Session()
     whole = Whole(paths, Box(), session, [(f"s3://a/{i}", _memory.View(4096, nbytes, None)) for i in range(count)])
     for request in whole.requests:
@@ -517,6 +567,24 @@ def test_is_waken_by_the_last() -> None:
     assert stop.value.value == [Got(100, 200, '"e"', "loopback", "hit")] * 3
     assert moved == {"loopback": 300}
     assert whole.box.whole is None
+
+
+def test_asks_for_more_when_half_has_come() -> None:
+    whole, moved = whole_of(7, 100)
+    steps = whole.run(fail_fast=True)
+    next(steps)
+    assert (set(whole.left), whole.box.whole) == ({0, 1, 2, 3}, None), "four at a time"
+    assert [come(whole, at, 100, 200) for at in (3, 1)] == [False, True]
+    next(steps)
+    assert set(whole.left) == {0, 2, 4, 5}
+    assert [come(whole, at, 100, 200) for at in (0, 4)] == [False, True]
+    next(steps)
+    assert (set(whole.left), whole.box.whole) == ({2, 5, 6}, whole)
+    assert [come(whole, at, 100, 200) for at in (2, 5, 6)] == [False, False, True]
+    with pytest.raises(StopIteration) as stop:
+        next(steps)
+    assert stop.value.value == [Got(100, 200, "", "loopback", "none")] * 7
+    assert moved == {"loopback": 700}
 
 
 @pytest.mark.parametrize("size", [150, 50])
@@ -551,9 +619,9 @@ def _drained(steps: Any, whole: Whole) -> None:
 def test_interrupted_submission_waits_for_what_was_taken() -> None:
     whole, _ = whole_of(3, 100)
 
-    def submit(batch: Batch) -> None:
+    def submit(batch: Batch, first: int, end: int) -> None:
         batch.ids[0] = 1
-        batch.left.intersection_update({0})  # as Session.submit leaves it
+        batch.left.add(0)  # as Session.submit leaves it
         raise KeyboardInterrupt
 
     whole._session.submit = submit  # type: ignore[method-assign]

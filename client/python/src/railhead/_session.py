@@ -16,6 +16,7 @@ from railhead._settings import Settings
 
 _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
+_ID_BYTES = ctypes.sizeof(ctypes.c_uint64)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
 _AT_BITS = 32       # of a request's number: its place in its batch; the batch's own number is before them
 
@@ -115,9 +116,9 @@ class LoopBox(Box):
 
 class Batch:
     """
-    `count` requests of one box that are submitted together, with what their windows lie in: that is alive until the last has its
-    completion. `left`: those that have none yet. Their numbers are `first_user` and what follows, and, of the library, `ids`,
-    where 0 is not taken.
+    `count` requests of one box, with what their windows lie in: that is alive until the last has its completion. `left`: those
+    that were submitted and have none yet. Their numbers are `first_user` and what follows, and, of the library, `ids`, where 0 is
+    not taken.
     """
 
     def __init__(self, box: Box, session: Session, count: int) -> None:
@@ -126,7 +127,7 @@ class Batch:
         self.first_user = self.number << _AT_BITS
         self.requests = (_native.Request * count)()
         self.ids = (ctypes.c_uint64 * count)()
-        self.left = set(range(count))
+        self.left: set[int] = set()
 
     def came(self, completions: Completions, users: list[int]) -> bool:
         """
@@ -218,17 +219,19 @@ class Session:
         """A batch's number."""
         return next(self._numbers)
 
-    def submit(self, batch: Batch) -> None:
-        """All of it, or, with an error, nothing; after an interrupt `batch.left` are those that were taken."""
+    def submit(self, batch: Batch, first: int, end: int) -> None:
+        """Those of its requests: all, or, with an error, none; after an interrupt those that were taken are `left`."""
         with self._lock:
-            self._pending[batch.number] = batch
             try:
-                result = self._library.railhead_submit(self._handle, batch.requests, len(batch.ids), batch.ids)
+                self._pending[batch.number] = batch
+                batch.left.update(range(first, end))
+                ids = ctypes.c_uint64.from_buffer(batch.ids, first * _ID_BYTES)
+                result = self._library.railhead_submit(self._handle, batch.requests[first], end - first, ids)
                 if result != _native.OK:
                     self._check(result)
             except BaseException:
                 # An interrupt may have come after it has taken them.
-                batch.left.difference_update([at for at, number in enumerate(batch.ids) if not number])
+                batch.left.difference_update([at for at in range(first, end) if not batch.ids[at]])
                 if not batch.left:
                     self._pending.pop(batch.number, None)
                 raise
@@ -236,7 +239,8 @@ class Session:
     def cancel(self, box: Box) -> None:
         """Of the requests of one box. Each has its completion all the same."""
         with self._lock:
-            numbers = [number for batch in list(self._pending.values()) if batch.box is box for number in batch.ids if number]
+            batches = [batch for batch in list(self._pending.values()) if batch.box is box]
+            numbers = [batch.ids[at] for batch in batches for at in batch.left.copy()]
             if numbers and self.close.alive:
                 self._library.railhead_cancel(self._handle, (ctypes.c_uint64 * len(numbers))(*numbers), len(numbers))
 
@@ -303,20 +307,23 @@ class Session:
             del users[users.index(0):]
         if not users:
             return
-        boxes, over = set(), []
+        boxes = set()
         for number in {user >> _AT_BITS for user in users}:
             batch = self._pending.get(number)  # none where an interrupt came after it
             if batch is not None:
                 if batch.came(self._array, users) and batch.box is not mine:
                     boxes.add(batch.box)
                 if not batch.left:
-                    over.append(number)
+                    self._forget(batch)
         for box in boxes:
             box.wake()
-        for number in over:
-            self._pending.pop(number, None)
         self._library.railhead_completions_free(self._array, len(users))
         ctypes.memset(self._array, 0, len(users) * _COMPLETION_BYTES)
+
+    def _forget(self, batch: Batch) -> None:
+        with self._lock:
+            if not batch.left:  # nor has its owner submitted more of it
+                self._pending.pop(batch.number, None)
 
     # ---- Event loops ----
 

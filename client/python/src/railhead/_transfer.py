@@ -167,7 +167,7 @@ class Transfer:
         submitted = None
         try:
             submitted = _Pieces(self._box, self._session, batch)
-            self._session.submit(submitted)
+            self._session.submit(submitted, 0, len(batch))
         except errors.ConnectionLost as error:
             for piece in pieces:
                 self._box.put(piece, Outcome(_native.ENDED, message=str(error)))

@@ -1,4 +1,4 @@
-"""Reads that need no plan: one request each, straight into memory that the session knows, all at once."""
+"""Reads that need no plan: one request each, straight into memory that the session knows."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ _writable = partial(_memory.view, writable=True)
 
 class Whole(Batch):
     """
-    Some reads as one batch that is of use only whole: its caller is waken when all has come, or when something has not come as it
-    should. That is a transfer's from then on, as if it had asked for it. What is to be done for each read, batch.c does.
+    Some reads as one batch that is of use only whole, `in_flight` of them at a time: its caller is waken when all has come, when
+    more can be asked for, or when something has not come as it should. That is a transfer's from then on, as if it had asked for
+    it. What is to be done for each read, batch.c does.
     """
 
     def __init__(self, paths: Paths, box: Box, session: Session, reads: list[Any]) -> None:
@@ -46,6 +47,7 @@ class Whole(Batch):
         self._session = session
         self._reads = reads
         self._windows: object = None
+        self._enough = 0  # so few are left that more can be asked for
         self._troubles: list[tuple[int, Outcome]] = []
         self.done: list[Got | Get | None] = [None] * len(reads)
 
@@ -53,7 +55,7 @@ class Whole(Batch):
     def of(paths: Paths, box: Box, reads: list[Any]) -> Whole | None:
         """None where something of it needs a plan."""
         session = paths.standing()
-        if session is None or not 0 < len(reads) <= paths.settings.in_flight or _native.batch() is None:
+        if session is None or not reads or _native.batch() is None:
             return None
         made = Whole(paths, box, session, reads)
         made._windows = made._describe()
@@ -71,23 +73,19 @@ class Whole(Batch):
             at = users[place] - self.first_user
             self._troubles.append((at, self.outcome(completions[place])))
             self.left.discard(at)
-        if self.left and not self._troubles:
+        if len(self.left) > self._enough and not self._troubles:
             return False
         self.box.arrived.append((None, None))
         return True
 
     def run(self, *, fail_fast: bool) -> Steps[list[Any]]:
         """Each one's Got, or its error."""
-        box, transfer, not_asked = self.box, None, []
+        box, transfer, asked, count = self.box, None, 0, len(self._reads)
         try:
-            try:
-                self._session.submit(self)
-            except (errors.ConnectionLost, ValueError):
-                # Of many, all were refused for one of them.
-                not_asked = [self._job(at) for at in range(len(self._reads))]
-            box.whole = self
             while True:
-                is_last = not self.left  # before it looks for troubles: none comes behind the last
+                if asked < count and len(self.left) <= self._enough:
+                    asked, count = self._ask(asked, count)
+                is_last = asked == count and not self.left  # before it looks for troubles: none comes behind the last
                 if self._troubles:
                     transfer = transfer or Transfer(self._paths, box, fail_fast=fail_fast)
                     self._give_to(transfer)
@@ -101,13 +99,28 @@ class Whole(Batch):
         finally:
             box.whole = None
             self._paths.count(self._session.via, sum(each.length for each in self.done if isinstance(each, Got)))
+        not_asked = [self._job(at) for at in range(asked, len(self._reads))]
         if not_asked:
-            transfer = Transfer(self._paths, box, fail_fast=fail_fast)
+            transfer = transfer or Transfer(self._paths, box, fail_fast=fail_fast)
         if transfer is None:
             return list(self.done)
         if not_asked or not transfer.is_done:
             yield from transfer.run(not_asked)
         return [got_of(each) if isinstance(each, Get) else each for each in self.done]
+
+    def _ask(self, asked: int, count: int) -> tuple[int, int]:
+        """For as many more as there is room for: how many were asked for then, and how many will be."""
+        in_flight = self._paths.settings.in_flight
+        end = min(count, asked + in_flight - len(self.left))
+        self._enough = in_flight // 2 if end < count else 0
+        try:
+            self._session.submit(self, asked, end)
+        except (errors.ConnectionLost, ValueError):
+            # Of many, all were refused for one of them: a transfer asks for each.
+            self._enough = 0
+            end = count = asked
+        self.box.whole = self if end == count else None
+        return end, count
 
     def _job(self, at: int) -> Get:
         read = Read(*self._reads[at])
