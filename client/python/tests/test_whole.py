@@ -229,6 +229,7 @@ def test_many_are_read_some_at_a_time(client: railhead.Client, objects: dict[str
     def watched(batch: Batch, first: int, end: int) -> None:
         nonlocal most
         submit(batch, first, end)
+        assert 0 < len(set(batch.ids[:end])) == end, "numbers to cancel them by"
         most = max(most, len(batch.left))
 
     session.submit = watched
