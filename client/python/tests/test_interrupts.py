@@ -15,6 +15,7 @@ from conftest import Rack, content
 
 import railhead
 from railhead import _drive, _session
+from railhead._whole import Whole
 
 MIB = 1 << 20
 DATA = content(MIB, 5)
@@ -71,14 +72,14 @@ def others_can_read(client: railhead.Client) -> bool:
     return not thread.is_alive()
 
 
-@pytest.mark.parametrize("kind", ["direct", "copied"])
-def test_anywhere(running: Rack, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "count"), [("direct", 3), ("copied", 3), ("direct", 40)])
+def test_anywhere(running: Rack, kind: str, count: int) -> None:
     session = _session.Session
     functions = [railhead.Client._run, _drive.by_thread, session.wait, session._leads, session._ring, session._collect,
-                 session._hand_out]
+                 session._hand_out, session._forget, session.submit, Whole.run, Whole._ask, Whole.came]
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/interrupts", DATA)
-        buffers = [client.buffer(MIB) if kind == "direct" else memoryview(bytearray(MIB)) for _ in range(3)]
+        buffers = [client.buffer(MIB) if kind == "direct" else memoryview(bytearray(MIB)) for _ in range(count)]
         reads = [("s3://data/interrupts", buffer) for buffer in buffers]
         client.get_many(reads)
         for number in itertools.count():
