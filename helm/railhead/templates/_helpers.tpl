@@ -204,8 +204,9 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if eq $authentication "trusted_network" -}}
 {{- fail "credentials.principals: several tenants cannot be told apart under config.gateway.authentication: trusted_network" -}}
 {{- end -}}
-{{- if and (include "railhead.adapter" .) (not (include "railhead.tlsSecret" .)) (not (dig "allow_cleartext" false $gateway)) -}}
-{{- fail "tls: principals of several tenants may not use RDMA without TLS, since a token that is overheard names memory; set tls.existingSecret, tls.certManager or config.gateway.allow_cleartext" -}}
+{{- $sessions := or (include "railhead.adapter" .) (dig "loopback" "enabled" true ($config.rdma | default dict)) -}}
+{{- if and $sessions (not (include "railhead.tlsSecret" .)) (not (dig "allow_cleartext" false $gateway)) -}}
+{{- fail "tls: principals of several tenants may not use RDMA, nor loopback, without TLS, since a token that is overheard names memory; set tls.existingSecret, tls.certManager or config.gateway.allow_cleartext, or config.rdma.loopback.enabled: false where there is no adapter" -}}
 {{- end -}}
 {{- if and (dig "dc" "enabled" false ($config.rdma | default dict)) (not .Values.dc.existingSecret) -}}
 {{- fail "dc.existingSecret: principals of several tenants may not use config.rdma.dc with the well-known DC key; name a Secret with the key dc.key" -}}
@@ -214,7 +215,7 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if and .Values.rack.label (not .Values.rack.value) -}}
 {{- fail "rack.value: which rack, by the nodes' label rack.label?" -}}
 {{- end -}}
-{{- if and .Values.test.object (not .Values.test.existingSecret) (ne $authentication "trusted_network") -}}
+{{- if and .Values.test.object (not .Values.test.existingSecret) -}}
 {{- fail "test.existingSecret: which Secret has the AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to read test.object with?" -}}
 {{- end -}}
 {{- end -}}

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.backend.aws.PrivateAuthority;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
@@ -49,6 +50,7 @@ public final class Serve {
                 Cleartext.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());
+                requireAuthorities(checked);
                 warnings(checked, credentials)
                         .forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
@@ -66,6 +68,20 @@ public final class Serve {
         if (dc.enabled()) {
             DcKeyFile.require(dc, DcKeyFile.read(dc), principals);
         }
+    }
+
+    private static void requireAuthorities(GatewayConfig config) {
+        config.backends().forEach((name, store) -> {
+            Path ca = store.backend().ca();
+            try {
+                if (ca != null) {
+                    PrivateAuthority.read(ca);
+                }
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "backends." + name + "." + e.getMessage(), e);
+            }
+        });
     }
 
     private static List<String> warnings(GatewayConfig config, CredentialStore credentials)
@@ -101,6 +117,7 @@ public final class Serve {
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
             ApplicationLog.configure(loaded.log());
+            requireAuthorities(loaded);
             CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
             Gateway gateway = Gateway.start(loaded, credentials);

@@ -35,6 +35,8 @@ class OneSidedIT {
                 rules:
                   - bucket: held
                     freshness: immutable
+                  - bucket: plain
+                    cache: off
                 """.formatted(store.endpoint()), """
                 principals:
                   - name: trainer
@@ -82,6 +84,21 @@ class OneSidedIT {
             assertThat(peer.bytes(0, 100)).containsOnly(round);
             assertThat(peer.bytes(100 + OBJECT.length, 100)).containsOnly(round);
         }
+    }
+
+    @Test
+    void onlyHitsSpareTheStore() {
+        store.put("/plain/object", OBJECT);
+        for (int round = 0; round < 2; round++) {
+            assertDelivered(client.get("/plain/object", peer.headers(0, BUFFER)), 200,
+                    OBJECT.length);
+        }
+        assertThat(gateway.metric("railhead_store_bytes_avoided_total")).isZero();
+        for (int round = 0; round < 2; round++) {
+            assertDelivered(client.get("/held/object", peer.headers(0, BUFFER)), 200,
+                    OBJECT.length);
+        }
+        assertThat(gateway.metric("railhead_store_bytes_avoided_total")).isEqualTo(OBJECT.length);
     }
 
     @Test

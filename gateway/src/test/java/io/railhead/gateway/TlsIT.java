@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BiFunction;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
@@ -203,18 +204,37 @@ class TlsIT {
         assertThat(check("certificate: tls.pem, key: tls.key")).contains("gateway.tls: the key is");
     }
 
+    @Test
+    void aStoresAuthorityThatCannotBeReadIsNamed() throws IOException {
+        Files.writeString(folder.resolve("ca.pem"), "junk");
+        use("first", "first");
+        configure("certificate: tls.pem, key: tls.key", "[\"https://127.0.0.1:1\"], ca: ca.pem");
+        assertThat(said(Serve::check)).contains("backends.a.ca cannot be read: ");
+        assertThat(said(Serve::run)).contains("backends.a.ca cannot be read: ");
+    }
+
     private String check(String tls) throws IOException {
+        configure(tls, "[\"http://127.0.0.1:1\"]");
+        return said(Serve::check);
+    }
+
+    private void configure(String tls, String store) throws IOException {
         Files.writeString(folder.resolve("credentials.yaml"),
                 "principals: [{name: a, keys: [{access_key: A, secret_key: S}]}]\n");
-        Path config = Files.writeString(folder.resolve("railhead.yaml"), """
+        Files.writeString(folder.resolve("railhead.yaml"), """
                 gateway: {credentials: credentials.yaml, tls: {%s}}
                 cache: {memory: 64MiB}
-                backends: {a: {endpoints: ["http://127.0.0.1:1"]}}
+                backends: {a: {endpoints: %s}}
                 rdma: {loopback: {enabled: false}}
-                """.formatted(tls));
+                """.formatted(tls, store));
+    }
+
+    private String said(BiFunction<Serve, Path, Integer> command) {
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        new Serve(new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
-                new PrintStream(err, true, StandardCharsets.UTF_8)).check(config);
+        Serve serve = new Serve(
+                new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8));
+        assertThat(command.apply(serve, folder.resolve("railhead.yaml"))).isBetween(0, 1);
         return err.toString(StandardCharsets.UTF_8);
     }
 }

@@ -280,7 +280,34 @@ class ChartTest {
                   backends: {s: {endpoints: ["http://s"]}}
                   rdma: {verbs: {enabled: true}}
                 """);
-        assertThatThrownBy(chart::render).hasMessageContaining("may not use RDMA without TLS");
+        assertThatThrownBy(chart::render).hasMessageContaining("without TLS");
+        String noAdapter = "{tls: {}, config: {backends: {s: {endpoints: [\"http://s\"]}}%s}}";
+        assertThatThrownBy(with("multi-tenant", noAdapter.formatted(""))::render)
+                .hasMessageContaining("config.rdma.loopback.enabled: false");
+        assertThat(with("multi-tenant",
+                noAdapter.formatted(", rdma: {loopback: {enabled: false}}")).render()).isNotEmpty();
+    }
+
+    @Test
+    void aPrincipalMayHaveTheProvidersCredential() throws IOException {
+        String principal = "credentials: {principals: [{name: a, keys: [{access_key: A, secret_key: S}],"
+                + " backend_credential: {%s}}]}";
+        assertThat(with("laptop", principal.formatted("provider: default")).render()).isNotEmpty();
+        assertThatThrownBy(with("laptop", principal.formatted("provider: other"))::render)
+                .hasMessageContaining("provider");
+        assertThatThrownBy(with("laptop", principal.formatted("account: b"))::render)
+                .hasMessageContaining("backend_credential");
+    }
+
+    @Test
+    void whoTrustsTheNetworkTestsWithKeysToo() throws IOException {
+        Chart chart = with("laptop", """
+                test: {object: b/k}
+                config:
+                  gateway: {authentication: trusted_network, trusted_network: {principal: me}}
+                  backends: {s: {endpoints: ["http://s"]}}
+                """);
+        assertThatThrownBy(chart::render).hasMessageContaining("test.existingSecret");
     }
 
     @Test

@@ -15,6 +15,7 @@ public final class Metrics {
     private static final Set<String> OTHER_BYTES = Set.of(S3Error.BAD_DIGEST.code(),
             S3Error.CONTENT_SHA256_MISMATCH.code());
     private static final String MISS = "miss";
+    private static final String BYPASS = "bypass";
     private static final int BUCKETS = 100;
     private static final int ERRORS = 50;
 
@@ -48,7 +49,7 @@ public final class Metrics {
             .labelNames("setting")
             .register(registry);
     public final Counter deliveredBytes = counter("railhead_delivered_bytes_total",
-            "Object bytes delivered.",
+            "Object bytes delivered out of the cache, or into memory; over HTTP not what is relayed.",
             "transport");
     public final Counter avoidedBytes = Counter
             .build("railhead_store_bytes_avoided_total",
@@ -59,12 +60,12 @@ public final class Metrics {
     public final Counter integrityFailures = counter("railhead_integrity_failures_total",
             "Bytes that were not what they were said to be, and were refused.", "stage");
     public final Counter cacheBytes = counter("railhead_cache_bytes_total",
-            "Object bytes delivered, by what the cache did for them; bypass: relayed.",
+            "Bytes delivered, by what the cache did for them; bypass: bodies that are relayed.",
             "result", "transport");
     public final BucketCounts buckets = register(new BucketCounts(BUCKETS));
     public final RecentErrors recentErrors = new RecentErrors(ERRORS);
     public final Counter rdmaRequests = counter("railhead_rdma_requests_total",
-            "Requests that carried a token.",
+            "Requests with a token that were not declined.",
             "dialect", "result");
     public final Counter rdmaDeclined = counter("railhead_rdma_declined_total",
             "Requests with a token, or over a channel, that were not served by RDMA.", "reason");
@@ -130,7 +131,7 @@ public final class Metrics {
     public void delivered(String bucket, String result, String transport, long bytes) {
         deliveredBytes.labels(transport).inc((double) bytes);
         cacheBytes.labels(result, transport).inc((double) bytes);
-        if (!result.equals(MISS)) {
+        if (!result.equals(MISS) && !result.equals(BYPASS)) {
             avoidedBytes.inc((double) bytes);
         }
         buckets.delivered(bucket, bytes);

@@ -98,13 +98,12 @@ final class VerbsLoader {
     /** A count up to {@code max}; the value next to its range has a reason of its own not to be. */
     static int bounded(Section section, String key, int otherwise, int max, int trap,
             String reason) throws ConfigException {
-        int value = section.count(key, otherwise, 0, 255);
+        int value = section.count(key, otherwise, 0, Math.max(max, trap));
         if (value == trap) {
             throw section.problem(key, reason);
         }
         if (value > max) {
-            throw section.problem(key,
-                    "must be " + (trap == 0 ? 1 : 0) + " to " + max + ": " + value);
+            throw section.problem(key, "must be 0 to " + max + ": " + value);
         }
         return value;
     }
