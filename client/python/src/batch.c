@@ -54,6 +54,8 @@ const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *bytes);
 PyObject *PyUnicode_DecodeUTF8(const char *text, Py_ssize_t bytes, const char *errors);
 
 enum { BUCKET_ROOM = 256 };
+/* Of a read's places, and of a View's: length, and the GPU's number. */
+enum { LAST = 3 };
 
 /* Registered memory of one session, by its first address, as Regions.table packs it; `reach`: the last end of it and all before. */
 struct region {
@@ -104,11 +106,11 @@ static enum outcome number(PyObject *object, int64_t *value) {
     return *value < 0 ? needs_a_plan() : DONE;
 }
 
-/* The read's number at `at`, which stays what it is where there is none. */
+/* The read's number at `at`, which stays what it is where there is none; the last may be None. */
 static enum outcome number_of(PyObject *read, Py_ssize_t at, Py_ssize_t size, int64_t *value) {
     PyObject *object = at < size ? PySequence_GetItem(read, at) : NULL;
     enum outcome outcome = DONE;
-    if (object && object != &_Py_NoneStruct) {
+    if (object && !(object == &_Py_NoneStruct && at == LAST)) {
         outcome = number(object, value);
     }
     Py_DecRef(object);
@@ -141,7 +143,7 @@ static enum outcome view_of(struct window *window, PyObject *buffer, PyObject *v
         return needs_a_plan();
     }
     memory[2] = -1;
-    for (int i = 0, at[] = {0, 1, 3}; i < 3; i++) {
+    for (int i = 0, at[] = {0, 1, LAST}; i < 3; i++) {
         enum outcome outcome = number_of(window->view, at[i], 4, &memory[i]);
         if (outcome != DONE) {
             return outcome;
@@ -197,7 +199,7 @@ static enum outcome describe(PyObject *read, PyObject *view, const struct region
     outcome = memory_of(window, buffer, view, memory);
     Py_DecRef(buffer);
     if (outcome != DONE || (outcome = number_of(read, 2, size, &start)) != DONE
-        || (outcome = number_of(read, 3, size, &length)) != DONE || (outcome = name(window, request)) != DONE) {
+        || (outcome = number_of(read, LAST, size, &length)) != DONE || (outcome = name(window, request)) != DONE) {
         return outcome;
     }
     uint64_t address = (uint64_t)memory[0], bytes = (uint64_t)(memory[1] < length ? memory[1] : length);

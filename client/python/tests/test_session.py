@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import gc
-import threading
+import itertools
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from conftest import KEYS
 
-from railhead import _native
+from railhead import _memory, _native
 from railhead._http import Opener
-from railhead._session import Session
+from railhead._paths import Paths
+from railhead._session import Batch, Box, LoopBox, Session, Stale
 from railhead._settings import settle
 
 HANDLE = 7
@@ -54,7 +57,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
 
 def connect() -> Session:
     settings = settle("http://127.0.0.1:1", "loopback", "us-east-1", None, KEYS, None, 1.0, 1, 16 << 20)
-    return Session(settings, _native.LOOPBACK, Opener(settings), threading.Condition())
+    return Session(settings, _native.LOOPBACK, Opener(settings))
 
 
 def test_interrupt_as_it_is_connected_closes_it(library: Library) -> None:
@@ -86,3 +89,112 @@ def test_loop_that_does_not_take_the_descriptor_does_not_watch(library: Library)
     for _ in range(2):
         session.watch(loop)  # type: ignore[arg-type]
     assert len(loop.readers) == 1
+
+
+class Kept(Batch):
+    """Two requests; `users`: those that have come, each time."""
+
+    def __init__(self, box: Box, session: Session) -> None:
+        super().__init__(box, session, 2)
+        self.left.update({0, 1})
+        self.users: list[int] = []
+
+    def came(self, completions: Any, users: list[int]) -> bool:
+        self.users += users
+        self.left.difference_update(user - self.first_user for user in users)
+        self.box.arrived.append((None, None))
+        return True
+
+
+def collected(session: Session, batch: Kept) -> None:
+    """As the library leaves them."""
+    for at in range(2):
+        session._array[at].user = batch.first_user + at
+
+
+def test_completions_whose_texts_are_given_back_are_not_handed_out_again(library: Library) -> None:
+    session = connect()
+    batch = Kept(Box(), session)
+    session._pending[batch.number] = batch
+    collected(session, batch)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    library.railhead_completions_free = interrupted  # type: ignore[attr-defined]
+    with pytest.raises(KeyboardInterrupt):
+        session._hand_out(None, 64)
+    session._pending[batch.number] = batch
+    session._hand_out(None, 64)
+    assert len(batch.users) == 2
+    del library.railhead_completions_free
+    session._collect(0)
+    assert not any(session._users.tolist())
+
+
+def test_what_was_not_handed_out_is_a_loop_s_to_hand_out(library: Library) -> None:
+    session = connect()
+    read, write = os.pipe()
+    session._event_fd = read
+
+    async def wait() -> list[int]:
+        box = LoopBox()
+        batch = Kept(box, session)
+        session._pending[batch.number] = batch
+        session.watch(box.loop)
+        collected(session, batch)
+        await asyncio.to_thread(session._ring)
+        await asyncio.wait_for(box.wait(), 10)
+        session.unwatch(box.loop)
+        return batch.users
+
+    try:
+        assert len(asyncio.run(wait())) == 2
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_memory_that_is_busy_is_given_back_with_the_next(library: Library) -> None:
+    session = connect()
+    session._registered.update({1: _memory.View(0, 1, None), 2: _memory.View(0, 1, None)})
+    answers = {1: [_native.BUSY, _native.OK], 2: [_native.OK]}
+    library.railhead_release = lambda buffer: answers[buffer].pop(0)  # type: ignore[attr-defined]
+    session.release(1)
+    assert set(session._registered) == {1, 2}
+    session.release(2)
+    assert not session._registered
+    assert session.releases == 2
+
+
+def test_requests_whose_memory_may_have_been_given_back_are_not_submitted(library: Library) -> None:
+    session = connect()
+    batch = Batch(Box(), session, 1)
+    session._registered[1] = _memory.View(0, 1, None)
+    session.release(1)
+    with pytest.raises(Stale):
+        session.submit(batch, 0, 1)
+    assert not session._pending
+    assert not batch.left
+    assert "railhead_submit" not in library.asked
+
+
+def test_numbers_of_batches_do_not_end(library: Library) -> None:
+    session = connect()
+    session._numbers = itertools.count(1 << 43)
+    batch = Batch(Box(), session, 1)
+    batch.requests[0].user = batch.first_user
+    assert batch.requests[0].user == batch.first_user
+
+
+def test_descriptor_of_memory_that_was_refused_is_closed(library: Library) -> None:
+    paths = Paths(settle("http://127.0.0.1:1", "loopback", "us-east-1", None, KEYS, None, 1.0, 1, 16 << 20))
+    array, region = _memory.allocate(4096, shared=True)
+    descriptor = region._descriptor
+    assert descriptor is not None
+    paths.add(region)
+    paths._regions = paths._regions.without(region)  # as after a refusal
+    paths.remove(region)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+    del array

@@ -21,7 +21,7 @@ from conftest import Rack, content, environment_of, under_way
 
 import railhead
 from railhead import _memory, _native, _whole
-from railhead._session import Batch, Box
+from railhead._session import _AT_BITS, Batch, Box
 from railhead._whole import Got, Whole
 
 MIB = 1 << 20
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_into_is_refused_before_anything_is_asked(client: ra
     assert bytes(good) == bytes(5000)
 
 
-@pytest.mark.parametrize("more", [(-1,), (1 << 63,), (0, -1), ("0",), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize("more", [(-1,), (1 << 63,), (0, -1), ("0",), (None,), (0, 1, 2)], ids=str)
 def test_span_that_is_none_is_refused(client: railhead.Client, objects: dict[str, bytes], more: tuple[Any, ...]) -> None:
     (good,) = known(client, 1, 5000)
     with pytest.raises((TypeError, ValueError)):
@@ -247,6 +247,53 @@ def test_many_are_read_some_at_a_time(client: railhead.Client, objects: dict[str
     with pytest.raises(railhead.NotFound):
         client.get_many(reads)
     assert not session._pending
+
+
+@pytest.mark.parametrize("again", [1, 3])
+def test_memory_that_others_give_back_meanwhile(client: railhead.Client, objects: dict[str, bytes], again: int) -> None:
+    buffers = known(client, 40, 5000)
+    reads = [("s3://data/whole-5000", buffer) for buffer in buffers]
+    session: Any = client._paths.session()
+    submit, left = session.submit, again
+
+    def later(batch: Batch, first: int, end: int) -> None:
+        nonlocal left
+        if left:
+            left -= 1
+            session.releases += 1
+        submit(batch, first, end)
+
+    session.submit = later
+    assert [got.length for got in client.get_many(reads)] == [5000] * 40
+    assert [bytes(buffer) for buffer in buffers] == [objects["s3://data/whole-5000"]] * 40
+    assert left == 0
+
+
+def test_aliases_of_a_buffer_come_and_go(client: railhead.Client, objects: dict[str, bytes]) -> None:
+    """Each read through whichever of them it finds; the bytes never lie elsewhere."""
+    array, region = _memory.allocate(5000, shared=True)
+    session: Any = client._paths.session()
+    client._paths.add(region)
+    client._paths.register(region, session)
+    buffer, over = memoryview(array).cast("B"), threading.Event()
+
+    def register() -> None:
+        while not over.is_set():
+            alias = _memory.Region(region.memory, os.dup(region._descriptor or 0))
+            client._paths.add(alias)
+            client._paths.register(alias, session)
+            client._paths.remove(alias)
+
+    thread = threading.Thread(target=register)
+    thread.start()
+    try:
+        for _ in range(2000):
+            assert client.get_into("s3://data/whole-5000", buffer).length == 5000
+            assert bytes(buffer) == objects["s3://data/whole-5000"]
+            buffer[:] = bytes(5000)
+    finally:
+        over.set()
+        thread.join()
 
 
 def test_session_that_ends_among_many(own_rack: Rack) -> None:
@@ -523,6 +570,7 @@ def test_threads_and_loops_share_a_session(running: Rack, objects: dict[str, byt
 
 class Session:
     via = "loopback"
+    releases = 0
 
     def reserve(self) -> int:
         return 1
@@ -548,7 +596,7 @@ def whole_of(count: int, nbytes: int) -> tuple[Whole, Counter[str]]:
 def come(whole: Whole, at: int, moved: int, size: int, **more: Any) -> bool:
     """A completion of its own between two of others'; whether who waits is waken."""
     texts = dict.fromkeys(("etag", "version_id", "code", "message", "headers"), b"")
-    users = [7, whole.first_user + at, (whole.number + 1) << 32]
+    users = [7, whole.first_user + at, (whole.number + 1) << _AT_BITS]
     completions = (_native.Completion * 3)()
     for completion, user in zip(completions, users, strict=True):
         completion.user = user

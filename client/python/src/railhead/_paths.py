@@ -52,7 +52,6 @@ class Paths:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.bell = threading.Condition()
         self.calls: set[Box] = set()
         self._lock = threading.RLock()
         self._session: Session | None = None
@@ -115,7 +114,7 @@ class Paths:
                 continue
             opener = Opener(self.settings)
             try:
-                session = Session(self.settings, fabric, opener, self.bell)
+                session = Session(self.settings, fabric, opener)
                 self._has_stood = True
                 return session
             except (errors.RailheadError, OSError) as error:
@@ -178,9 +177,8 @@ class Paths:
 
     def remove(self, region: Region) -> None:
         with self._lock:
-            if region in self._regions:
-                self._regions = self._regions.without(region)
-                region.release()
+            self._regions = self._regions.without(region)
+            region.release()
 
     def abandon(self, region: Region) -> None:
         """By the garbage collector, in the midst of whatever a thread does: takes no lock."""

@@ -8,6 +8,7 @@ import itertools
 import threading
 import weakref
 from collections import deque
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from railhead import _native, errors
@@ -18,7 +19,8 @@ _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
 _ID_BYTES = ctypes.sizeof(ctypes.c_uint64)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
-_AT_BITS = 32       # of a request's number: its place in its batch; the batch's own number is before them
+_AT_BITS = 20       # of a request's number: its place in its batch; the batch's own number, of 44 bits, is before them
+MOST_OF_A_BATCH = 1 << _AT_BITS
 
 Completions = ctypes.Array[_native.Completion]
 
@@ -72,21 +74,32 @@ class Box:
         return taken
 
 
-class ThreadBox(Box):
-    """Waited for by a thread; `bell` is everybody's who may be waiting for this client."""
+class Stale(Exception):
+    """Memory was given back since its handles were looked up."""
 
-    def __init__(self, bell: threading.Condition) -> None:
+
+class ThreadBox(Box):
+    """
+    Waited for by a thread, at a lock that who wakes it releases: a condition is Python's own code, in the midst of which an
+    interrupt would leave its lock held.
+    """
+
+    def __init__(self) -> None:
         super().__init__()
-        self._bell = bell
+        self._waken = threading.Lock()
+        self._waken.acquire()
 
     def wake(self) -> None:
-        with self._bell:
-            self._bell.notify_all()
+        with suppress(RuntimeError):  # it is waken already
+            self._waken.release()
 
     def wait(self) -> None:
-        with self._bell:
-            while not self.arrived:
-                self._bell.wait()
+        while not self.arrived:
+            self._waken.acquire()
+
+    def doze(self) -> None:
+        """Until it is waken, for whatever reason; but not for long."""
+        self._waken.acquire(timeout=_WAIT_MILLIS / 1000)
 
 
 class LoopBox(Box):
@@ -118,11 +131,12 @@ class Batch:
     """
     `count` requests of one box, with what their windows lie in: that is alive until the last has its completion. `left`: those
     that were submitted and have none yet. Their numbers are `first_user` and what follows, and, of the library, `ids`, where 0 is
-    not taken.
+    not taken. `releases`: the session's, before the handles in them were looked up.
     """
 
     def __init__(self, box: Box, session: Session, count: int) -> None:
         self.box = box
+        self.releases = session.releases
         self.number = session.reserve()
         self.first_user = self.number << _AT_BITS
         self.requests = (_native.Request * count)()
@@ -151,14 +165,15 @@ class Session:
     Memory: a request's window is kept alive until its completion was collected, for ever if the gateway may still touch it.
     """
 
-    def __init__(self, settings: Settings, fabric: int, http: Any, bell: threading.Condition) -> None:
+    def __init__(self, settings: Settings, fabric: int, http: Any) -> None:
         self._library = _native.library()
         self.fabric = fabric
         self.via = "verbs" if fabric == _native.VERBS else "loopback"
         self._http = http  # called by the library while it connects
-        self._bell = bell
+        self.releases = 0  # of memory, so far, under the lock: a handle that was looked up before one of them may be another's
         self._pending: dict[int, Batch] = {}
         self._registered: dict[int, View] = {}
+        self._to_release: list[int] = []
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._leader: object = None  # under the lock, where it was None; given up without it
@@ -207,11 +222,16 @@ class Session:
     def release(self, buffer: int) -> None:
         """Returns when the gateway touches the memory no more; where it cannot be brought to that, the memory is kept."""
         if self.close.alive:
-            result = self._library.railhead_release(buffer)
-            if result != _native.BUSY:  # it stays registered, as long as the session does
-                memory = self._registered.pop(buffer)
-                if result == _native.HELD:
-                    held.append(memory)
+            with self._lock:
+                self.releases += 1
+            self._to_release.append(buffer)
+            for each in self._to_release.copy():
+                result = self._library.railhead_release(each)
+                if result != _native.BUSY:  # others' reads are under way: until the next release
+                    self._to_release.remove(each)
+                    memory = self._registered.pop(each)
+                    if result == _native.HELD:
+                        held.append(memory)
 
     # ---- Requests ----
 
@@ -222,6 +242,8 @@ class Session:
     def submit(self, batch: Batch, first: int, end: int) -> None:
         """Those of its requests: all, or, with an error, none; after an interrupt those that were taken are `left`."""
         with self._lock:
+            if batch.releases != self.releases:
+                raise Stale
             try:
                 self._pending[batch.number] = batch
                 batch.left.update(range(first, end))
@@ -239,8 +261,13 @@ class Session:
     def cancel(self, box: Box) -> None:
         """Of the requests of one box. Each has its completion all the same."""
         with self._lock:
-            batches = [batch for batch in list(self._pending.values()) if batch.box is box]
-            numbers = [batch.ids[at] for batch in batches for at in batch.left.copy()]
+            numbers = []
+            for batch in [batch for batch in list(self._pending.values()) if batch.box is box]:
+                # An interrupt may have kept them from the library, and this from being known.
+                batch.left.difference_update([at for at in batch.left.copy() if not batch.ids[at]])
+                if not batch.left:
+                    self._pending.pop(batch.number, None)
+                numbers += [batch.ids[at] for at in batch.left.copy()]
             if numbers and self.close.alive:
                 self._library.railhead_cancel(self._handle, (ctypes.c_uint64 * len(numbers))(*numbers), len(numbers))
 
@@ -267,16 +294,19 @@ class Session:
         return self._leader is who
 
     def _follow(self, box: ThreadBox) -> None:
-        """Whoever leads rings after each collection, and when it leads no more, unless an interrupt keeps it from that."""
-        with self._bell:
-            while not box.arrived and self._leader is not None:
-                self._bell.wait(_WAIT_MILLIS / 1000)
+        """Whoever leads wakes it when it leads no more, unless an interrupt keeps it from that."""
+        while not box.arrived and self._leader is not None:
+            box.doze()
 
     def _ring(self) -> None:
-        """Who has nothing pending yet finds that nobody leads."""
-        if self._pending:
-            with self._bell:
-                self._bell.notify_all()
+        """Somebody else is to lead; who has nothing pending yet finds that nobody does."""
+        for box in {batch.box for batch in list(self._pending.values())}:
+            if isinstance(box, ThreadBox):
+                box.wake()
+        if self._users[0]:  # an interrupt came before all was handed out, and no descriptor tells of it
+            for loop in list(self._watchers):
+                with suppress(RuntimeError):  # a loop that is closed
+                    loop.call_soon_threadsafe(self._readable)
 
     def _collect(self, millis: int, mine: Box | None = None) -> None:
         """
@@ -287,6 +317,10 @@ class Session:
         got = _ROOM  # at most, where an interrupt keeps it from being known
         if self._users[0]:
             self._hand_out(mine, got)
+            if mine is not None and mine.arrived:
+                return
+        if self._users[1]:
+            ctypes.memset(self._array, 0, ctypes.sizeof(self._array))  # which an interrupt had kept from that
         whole = mine.whole if mine is not None else None
         try:
             if whole is not None and len(self._pending) == 1:
@@ -317,6 +351,7 @@ class Session:
                     self._forget(batch)
         for box in boxes:
             box.wake()
+        self._users[0] = 0  # from now on nobody hands them out again, without their texts
         self._library.railhead_completions_free(self._array, len(users))
         ctypes.memset(self._array, 0, len(users) * _COMPLETION_BYTES)
 

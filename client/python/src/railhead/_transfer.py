@@ -11,7 +11,7 @@ from railhead._jobs import Job, Piece
 from railhead._memory import Region, View, copy, held
 from railhead._paths import Paths
 from railhead._ring import Ring, Slot
-from railhead._session import Batch, Box, Completions, Outcome, Session, of_result
+from railhead._session import Batch, Box, Completions, Outcome, Session, Stale, of_result
 
 Result = TypeVar("Result")
 # What a transfer needs next: to have a function called that blocks, or to be waken when its box has something, by leading
@@ -34,8 +34,9 @@ class _Lost(Exception):
 class _Pieces(Batch):
     """Of a transfer, each of which is handed to it as soon as it has come."""
 
-    def __init__(self, box: Box, session: Session, submissions: list[_Submission]) -> None:
+    def __init__(self, box: Box, session: Session, submissions: list[_Submission], releases: int) -> None:
         super().__init__(box, session, len(submissions))
+        self.releases = releases
         self._submissions = submissions
         for at, ((piece, buffer, base, _), request) in enumerate(zip(submissions, self.requests, strict=True)):
             piece.describe(request, self.first_user + at, buffer, base)
@@ -92,7 +93,12 @@ class Transfer:
                     yield from self._start()
                 yield from self._await()
         except BaseException:
-            yield from self._drain()
+            try:
+                yield from self._drain()
+            except AssertionError:
+                raise
+            except BaseException:  # an interrupt, before it had begun
+                yield from self._drain()
             raise
         finally:
             self._let_go()
@@ -111,13 +117,13 @@ class Transfer:
             self._session = yield from self._open()
             self._lost = False
         batch: list[_Submission] = []
+        releases = self._session.releases if self._session is not None else 0
         try:
             ready, in_flight = self._ready, self._paths.settings.in_flight
             while ready and not self._lost and len(self._native) + len(self._http) + len(batch) < in_flight:
                 piece = ready[0]
                 region = None if piece.job.error else self._known(piece)
-                if region is not None:
-                    self._add(batch, piece, region)
+                if region is not None and self._add(batch, piece, region):
                     ready.popleft()
                 elif not (yield from self._start_one(batch)):
                     break
@@ -125,7 +131,7 @@ class Transfer:
             for piece, _, _, _ in batch:
                 self._release(piece)
             raise
-        self._submit(batch)
+        self._submit(batch, releases)
 
     def _start_one(self, batch: list[_Submission]) -> Steps[bool]:
         """The first that is ready; False where it has to wait for its place. It stays ready until it has begun."""
@@ -147,18 +153,22 @@ class Transfer:
             if self._session is None or piece.by_http:
                 self._http.add(piece)
                 self._paths.begin(piece, self._box)
-            else:
-                self._add(batch, piece, region)
+            elif not self._add(batch, piece, region):
+                return False
         else:
             self._release(piece)
         self._ready.popleft()
         return True
 
-    def _add(self, batch: list[_Submission], piece: Piece, region: Region | None) -> None:
-        buffer, base = (region.buffer(self._session), region.memory.address) if region is not None else (0, 0)
+    def _add(self, batch: list[_Submission], piece: Piece, region: Region | None) -> bool:
+        """False where somebody has just given the region back."""
+        buffer, base = (region.known(self._session), region.memory.address) if region is not None else (0, 0)
+        if region is not None and not buffer:
+            return False
         batch.append((piece, buffer, base, region))
+        return True
 
-    def _submit(self, batch: list[_Submission]) -> None:
+    def _submit(self, batch: list[_Submission], releases: int) -> None:
         if not batch:
             return
         assert self._session is not None
@@ -166,24 +176,30 @@ class Transfer:
         self._native.update(pieces)
         submitted = None
         try:
-            submitted = _Pieces(self._box, self._session, batch)
+            submitted = _Pieces(self._box, self._session, batch, releases)
             self._session.submit(submitted, 0, len(batch))
         except errors.ConnectionLost as error:
             for piece in pieces:
                 self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
         except ValueError as error:
-            # Of many, all were refused for one of them.
-            if len(batch) == 1:
-                self._box.put(pieces[0], Outcome(_native.STORE, error=error))
-            else:
-                for each in batch:
-                    self._submit([each])
+            self._refused(batch, releases, error)
+        except Stale:
+            self._native.difference_update(pieces)
+            self._ready.extendleft(reversed(pieces))  # for all to be looked up anew
         except BaseException:
             for at, piece in enumerate(pieces):
                 if submitted is None or not submitted.ids[at]:
                     self._native.discard(piece)
                     self._release(piece)
             raise
+
+    def _refused(self, batch: list[_Submission], releases: int, error: ValueError) -> None:
+        """Of many, all for one of them."""
+        if len(batch) == 1:
+            self._box.put(batch[0][0], Outcome(_native.STORE, error=error))
+        else:
+            for each in batch:
+                self._submit([each], releases)
 
     def _known(self, piece: Piece) -> Region | None:
         """Where the piece's bytes are moved with no more ado, as those of most are: memory that the session knows."""

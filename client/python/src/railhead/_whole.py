@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from railhead import _memory, _native, errors
 from railhead._jobs import PIECE_BYTES, Get, Head, Read
 from railhead._paths import Paths
-from railhead._session import Batch, Box, Completions, Outcome, Session
+from railhead._session import MOST_OF_A_BATCH, Batch, Box, Completions, Outcome, Session, Stale
 from railhead._transfer import Steps, Transfer
 
 
@@ -47,6 +47,8 @@ class Whole(Batch):
         self._session = session
         self._reads = reads
         self._windows: object = None
+        self._fail_fast = True
+        self._transfer: Transfer | None = None
         self._enough = 0  # so few are left that more can be asked for
         self._troubles: list[tuple[int, Outcome]] = []
         self.done: list[Got | Get | None] = [None] * len(reads)
@@ -55,7 +57,7 @@ class Whole(Batch):
     def of(paths: Paths, box: Box, reads: list[Any]) -> Whole | None:
         """None where something of it needs a plan."""
         session = paths.standing()
-        if session is None or not reads or _native.batch() is None:
+        if session is None or not 0 < len(reads) <= MOST_OF_A_BATCH or _native.batch() is None:
             return None
         made = Whole(paths, box, session, reads)
         made._windows = made._describe()
@@ -80,33 +82,48 @@ class Whole(Batch):
 
     def run(self, *, fail_fast: bool) -> Steps[list[Any]]:
         """Each one's Got, or its error."""
-        box, transfer, asked, count = self.box, None, 0, len(self._reads)
+        self._fail_fast = fail_fast
         try:
-            while True:
-                if asked < count and len(self.left) <= self._enough:
-                    asked, count = self._ask(asked, count)
-                is_last = asked == count and not self.left  # before it looks for troubles: none comes behind the last
-                if self._troubles:
-                    transfer = transfer or Transfer(self._paths, box, fail_fast=fail_fast)
-                    self._give_to(transfer)
-                if is_last:
-                    break
-                yield self._session
-                box.arrived.clear()
+            asked = yield from self._ask_all()
         except BaseException:
-            yield from self._drain()
+            try:
+                yield from self._drain()
+            except AssertionError:
+                raise
+            except BaseException:  # an interrupt, before it had begun
+                yield from self._drain()
             raise
         finally:
-            box.whole = None
+            self.box.whole = None
             self._paths.count(self._session.via, sum(each.length for each in self.done if isinstance(each, Got)))
         not_asked = [self._job(at) for at in range(asked, len(self._reads))]
-        if not_asked:
-            transfer = transfer or Transfer(self._paths, box, fail_fast=fail_fast)
-        if transfer is None:
+        if not_asked or not (self._transfer is None or self._transfer.is_done):
+            yield from self._others().run(not_asked)
+        if self._transfer is None:
             return list(self.done)
-        if not_asked or not transfer.is_done:
-            yield from transfer.run(not_asked)
         return [got_of(each) if isinstance(each, Get) else each for each in self.done]
+
+    def _others(self) -> Transfer:
+        """What is done about those that are to be asked for one by one."""
+        if self._transfer is None:
+            self._transfer = Transfer(self._paths, self.box, fail_fast=self._fail_fast)
+        return self._transfer
+
+    def _ask_all(self) -> Steps[int]:
+        """How many were asked for."""
+        asked, count = 0, len(self._reads)
+        while True:
+            if asked < count and len(self.left) <= self._enough:
+                asked, count = self._ask(asked, count)
+            is_last = asked == count and not self.left  # before it looks for troubles: none comes behind the last
+            while self._troubles:
+                at, outcome = self._troubles.pop(0)
+                if self.done[at] is None:  # not yet given
+                    self._others().take(self._job(at), outcome, self._session)
+            if is_last:
+                return asked
+            yield self._session
+            self.box.arrived.clear()
 
     def _ask(self, asked: int, count: int) -> tuple[int, int]:
         """For as many more as there is room for: how many were asked for then, and how many will be."""
@@ -115,7 +132,7 @@ class Whole(Batch):
         self._enough = in_flight // 2 if end < count else 0
         try:
             self._session.submit(self, asked, end)
-        except (errors.ConnectionLost, ValueError):
+        except (errors.ConnectionLost, ValueError, Stale):
             # Of many, all were refused for one of them: a transfer asks for each.
             self._enough = 0
             end = count = asked
@@ -126,12 +143,6 @@ class Whole(Batch):
         read = Read(*self._reads[at])
         self.done[at] = job = Get(read.url, *read.target())
         return job
-
-    def _give_to(self, transfer: Transfer) -> None:
-        while self._troubles:
-            at, outcome = self._troubles.pop(0)
-            if self.done[at] is None:  # not yet given
-                transfer.take(self._job(at), outcome, self._session)
 
     def _drain(self) -> Steps[None]:
         """Nothing that is thrown in meanwhile is a reason to leave memory with the gateway."""

@@ -75,7 +75,7 @@ class Client:
 
     def _run(self, call: Callable[[Paths, Box], Steps[Result]]) -> Result:
         paths = self._paths
-        box = ThreadBox(paths.bell)
+        box = ThreadBox()
         try:
             paths.enter(box)
             result = _drive.by_thread(call(paths, box), box)
