@@ -198,3 +198,17 @@ def test_descriptor_of_memory_that_was_refused_is_closed(library: Library) -> No
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(descriptor)
     del array
+
+
+def test_requests_that_an_interrupt_kept_from_the_library_are_not_waited_for(library: Library) -> None:
+    session = connect()
+    batch = Batch(Box(), session, 2)
+    session._pending[batch.number] = batch
+    batch.left.update({0, 1})
+    batch.ids[1] = 5
+    session.cancel(batch.box)
+    assert batch.left == {1}
+    batch.ids[1] = 0
+    session.cancel(batch.box)
+    assert not batch.left
+    assert not session._pending

@@ -679,3 +679,24 @@ def test_interrupted_submission_waits_for_what_was_taken() -> None:
     come(whole, 0, 100, 100)
     with pytest.raises(KeyboardInterrupt):
         next(steps)
+
+
+def test_interrupt_before_it_has_begun_to_wait_for_the_rest() -> None:
+    whole, _ = whole_of(2, 100)
+    steps, drain, tries = whole.run(fail_fast=True), whole._drain, 0
+    next(steps)
+
+    def interrupted() -> Any:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise KeyboardInterrupt
+        yield from drain()
+
+    whole._drain = interrupted  # type: ignore[method-assign]
+    steps.throw(RuntimeError("why it ends"))
+    assert tries == 2
+    for at in (0, 1):
+        come(whole, at, 100, 100)
+    with pytest.raises(RuntimeError, match="why it ends"):
+        next(steps)
