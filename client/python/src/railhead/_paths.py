@@ -74,9 +74,9 @@ class Paths:
     # ---- The session ----
 
     def standing(self) -> Session | None:
-        """The session, where there is one that stands; does not block."""
+        """The session, where there is one that stands; does not block. For calls, which have looked whose process it is."""
         session = self._session
-        return session if session is not None and self._process == os.getpid() and session.is_open() else None
+        return session if session is not None and session.is_open() else None
 
     def session(self) -> Session | None:
         """A session, or None for plain S3. An error where a fabric was named and cannot be had."""

@@ -300,6 +300,8 @@ class Session:
 
     def _ring(self) -> None:
         """Somebody else is to lead; who has nothing pending yet finds that nobody does."""
+        if not self._pending:
+            return
         for box in {batch.box for batch in list(self._pending.values())}:
             if isinstance(box, ThreadBox):
                 box.wake()

@@ -95,7 +95,7 @@ class Whole(Batch):
             raise
         finally:
             self.box.whole = None
-            self._paths.count(self._session.via, sum(each.length for each in self.done if isinstance(each, Got)))
+            self._paths.count(self._session.via, sum([each.length for each in self.done if isinstance(each, Got)]))
         not_asked = [self._job(at) for at in range(asked, len(self._reads))]
         if not_asked or not (self._transfer is None or self._transfer.is_done):
             yield from self._others().run(not_asked)
