@@ -269,31 +269,16 @@ def test_memory_that_others_give_back_meanwhile(client: railhead.Client, objects
     assert left == 0
 
 
-def test_aliases_of_a_buffer_come_and_go(client: railhead.Client, objects: dict[str, bytes]) -> None:
-    """Each read through whichever of them it finds; the bytes never lie elsewhere."""
-    array, region = _memory.allocate(5000, shared=True)
-    session: Any = client._paths.session()
-    client._paths.add(region)
-    client._paths.register(region, session)
-    buffer, over = memoryview(array).cast("B"), threading.Event()
-
-    def register() -> None:
-        while not over.is_set():
-            alias = _memory.Region(region.memory, os.dup(region._descriptor or 0))
-            client._paths.add(alias)
-            client._paths.register(alias, session)
-            client._paths.remove(alias)
-
-    thread = threading.Thread(target=register)
-    thread.start()
-    try:
-        for _ in range(2000):
-            assert client.get_into("s3://data/whole-5000", buffer).length == 5000
-            assert bytes(buffer) == objects["s3://data/whole-5000"]
-            buffer[:] = bytes(5000)
-    finally:
-        over.set()
-        thread.join()
+def test_region_that_is_just_being_given_back_is_looked_up_again(client: railhead.Client, objects: dict[str, bytes],
+                                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "batch", lambda: None)
+    buffers = known(client, 2, 5000)
+    handle_of, given_back = _memory.Region.known, [0]
+    monkeypatch.setattr(_memory.Region, "known",
+                        lambda region, session: given_back.pop() if given_back else handle_of(region, session))
+    assert [got.length for got in client.get_many([("s3://data/whole-5000", buffer) for buffer in buffers])] == [5000] * 2
+    assert not given_back
+    assert [bytes(buffer) for buffer in buffers] == [objects["s3://data/whole-5000"]] * 2
 
 
 def test_session_that_ends_among_many(own_rack: Rack) -> None:
@@ -585,7 +570,8 @@ class Session:
 
 def whole_of(count: int, nbytes: int) -> tuple[Whole, Counter[str]]:
     moved: Counter[str] = Counter()
-    paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}), settings=SimpleNamespace(in_flight=4))
+    paths: Any = SimpleNamespace(count=lambda via, length: moved.update({via: length}), settings=SimpleNamespace(in_flight=4),
+                                 check_open=lambda: None)
     session: Any = Session()
     whole = Whole(paths, Box(), session, [(f"s3://a/{i}", _memory.View(4096, nbytes, None)) for i in range(count)])
     for request in whole.requests:
@@ -678,6 +664,25 @@ def test_interrupted_submission_waits_for_what_was_taken() -> None:
     next(steps)
     come(whole, 0, 100, 100)
     with pytest.raises(KeyboardInterrupt):
+        next(steps)
+
+
+def test_asks_for_no_more_when_the_client_is_closed() -> None:
+    whole, _ = whole_of(7, 100)
+    steps = whole.run(fail_fast=False)
+    next(steps)
+
+    def closed() -> None:
+        raise ValueError("the client is closed")
+
+    whole._paths.check_open = closed  # type: ignore[method-assign]
+    for at in (0, 1):
+        come(whole, at, 0, 0, result=_native.CANCELLED, code=b"cancelled")
+    next(steps)
+    assert set(whole.left) == {2, 3}
+    for at in (2, 3):
+        come(whole, at, 0, 0, result=_native.CANCELLED, code=b"cancelled")
+    with pytest.raises(ValueError, match="closed"):
         next(steps)
 
 

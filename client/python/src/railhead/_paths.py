@@ -237,7 +237,8 @@ class Paths:
     # ---- What is told ----
 
     def count(self, via: str, moved: int) -> None:
-        self._moved[via] += moved
+        if moved:
+            self._moved[via] += moved
 
     @property
     def via(self) -> str:

@@ -114,6 +114,8 @@ class Whole(Batch):
         asked, count = 0, len(self._reads)
         while True:
             if asked < count and len(self.left) <= self._enough:
+                if asked:
+                    self._paths.check_open()  # it may be closed by now
                 asked, count = self._ask(asked, count)
             is_last = asked == count and not self.left  # before it looks for troubles: none comes behind the last
             while self._troubles:
