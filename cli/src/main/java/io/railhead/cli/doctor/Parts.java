@@ -2,6 +2,7 @@ package io.railhead.cli.doctor;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +12,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Looks at everything at the same time, and says what is waited for if somebody watches. */
+/**
+ * Looks at everything at the same time, and says what is waited for if somebody watches. A part
+ * that fails is looked at once more after all others have ended: on a loaded machine an answer may
+ * be late because the looks compete with each other.
+ */
 final class Parts {
     private static final long QUIET_MILLIS = 1000;
     private static final long REDRAW_MILLIS = 200;
@@ -26,8 +31,26 @@ final class Parts {
         this.watched = watched;
     }
 
-    /** What was found, in the order of the parts. */
+    /** The findings, in the order of the parts. */
     List<Finding> lookAt(List<Part> parts) {
+        List<List<Finding>> first = lookOnce(parts);
+        List<Part> failed = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            if (hasFailed(first.get(i))) {
+                failed.add(parts.get(i));
+            }
+        }
+        Iterator<List<Finding>> again = lookOnce(failed).iterator();
+        return first.stream()
+                .flatMap(look -> (hasFailed(look) ? again.next() : look).stream())
+                .toList();
+    }
+
+    private static boolean hasFailed(List<Finding> look) {
+        return look.stream().anyMatch(finding -> finding.mark() == Finding.Mark.FAIL);
+    }
+
+    private List<List<Finding>> lookOnce(List<Part> parts) {
         parts.forEach(part -> pending.add(part.name()));
         // Platform threads: resolvers block in native code.
         ExecutorService threads = Executors
@@ -38,9 +61,7 @@ final class Parts {
                     .map(part -> CompletableFuture.supplyAsync(() -> look(part), threads))
                     .toList();
             await(CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)));
-            List<Finding> findings = new ArrayList<>();
-            looks.forEach(look -> findings.addAll(look.join()));
-            return findings;
+            return looks.stream().map(CompletableFuture::join).toList();
         } finally {
             threads.shutdown();
         }

@@ -6,6 +6,7 @@ import io.railhead.cli.doctor.Finding.Mark;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -28,5 +29,29 @@ class PartsTest {
         assertThat(err.toString()).contains("\rwaiting for the far store").endsWith("\r");
         assertThat(findings).extracting(Finding::subject).containsExactly("slow", "broken");
         assertThat(findings.getLast().mark()).isEqualTo(Mark.FAIL);
+    }
+
+    @Test
+    void aPartThatFailsOnceIsAskedAgainBeforeItIsToldAsFailed() {
+        AtomicInteger looks = new AtomicInteger();
+        Part late = new Part("late", () -> List.of(looks.incrementAndGet() == 1
+                ? Finding.fail("store/http", "no answer in time", "why", "mend")
+                : Finding.ok("store/http", "answers", "why")));
+        Part good = new Part("good", () -> List.of(Finding.ok("good", "done", "why")));
+        assertThat(quiet().lookAt(List.of(good, late, good))).extracting(Finding::found)
+                .containsExactly("done", "answers", "done");
+    }
+
+    @Test
+    void aPartThatFailsTwiceIsToldOnceWithItsLastAnswer() {
+        AtomicInteger looks = new AtomicInteger();
+        Part down = new Part("down", () -> List.of(Finding.fail("store/tcp",
+                "refused " + looks.incrementAndGet(), "why", "mend")));
+        assertThat(quiet().lookAt(List.of(down))).extracting(Finding::found)
+                .containsExactly("refused 2");
+    }
+
+    private static Parts quiet() {
+        return new Parts(new PrintWriter(new StringWriter()), false);
     }
 }
