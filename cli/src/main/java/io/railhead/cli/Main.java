@@ -5,6 +5,7 @@ import io.railhead.cli.bench.BenchClientCommand;
 import io.railhead.cli.bench.BenchCommand;
 import io.railhead.cli.bench.BenchLinkCommand;
 import io.railhead.cli.demo.DemoCommand;
+import io.railhead.cli.dev.DevCommand;
 import io.railhead.cli.doctor.DoctorCommand;
 import io.railhead.cli.reading.ReadingClientCommand;
 import io.railhead.cli.training.TrainCommand;
@@ -18,7 +19,8 @@ import picocli.CommandLine.Spec;
 
 /** The one command behind {@code ./railhead}: exit 0 done, 1 failed with one line, 2 misused. */
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
-        ServeCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class, LsCommand.class,
+        ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
+        LsCommand.class,
         DoctorCommand.class, AdminCommand.class,
         BenchCommand.class, ReadingClientCommand.class, BenchClientCommand.class,
         BenchLinkCommand.class, TrainCommand.class})

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,6 +21,7 @@ import java.util.stream.Stream;
  */
 public final class Children implements AutoCloseable {
     private static final long GRACE_SECONDS = 5;
+    private static final int LONGEST_SOCKET_PATH = 100;
 
     private final Path folder;
     private final Deque<Process> processes = new ArrayDeque<>();
@@ -80,6 +82,26 @@ public final class Children implements AutoCloseable {
         Process process = builder.start();
         processes.push(process);
         return process;
+    }
+
+    /** Writes a file of the folder that no other user may read. */
+    public Path privateFile(String name, String text) throws IOException {
+        Path file = folder.resolve(name);
+        if (!Files.exists(file)) {
+            Files.createFile(file, PosixFilePermissions
+                    .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        }
+        return Files.writeString(file, text);
+    }
+
+    /** The path for a UNIX socket in the folder. */
+    public Path socket(String name) throws IOException {
+        Path socket = folder.resolve(name);
+        if (socket.toString().length() > LONGEST_SOCKET_PATH) {
+            throw new IOException("the temporary folder's path is too long for a UNIX socket: "
+                    + folder + "; set TMPDIR to a shorter one");
+        }
+        return socket;
     }
 
     public Path log(String name) {

@@ -24,6 +24,15 @@ public final class Loopback {
         }
     }
 
+    /** A hint: another process may take it at any time. */
+    public static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     public static HttpResponse<String> ask(URI uri) throws IOException {
         try (HttpClient http = HttpClient.newBuilder()
                 .connectTimeout(Duration.ofSeconds(2))

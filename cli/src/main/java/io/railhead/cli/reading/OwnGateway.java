@@ -10,9 +10,7 @@ import io.railhead.client.Via;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +25,6 @@ public final class OwnGateway implements Gateway, AutoCloseable {
     private static final String IN = "direction=\"in\"";
     /** Long, for a machine that is emulated. */
     private static final Duration READY_IN = Duration.ofMinutes(5);
-    private static final int LONGEST_SOCKET_PATH = 100;
     private static final int WARM_UP_BYTES = 16 << 20;
 
     private final String freshness;
@@ -58,7 +55,7 @@ public final class OwnGateway implements Gateway, AutoCloseable {
     static OwnGateway start(String freshness, Via via, Origin origin, Children children)
             throws IOException {
         Ports ports = Ports.choose();
-        Path config = write(freshness, via, origin, children.folder(), ports);
+        Path config = write(freshness, via, origin, children, ports);
         String name = "gateway-" + freshness;
         Process process = children.start(name,
                 Children.railhead(List.of("-Xmx512m"), "serve", "--config", config.toString()),
@@ -69,19 +66,10 @@ public final class OwnGateway implements Gateway, AutoCloseable {
         return gateway;
     }
 
-    private static Path write(String freshness, Via via, Origin origin, Path folder, Ports ports)
-            throws IOException {
-        Path socket = folder.resolve("loopback-" + freshness + ".sock");
-        if (socket.toString().length() > LONGEST_SOCKET_PATH) {
-            throw new IOException("the temporary folder's path is too long for a UNIX socket: "
-                    + folder + "; set TMPDIR to a shorter one");
-        }
-        Path credentials = folder.resolve("credentials.yaml");
-        if (!Files.exists(credentials)) {
-            Files.createFile(credentials, PosixFilePermissions
-                    .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        }
-        Files.writeString(credentials, """
+    private static Path write(String freshness, Via via, Origin origin, Children children,
+            Ports ports) throws IOException {
+        Path socket = children.socket("loopback-" + freshness + ".sock");
+        children.privateFile("credentials.yaml", """
                 principals:
                   - name: reader
                     keys: [%s]
@@ -90,7 +78,7 @@ public final class OwnGateway implements Gateway, AutoCloseable {
                 """.formatted(Json.line(origin.key())));
         // A third more than the data: pages are whole, and the reserve holds no cached data.
         long cacheMib = 128 + (origin.manifest().totalBytes() >> 20) * 4 / 3;
-        return Files.writeString(folder.resolve("railhead-" + freshness + ".yaml"), """
+        return children.privateFile("railhead-" + freshness + ".yaml", """
                 gateway:
                   listen: "127.0.0.1:%d"
                   health: "127.0.0.1:%d"
