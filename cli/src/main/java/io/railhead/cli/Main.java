@@ -4,6 +4,7 @@ import io.railhead.cli.admin.AdminCommand;
 import io.railhead.cli.bench.BenchClientCommand;
 import io.railhead.cli.bench.BenchCommand;
 import io.railhead.cli.bench.BenchLinkCommand;
+import io.railhead.cli.completion.CompletionCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.dev.DevCommand;
 import io.railhead.cli.doctor.DoctorCommand;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
         LsCommand.class,
-        DoctorCommand.class, AdminCommand.class,
+        DoctorCommand.class, AdminCommand.class, CompletionCommand.class,
         BenchCommand.class, ReadingClientCommand.class, BenchClientCommand.class,
         BenchLinkCommand.class, TrainCommand.class})
 public final class Main implements Runnable {

@@ -32,12 +32,15 @@ class MainTest {
     void helpNamesWhatIsServedAndNothingElse() {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
-                .contains("serve", "dev", "demo", "get", "put", "ls", "doctor", "admin", "bench")
+                .contains("serve", "dev", "demo", "get", "put", "ls", "doctor", "admin",
+                        "completion",
+                        "bench")
                 .doesNotContain("reading-client", "bench-client");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "dev", "demo", "get", "put", "ls", "doctor", "admin", "bench"})
+    @ValueSource(strings = {"serve", "dev", "demo", "get", "put", "ls", "doctor", "admin",
+            "completion", "bench"})
     void everyCommandHasHelpAndVersion(String command) {
         assertThat(run(command, "--help")).isZero();
         assertThat(run(command, "--version")).isZero();
