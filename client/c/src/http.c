@@ -2,7 +2,9 @@
 
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "error.h"
@@ -83,6 +85,7 @@ static CURLcode perform(CURL *curl, const struct rh_http *http, railhead_http *e
     curl_.setopt(curl, CURLOPT_POSTFIELDSIZE, 0L);
     curl_.setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_.setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_.setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says: a gateway stands beside its clients */
     curl_.setopt(curl, CURLOPT_TIMEOUT_MS, (long)exchange->timeout_millis);
     curl_.setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_.setopt(curl, CURLOPT_WRITEDATA, exchange);
@@ -97,10 +100,24 @@ static CURLcode perform(CURL *curl, const struct rh_http *http, railhead_http *e
     return code;
 }
 
+/* libcurl names a file that it cannot use in some of its versions only. */
+static int check_ca(const struct rh_http *http, const char *url) {
+    FILE *file = *http->ca_bundle && strncmp(url, "https://", 8) == 0 ? fopen(http->ca_bundle, "re") : NULL;
+    if (file) {
+        fclose(file);
+    } else if (*http->ca_bundle && strncmp(url, "https://", 8) == 0) {
+        return rh_fail(http->error, "the file of authorities %.200s: %s", http->ca_bundle, strerror(errno));
+    }
+    return 0;
+}
+
 int rh_http_send(void *context, railhead_http *exchange) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct rh_http *http = context;
     pthread_once(&once, load);
+    if (check_ca(http, exchange->url) != 0) {
+        return -1;
+    }
     CURL *curl = curl_.loaded ? curl_.init() : NULL;
     if (!curl) {
         return rh_fail(http->error, "libcurl.so.4 cannot be used");

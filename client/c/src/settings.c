@@ -20,6 +20,11 @@ static int copy(char *out, size_t room, const char *value, const char *what, str
     return 0;
 }
 
+/* Where a key stands: in a section of that kind and name; below `subsection`, indented, where there is one. */
+struct section {
+    const char *kind, *name, *subsection;
+};
+
 static char *trimmed(char *text) {
     text += strspn(text, " \t");
     text[strcspn(text, "\r\n")] = 0;
@@ -30,39 +35,43 @@ static char *trimmed(char *text) {
     return text;
 }
 
-/* Whether `line` heads the section of `profile`: [name], or [profile name] in the configuration file. */
-static bool heads(char *line, const char *profile) {
+/* Whether `line` heads the section: [name] or [profile name] of a profile, [services name] of services. */
+static bool heads(char *line, const struct section *section) {
     char *end = strchr(line, ']');
     if (!end) {
         return false;
     }
     *end = 0;
     char *name = trimmed(line + 1);
-    if (strncmp(name, "profile", 7) == 0 && strchr(" \t", name[7]) && name[7]) {
-        name = trimmed(name + 7);
+    size_t kind = strlen(section->kind);
+    bool is_of_kind = strncmp(name, section->kind, kind) == 0 && name[kind] && strchr(" \t", name[kind]);
+    if (!is_of_kind && section->subsection) {
+        return false;
     }
-    return strcmp(name, profile) == 0;
+    return strcmp(is_of_kind ? trimmed(name + kind) : name, section->name) == 0;
 }
 
-/* The value of `key` in the profile's section: 1; 0 where there is no such file or key, -1 where there is no room for it. */
-static int find(const char *path, const char *profile, const char *key, char *out, size_t room, struct rh_error *error) {
+/* The value of `key` in the section: 1; 0 where there is no such file or key, -1 where there is no room for it. */
+static int find(const char *path, const struct section *section, const char *key, char *out, size_t room, struct rh_error *error) {
     FILE *file = fopen(path, "re");
     if (!file) {
         return 0;
     }
     char *line = NULL;
     size_t line_room = 0;
-    bool inside = false;
+    bool inside = false, below = !section->subsection;
     int found = 0;
     while (found == 0 && getline(&line, &line_room, file) >= 0) {
         bool nested = line[0] == ' ' || line[0] == '\t';
         char *text = trimmed(line);
         char *equals = strchr(text, '=');
         if (*text == '[') {
-            inside = heads(text, profile);
-        } else if (inside && !nested && equals && *text != '#' && *text != ';') {
+            inside = heads(text, section);
+        } else if (inside && equals && *text != '#' && *text != ';') {
             *equals = 0;
-            if (strcasecmp(trimmed(text), key) == 0) {
+            if (!nested && section->subsection) {
+                below = strcmp(trimmed(text), section->subsection) == 0;
+            } else if (nested == !!section->subsection && below && strcasecmp(trimmed(text), key) == 0) {
                 found = snprintf(out, room, "%s", trimmed(equals + 1)) < (int)room ? 1 : -1;
             }
         }
@@ -91,8 +100,9 @@ static void path_of(char *out, size_t room, const char *name, const char *rest) 
 }
 
 static int find_in(const struct profile *profile, const char *key, char *out, size_t room, struct rh_error *error) {
-    int found = find(profile->credentials, profile->name, key, out, room, error);
-    return found != 0 ? found : find(profile->config, profile->name, key, out, room, error);
+    const struct section section = {"profile", profile->name, NULL};
+    int found = find(profile->credentials, &section, key, out, room, error);
+    return found != 0 ? found : find(profile->config, &section, key, out, room, error);
 }
 
 static int read_keys(struct rh_settings *settings, const struct profile *profile, struct rh_error *error) {
@@ -118,35 +128,57 @@ static int read_keys(struct rh_settings *settings, const struct profile *profile
                ? -1 : 0;
 }
 
-static int read_endpoint(struct rh_settings *settings, const char *named, const struct profile *profile,
-                         struct rh_error *error) {
-    static const char *const names[] = {"RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"};
-    char *endpoint = settings->endpoint;
-    if (named && copy(endpoint, sizeof settings->endpoint, named, "endpoint", error) != 0) {
-        return -1;
+/* The endpoint that the files have: that of S3 in the profile's services section goes before the profile's own. */
+static int find_endpoint(const struct profile *profile, char *out, size_t room, struct rh_error *error) {
+    char services[128];
+    int found = find_in(profile, "services", services, sizeof services, error);
+    if (found > 0) {
+        found = find(profile->config, &(struct section){"services", services, "s3"}, "endpoint_url", out, room, error);
     }
-    for (size_t i = 0; i < 3 && !*endpoint; i++) {
-        if (variable(names[i])
-            && copy(endpoint, sizeof settings->endpoint, variable(names[i]), names[i], error) != 0) {
-            return -1;
-        }
-    }
-    int found = *endpoint ? 1 : find_in(profile, "endpoint_url", endpoint, sizeof settings->endpoint, error);
-    if (found < 0) {
-        return -1;
-    }
-    if (found == 0) {
-        return rh_fail(error, "no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint");
-    }
+    return found != 0 ? found : find_in(profile, "endpoint_url", out, room, error);
+}
+
+static int check_endpoint(char *endpoint, const char *source, struct rh_error *error) {
     size_t scheme = strncmp(endpoint, "http://", 7) == 0 ? 7 : strncmp(endpoint, "https://", 8) == 0 ? 8 : 0;
     size_t length = strlen(endpoint);
     while (length > scheme && endpoint[length - 1] == '/') {
         endpoint[--length] = 0;
     }
+    if (!scheme && length > 0 && !strstr(endpoint, "://") && !strpbrk(endpoint, "/?#@ ")) {
+        return rh_fail(error, "%s has no scheme: %.100s; write http://%.100s", source, endpoint, endpoint);
+    }
     if (!scheme || length == scheme || strpbrk(endpoint + scheme, "/?#@ ")) {
-        return rh_fail(error, "not an endpoint (http://HOST[:PORT] or https://HOST[:PORT]): %.100s", endpoint);
+        return rh_fail(error, "%s is not an endpoint (http://HOST[:PORT] or https://HOST[:PORT]): %.100s", source,
+                       endpoint);
     }
     return 0;
+}
+
+static int read_endpoint(struct rh_settings *settings, const char *named, const struct profile *profile,
+                         struct rh_error *error) {
+    static const char *const names[] = {"RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"};
+    const char *source = "the endpoint", *value = named && *named ? named : NULL;
+    for (size_t i = 0; i < 3 && !value; i++) {
+        source = names[i];
+        value = variable(names[i]);
+    }
+    if (value) {
+        return copy(settings->endpoint, sizeof settings->endpoint, value, source, error) != 0
+                   ? -1 : check_endpoint(settings->endpoint, source, error);
+    }
+    int found = find_endpoint(profile, settings->endpoint, sizeof settings->endpoint, error);
+    if (found == 0) {
+        return rh_fail(error, "no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint");
+    }
+    return found < 0 ? -1 : check_endpoint(settings->endpoint, "endpoint_url", error);
+}
+
+static int read_ca(struct rh_settings *settings, const struct profile *profile, struct rh_error *error) {
+    const char *bundle = variable("AWS_CA_BUNDLE");
+    if (bundle) {
+        return copy(settings->ca_bundle, sizeof settings->ca_bundle, bundle, "AWS_CA_BUNDLE", error);
+    }
+    return find_in(profile, "ca_bundle", settings->ca_bundle, sizeof settings->ca_bundle, error) < 0 ? -1 : 0;
 }
 
 int rh_settings_read(struct rh_settings *settings, struct rh_error *error) {
@@ -172,11 +204,7 @@ int rh_settings_complete(struct rh_settings *settings, const struct rh_named *na
             return -1;
         }
     }
-    const char *bundle = variable("AWS_CA_BUNDLE");
-    if (copy(settings->ca_bundle, sizeof settings->ca_bundle, bundle ? bundle : "", "AWS_CA_BUNDLE", error) != 0) {
-        return -1;
-    }
-    if (read_endpoint(settings, named->endpoint, &profile, error) != 0) {
+    if (read_ca(settings, &profile, error) != 0 || read_endpoint(settings, named->endpoint, &profile, error) != 0) {
         return -1;
     }
     return named->has_keys ? 0 : read_keys(settings, &profile, error);

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "crypto.h"
+#include "http.h"
 #include "json.h"
 #include "sigv4.h"
 #include "wire.h"
@@ -217,6 +218,41 @@ static void settings_come_from_variables_then_files(void) {
     unlink("config");
 }
 
+static void endpoints_of_the_services_section_go_before_the_profile_s(void) {
+    struct rh_settings settings;
+    setenv("AWS_PROFILE", "served", 1);
+    setenv("AWS_CONFIG_FILE", "config", 1);
+    unsetenv("RAILHEAD_ENDPOINT");
+    unsetenv("AWS_ENDPOINT_URL");
+    write_file("config", "[profile served]\nservices = rack\nendpoint_url = http://own:1\nca_bundle = /own.pem\n"
+                         "aws_access_key_id = a\naws_secret_access_key = s\n[services other]\ns3 =\n"
+                         "  endpoint_url = http://other:1\n[services rack]\nendpoint_url = http://none:1\ndynamodb =\n"
+                         "  endpoint_url = http://tables:1\ns3 =\n  endpoint_url = http://rack:1\n");
+    CHECK(rh_settings_read(&settings, &error) == 0, "%s", error.text);
+    CHECK(strcmp(settings.endpoint, "http://rack:1") == 0, "%s", settings.endpoint);
+    CHECK(strcmp(settings.ca_bundle, "/own.pem") == 0, "%s", settings.ca_bundle);
+    setenv("AWS_ENDPOINT_URL", "near:3", 1);
+    CHECK(rh_settings_read(&settings, &error) != 0 && strstr(error.text, "AWS_ENDPOINT_URL has no scheme: near:3"), "%s",
+          error.text);
+    unsetenv("AWS_ENDPOINT_URL");
+    unlink("config");
+}
+
+/* Authorities that cannot be read are named; variables that name a proxy, where none listens, count for nothing. */
+static void a_request_names_its_file_and_takes_no_proxy(void) {
+    struct rh_http http = {.ca_bundle = "/nope.pem", .error = &error};
+    const char *headers[] = {NULL};
+    railhead_http exchange = {.method = "POST", .url = "https://127.0.0.1:1/", .headers = headers, .timeout_millis = 2000};
+    CHECK(rh_http_send(&http, &exchange) != 0 && strstr(error.text, "/nope.pem"), "%s", error.text);
+    setenv("http_proxy", "http://127.0.0.1:2", 1);
+    setenv("all_proxy", "http://127.0.0.1:2", 1);
+    exchange.url = "http://127.0.0.1:1/";
+    http.ca_bundle = "";
+    CHECK(rh_http_send(&http, &exchange) != 0 && !strstr(error.text, "port 2"), "%s", error.text);
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+}
+
 static void a_value_that_is_too_long_is_named_with_its_file(void) {
     static const char *const names[] = {"RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_REGION"};
     static const struct {
@@ -253,6 +289,8 @@ int main(void) {
     broken_json_is_refused_without_harm();
     messages_are_read();
     settings_come_from_variables_then_files();
+    endpoints_of_the_services_section_go_before_the_profile_s();
+    a_request_names_its_file_and_takes_no_proxy();
     a_value_that_is_too_long_is_named_with_its_file();
     return 0;
 }

@@ -30,7 +30,7 @@ def test_report(running: Rack) -> None:
     assert store.stdout.startswith("path: http: loopback: ")
     assert "not used: verbs: " in store.stdout
     assert nothing.returncode == 2
-    assert nothing.stderr.startswith("railhead: not an endpoint")
+    assert nothing.stderr.startswith("railhead: RAILHEAD_ENDPOINT is not an endpoint")
 
 
 def test_bench(environment: Rack, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

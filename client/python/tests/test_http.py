@@ -6,6 +6,8 @@ import gc
 import os
 import subprocess
 import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,7 +134,82 @@ def test_authorities_are_the_system_s(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     assert railhead.Client("https://127.0.0.1:1", credentials=KEYS)._settings.ca == str(tmp_path / "ca.pem")
-    assert railhead.Client("https://127.0.0.1:1", credentials=KEYS, ca="named")._settings.ca == "named"
+    (tmp_path / "config").write_text("[default]\nca_bundle = /nope/profile.pem\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    for endpoint, named, variable, said in (
+            ("https://127.0.0.1:1", None, "", "ca_bundle: /nope/profile.pem: No such file"),
+            ("https://127.0.0.1:1", None, "/nope/env.pem", "AWS_CA_BUNDLE or ca_bundle: /nope/env.pem: No such file"),
+            ("http://127.0.0.1:1", Path("/nope.pem"), "", "ca: /nope.pem: No such file"),
+            ("https://127.0.0.1:1", str(tmp_path), "", f"ca: {tmp_path}: Is a directory|ca: {tmp_path} has no"),
+            ("https://127.0.0.1:1", str(tmp_path / "ca.pem"), "", "ca: .*ca.pem has no certificates")):
+        if variable:
+            monkeypatch.setenv("AWS_CA_BUNDLE", variable)
+        else:
+            monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
+        with pytest.raises(ValueError, match=said):
+            railhead.Client(endpoint, credentials=KEYS, ca=named)
+    assert railhead.Client("http://127.0.0.1:1", credentials=KEYS)._settings.ca == "/nope/profile.pem"
+
+
+def test_endpoints_of_the_services_section_go_before_the_profile_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    config = tmp_path / "config"
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    for name in ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    own = "[default]\nservices = rack\nendpoint_url = http://own:1\n"
+    for services, found in (("[services rack]\ns3 =\n  endpoint_url = http://rack:1/\n", "http://rack:1"),
+                            ("[services other]\ns3 =\n  endpoint_url = http://other:1\n", "http://own:1"),
+                            ("[services rack]\nsts =\n  endpoint_url = http://sts:1\n", "http://own:1"),
+                            ("[services rack]\ns3 = nothing\n", "http://own:1")):
+        config.write_text(own + services)
+        assert railhead.Client(credentials=KEYS)._settings.endpoint == found
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://s3:1")
+    assert railhead.Client(credentials=KEYS)._settings.endpoint == "http://s3:1"
+
+
+@pytest.mark.parametrize(("endpoint", "said"), [
+    ("localhost:9000", "endpoint has no scheme: localhost:9000; write http://localhost:9000"), ("rack7", "has no scheme"),
+    ("127.0.0.1:9000/", "has no scheme"), ("[::1]:9000", "has no scheme"), ("ftp://h", "not an endpoint"),
+    ("http://", "not an endpoint"), ("http://h/path", "not an endpoint"), ("http://h#f", "not an endpoint"),
+    ("http://u@h", "not an endpoint"), ("http://h:99999", "not an endpoint"), ("http://[::1", "not an endpoint"),
+    ("/", "not an endpoint")])
+def test_what_is_wrong_with_an_endpoint_is_named(endpoint: str, said: str) -> None:
+    with pytest.raises(ValueError, match="endpoint") as caught:
+        railhead.Client(endpoint, credentials=KEYS)
+    assert said in str(caught.value)
+    assert endpoint in str(caught.value)
+
+
+@pytest.mark.parametrize("fabric", ["http", "auto"])
+def test_no_request_goes_by_a_proxy_of_the_environment(scripted: ScriptedStore, monkeypatch: pytest.MonkeyPatch,
+                                                       fabric: str) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        for each in (name, name.upper()):
+            monkeypatch.setenv(each, "" if "no_" in name else "http://127.0.0.1:1")
+
+    def take(request: Request) -> None:
+        if request.path.startswith("/.railhead/"):
+            request.answer(501)
+        elif "list-type" in request.path:
+            request.answer(body=b"<ListBucketResult/>")
+        elif request.command in ("GET", "HEAD"):
+            request.answer(206, b"x", Content_Range="bytes 0-0/1", Last_Modified="Thu, 01 Jan 2026 00:00:00 GMT")
+        else:
+            take_uploads(request)
+
+    scripted.script = take
+    with (warnings.catch_warnings(),
+          railhead.Client(scripted.endpoint, fabric=fabric, credentials=KEYS, region="us-east-1") as client):
+        warnings.simplefilter("ignore", railhead.FallbackWarning)
+        assert client.get("s3://b/k") == b"x"
+        client.head("s3://b/k")
+        client.put_from("s3://b/k", b"x")
+        client.put_from("s3://b/k", bytes(17 << 20))
+        assert not list(client.list("s3://b/"))
+        client.delete("s3://b/k")
+        client.call("s3://b", "head_bucket", Bucket="b")
+        assert not any("127.0.0.1:1" in reason for reason in client.report().reasons)
+    assert bool(scripted.came("/.railhead/sessions")) == (fabric == "auto"), "sessions are opened past it, too"
 
 
 @pytest.mark.parametrize("fabric", ["auto", "loopback"])

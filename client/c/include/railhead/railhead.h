@@ -104,9 +104,11 @@ typedef struct railhead_options {
     uint32_t fabric;           /* RAILHEAD_LOOPBACK unless changed */
     /*
      * NULL: from the environment, then the files of AWS's tools. Endpoint: RAILHEAD_ENDPOINT, AWS_ENDPOINT_URL_S3,
-     * AWS_ENDPOINT_URL, endpoint_url of the profile. Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
+     * AWS_ENDPOINT_URL, endpoint_url of S3 in the profile's services section, or of the profile.
+     * Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
      * AWS_SESSION_TOKEN, else the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE.
-     * Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. CA: AWS_CA_BUNDLE, else the system's.
+     * Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. CA: AWS_CA_BUNDLE, ca_bundle of the
+     * profile, else the system's. No request goes by a proxy, whatever http_proxy and its like say.
      */
     const char *endpoint;      /* http://HOST[:PORT] or https://HOST[:PORT] */
     const char *region;

@@ -1,4 +1,7 @@
-"""Plain S3, by botocore: what the native channel does not do, and the fallback."""
+"""
+Plain S3, by botocore: what the native channel does not do, and the fallback. No request of this package's goes by a proxy,
+whatever the environment names: a gateway stands beside its clients.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ class PlainS3:
             signature_version="s3v4", s3={"addressing_style": "path"}, connect_timeout=_CONNECT_SECONDS,
             read_timeout=settings.deadline, max_pool_connections=settings.in_flight, user_agent_extra="railhead-python",
             retries={"mode": "standard", "total_max_attempts": attempts}, request_checksum_calculation="when_required",
-            response_checksum_validation="when_required")
+            response_checksum_validation="when_required", proxies={})
         keys = settings.credentials()
         named = settings.named is not None
         return settings.aws.create_client(

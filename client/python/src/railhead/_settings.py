@@ -64,7 +64,7 @@ class Settings:
 
 
 def settle(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
-           ca: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
+           ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int) -> Settings:
     if fabric not in FABRICS:
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
     if not (0 < deadline < _MOST_SECONDS and 0 < in_flight <= MOST_IN_FLIGHT and ring >= PUT_BYTES):
@@ -72,13 +72,31 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
                          f"in_flight at most {MOST_IN_FLIGHT}, ring at least 16 MiB")
     try:
         aws = botocore.session.Session(profile=profile)
+        found = _endpoint(endpoint, aws)
         return Settings(
-            endpoint=_endpoint(endpoint, aws), fabric=fabric,
-            ca=ca or aws.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE") or _system_ca(),
+            endpoint=found, fabric=fabric, ca=_authorities(ca, aws, found),
             region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
             deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
     except BotoCoreError as error:
         raise ValueError(str(error)) from error
+
+
+def _authorities(named: str | os.PathLike[str] | None, aws: Any, endpoint: str) -> str | None:
+    """A file that can be used, where one is named; what nobody needs is not looked at, unless the program names it."""
+    sources = (("ca", named), ("AWS_CA_BUNDLE or ca_bundle", aws.get_config_variable("ca_bundle")),
+               ("REQUESTS_CA_BUNDLE", os.environ.get("REQUESTS_CA_BUNDLE")))
+    source, value = next(((source, value) for source, value in sources if value), ("", None))
+    if value is None:
+        return _system_ca()
+    file = os.fspath(value)
+    if named or endpoint.startswith("https:"):
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+        except ssl.SSLError as error:
+            raise ValueError(f"{source}: {file} has no certificates: {error.reason or error}") from error
+        except OSError as error:
+            raise ValueError(f"{source}: {file}: {error.strerror}") from error
+    return file
 
 
 def _system_ca() -> str | None:
@@ -89,13 +107,36 @@ def _system_ca() -> str | None:
 
 def _endpoint(named: str | None, aws: Any) -> str:
     variables = ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-    found = named or next(filter(None, map(os.environ.get, variables)), None) or aws.get_scoped_config().get("endpoint_url")
-    if not found:
-        raise ValueError("no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint")
-    found = found.rstrip("/")
-    parts = urlsplit(found)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.username:
-        raise ValueError(f"not an endpoint (http://HOST[:PORT] or https://HOST[:PORT]): {found}")
+    sources = [("endpoint", named), *((name, os.environ.get(name)) for name in variables),
+               ("endpoint_url", _configured_endpoint(aws))]
+    for source, found in sources:
+        if found:
+            return checked_endpoint(source, found)
+    raise ValueError("no gateway: set RAILHEAD_ENDPOINT (or AWS_ENDPOINT_URL) to its S3 endpoint")
+
+
+def _configured_endpoint(aws: Any) -> str | None:
+    """That of S3 in the services section that the profile names goes before the profile's own."""
+    profile = aws.get_scoped_config()
+    services = aws.full_config.get("services", {}).get(profile.get("services"), {}).get("s3", {})
+    own = services.get("endpoint_url") if isinstance(services, dict) else None
+    found: str | None = own or profile.get("endpoint_url")
+    return found
+
+
+def checked_endpoint(source: str, text: str) -> str:
+    """Without slashes at its end. `source` is who names it."""
+    found = text.rstrip("/")
+    if found and "://" not in text and not any(mark in found for mark in "/?#@ "):
+        raise ValueError(f"{source} has no scheme: {text}; write http://{found}")
+    try:
+        parts = urlsplit(found)
+        is_one = (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not parts.path
+                  and not parts.query and not parts.fragment and parts.username is None)
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ValueError(f"{source} is not an endpoint (http://HOST[:PORT] or https://HOST[:PORT]): {text}")
     return found
 
 

@@ -34,7 +34,8 @@ class Client:
     """
 
     def __init__(self, endpoint: str | None = None, *, fabric: str = "auto", region: str | None = None,
-                 profile: str | None = None, credentials: Credentials | None = None, ca: str | None = None,
+                 profile: str | None = None, credentials: Credentials | None = None,
+                 ca: str | os.PathLike[str] | None = None,
                  deadline: float = 60.0, in_flight: int = 32, ring: int = 64 << 20) -> None:
         self._arguments = (endpoint, fabric, region, profile, credentials, ca, deadline, in_flight, ring)
         self._settings = settle(*self._arguments)
@@ -247,7 +248,7 @@ def _abandon(paths: weakref.ref[Paths], region: _memory.Region) -> None:
 
 
 def _again(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
-           ca: str | None, deadline: float, in_flight: int, ring: int) -> Client:
+           ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int) -> Client:
     return Client(endpoint, fabric=fabric, region=region, profile=profile, credentials=credentials, ca=ca,
                   deadline=deadline, in_flight=in_flight, ring=ring)
 
