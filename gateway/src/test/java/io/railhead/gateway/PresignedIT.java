@@ -109,6 +109,31 @@ class PresignedIT {
     }
 
     @Test
+    void aWrongHashThatNobodySignedStoresNothing() throws Exception {
+        HttpRequest put = HttpRequest.newBuilder(client.presigned("PUT", "/b/new", HOUR))
+                .header("x-amz-content-sha256", "0".repeat(64))
+                .PUT(HttpRequest.BodyPublishers.ofByteArray(OBJECT))
+                .build();
+        assertThat(http.send(put, BodyHandlers.ofByteArray()).statusCode()).isEqualTo(403);
+        assertThat(store.count("PUT /b/new")).isZero();
+    }
+
+    /** AWS S3 names it among the headers that were not signed. */
+    @Test
+    void anUnsignedHeaderThatChangesTheObjectIsRefused() throws Exception {
+        for (String header : new String[]{"x-amz-acl", "x-amz-tagging", "x-amz-storage-class"}) {
+            HttpRequest put = HttpRequest.newBuilder(client.presigned("PUT", "/b/new", HOUR))
+                    .header(header, "a")
+                    .PUT(HttpRequest.BodyPublishers.ofByteArray(OBJECT))
+                    .build();
+            HttpResponse<byte[]> answer = http.send(put, BodyHandlers.ofByteArray());
+            assertThat(answer.statusCode()).isEqualTo(403);
+            assertThat(new String(answer.body())).contains("which were not signed");
+        }
+        assertThat(store.count("PUT /b/new")).isZero();
+    }
+
+    @Test
     void whatHasExpiredOrWasChangedIsRefused() throws Exception {
         Clock twoHoursAgo = Clock.offset(Clock.systemUTC(), Duration.ofHours(-2));
         HttpResponse<byte[]> expired = get(client.at(twoHoursAgo).presigned("GET", "/b/key", HOUR));

@@ -2,6 +2,7 @@ package io.railhead.gateway.auth;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import java.security.MessageDigest;
@@ -123,22 +124,32 @@ public final class Authenticator implements RequestAuthenticator {
         }
     }
 
-    /**
-     * Some clients sign the path as they send it, in another than the canonical spelling: what was
-     * signed then is exactly what arrived, so that holds too.
-     */
+    /** Clients and stores differ in the canonical form: any one that names the same will do. */
     private static void requireSignature(RequestHead head, QueryParameters query, Claim claim,
             SigningKey key) {
-        String canonicalPath = UriEncoding.path(head.rawPath());
-        String afterPath = '\n' + query.canonical() + '\n'
-                + SignedFields.canonical(claim, head.headers()) + '\n'
-                + String.join(";", claim.signedHeaders()) + '\n' + claim.payload().headerValue();
-        String beforePath = head.method() + '\n';
-        if (!holds(claim, beforePath + canonicalPath + afterPath, key)
-                && (canonicalPath.equals(head.rawPath())
-                        || !holds(claim, beforePath + head.rawPath() + afterPath, key))) {
+        boolean holds = holds(head.headers(), head, query, claim, key);
+        if (!holds && head.hostField() != null) {
+            holds = holds(head.headers().toBuilder().set("host", head.hostField()).build(), head,
+                    query, claim, key);
+        }
+        if (!holds) {
             throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
+    }
+
+    private static boolean holds(Headers headers, RequestHead head, QueryParameters query,
+            Claim claim, SigningKey key) {
+        String afterQuery = '\n' + SignedFields.canonical(claim, headers) + '\n'
+                + String.join(";", claim.signedHeaders()) + '\n' + claim.payload().headerValue();
+        for (String path : UriEncoding.signedPaths(head.rawPath())) {
+            for (String parameters : query.canonical()) {
+                if (holds(claim, head.method() + '\n' + path + '\n' + parameters + afterQuery,
+                        key)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static boolean holds(Claim claim, String canonicalRequest, SigningKey key) {

@@ -3,8 +3,9 @@ package io.railhead.gateway.auth;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,6 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
         PayloadSigning payload, boolean presigned) {
 
     static final String ALGORITHM = "AWS4-HMAC-SHA256";
-    private static final int MAX_SIGNED_HEADERS = 100;
 
     /** Without the signature and the token. */
     @Override
@@ -90,16 +90,16 @@ record Claim(String accessKeyId, SignatureScope scope, List<String> signedHeader
     }
 
     static List<String> signedHeaders(String text, S3Error malformed) {
-        List<String> names = new ArrayList<>();
+        Set<String> names = new LinkedHashSet<>();
         int start = 0;
         while (start <= text.length()) {
             int end = text.indexOf(';', start);
             end = end < 0 ? text.length() : end;
             String name = text.substring(start, end);
-            if (!isHeaderName(name) || names.contains(name) || names.size() == MAX_SIGNED_HEADERS) {
+            if (!isHeaderName(name) || names.size() == SignedFields.MAX_FIELDS
+                    || !names.add(name)) {
                 throw new S3Exception(malformed, "The SignedHeaders list is malformed.");
             }
-            names.add(name);
             start = end + 1;
         }
         return List.copyOf(names);

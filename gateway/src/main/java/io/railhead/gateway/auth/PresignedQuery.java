@@ -39,7 +39,7 @@ final class PresignedQuery {
         Claim.requireSameDay(who.scope(), signedAt, MALFORMED);
         return new Claim(who.accessKeyId(), who.scope(), names, signature, signedAt,
                 expires(required(query, "X-Amz-Expires")), token(query, headers),
-                payload(query, headers, names), true);
+                payload(query, headers), true);
     }
 
     private static String required(QueryParameters query, String name) {
@@ -80,15 +80,19 @@ final class PresignedQuery {
         return inQuery != null ? inQuery : inHeader;
     }
 
-    private static PayloadSigning payload(QueryParameters query, Headers headers,
-            List<String> signed) {
+    /**
+     * What the body must be. A header says so whether or not it is in the list of signed headers:
+     * the canonical request ends with its value, as at MinIO, RGW and versitygw.
+     */
+    private static PayloadSigning payload(QueryParameters query, Headers headers) {
         String inQuery = query.single("X-Amz-Content-Sha256");
-        if (inQuery != null) {
-            return PayloadSigning.parse(inQuery);
-        }
         String inHeader = headers.get(CONTENT_SHA256);
-        return inHeader != null && signed.contains(CONTENT_SHA256)
-                ? PayloadSigning.parse(inHeader.strip())
-                : new PayloadSigning.Unsigned();
+        if (inQuery != null && inHeader != null && !inQuery.equals(inHeader.strip())) {
+            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        }
+        String value = inQuery != null ? inQuery : inHeader;
+        return value == null
+                ? new PayloadSigning.Unsigned()
+                : PayloadSigning.parse(value.strip());
     }
 }

@@ -3,15 +3,17 @@ package io.railhead.gateway.auth;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A query, its names and values in SigV4's spelling, in the order of arrival. */
 final class QueryParameters {
     private static final QueryParameters NONE = new QueryParameters(List.of());
     private static final int MAX = 512;
+    private static final Comparator<Parameter> BY_NAME = Comparator.comparing(Parameter::name);
 
     private final List<Parameter> parameters;
 
@@ -81,23 +83,24 @@ final class QueryParameters {
         }
     }
 
-    /** Sorted by name, then value, but for the signature itself. */
-    String canonical() {
+    /**
+     * Sorted by name, but for the signature itself. Values of one name are sorted, as the documents
+     * of AWS say; a second form leaves them in the order sent, as MinIO and Go's SDK do.
+     */
+    List<String> canonical() {
         if (parameters.isEmpty()) {
-            return "";
+            return List.of("");
         }
-        String[] pairs = parameters.stream()
+        String sorted = joined(BY_NAME.thenComparing(Parameter::value));
+        String asSent = joined(BY_NAME);
+        return sorted.equals(asSent) ? List.of(sorted) : List.of(sorted, asSent);
+    }
+
+    private String joined(Comparator<Parameter> order) {
+        return parameters.stream()
                 .filter(p -> !p.name.equals(PresignedQuery.SIGNATURE))
-                // A blank sorts before every character that may stand in a name.
-                .map(p -> p.name + ' ' + p.value)
-                .toArray(String[]::new);
-        Arrays.sort(pairs);
-        StringBuilder canonical = new StringBuilder();
-        for (String pair : pairs) {
-            int blank = pair.indexOf(' ');
-            canonical.append(canonical.isEmpty() ? "" : "&");
-            canonical.append(pair, 0, blank).append('=').append(pair, blank + 1, pair.length());
-        }
-        return canonical.toString();
+                .sorted(order)
+                .map(p -> p.name + '=' + p.value)
+                .collect(Collectors.joining("&"));
     }
 }

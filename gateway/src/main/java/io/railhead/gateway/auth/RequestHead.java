@@ -10,9 +10,15 @@ import org.jspecify.annotations.Nullable;
  * @param rawPath percent-encoded, with its leading slash; each char is one byte
  * @param rawQuery without the question mark; null if there is none
  * @param headers with {@code Host}, also where the protocol has an authority instead
+ * @param hostField another {@code Host} that came beside the authority and names the same bucket: a
+ *            client may have signed either; null for none
  */
 public record RequestHead(String method, String rawPath, @Nullable String rawQuery,
-        Headers headers) {
+        Headers headers, @Nullable String hostField) {
+
+    public RequestHead(String method, String rawPath, @Nullable String rawQuery, Headers headers) {
+        this(method, rawPath, rawQuery, headers, null);
+    }
 
     /** Without what signed it. */
     @Override

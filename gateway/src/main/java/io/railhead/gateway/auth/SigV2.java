@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,7 +36,7 @@ public final class SigV2 {
     static final String EXPIRES = "Expires";
     private static final String HMAC = "HmacSHA1";
     private static final Duration MAX_SKEW = Duration.ofMinutes(15);
-    private static final int MAX_FIELDS = 200;
+    private static final int MAX_FIELDS = SignedFields.MAX_FIELDS;
     private static final int MAX_BYTES = 64 << 10;
     private static final Set<String> SIGNED = Set.of("accelerate", "acl", "analytics", "cors",
             "delete", "inventory", "lifecycle", "location", "logging", "metrics", "notification",
@@ -88,15 +89,14 @@ public final class SigV2 {
         String when = authorization != null
                 ? headerDate(fields, now)
                 : expiry(required(query, EXPIRES), now);
-        String resource = resource(head);
+        List<String> resources = resources(head);
         Predicate<String> holds = path -> {
             String signed = stringToSign(head, query, fields, when, path);
             return MessageDigest.isEqual(
                     Base64.getEncoder().encode(hmac(identity.key().secret(), signed)),
                     signature.getBytes(UTF_8));
         };
-        if (!holds.test(resource)
-                && (resource.lastIndexOf('/') > 0 || !holds.test(resource + '/'))) {
+        if (resources.stream().noneMatch(holds)) {
             throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         return new Authentication.Named(identity.principal(), identity.key(), payload(fields));
@@ -201,10 +201,24 @@ public final class SigV2 {
         return text.append(resource).append(subresources(query)).toString();
     }
 
-    /** What is asked for; of a bucket alone, clients also sign the spelling with a slash behind. */
-    private String resource(RequestHead head) {
+    /**
+     * The spellings of what is asked for, as sent first. Of a bucket alone, clients also sign the
+     * one with a slash behind.
+     */
+    private List<String> resources(RequestHead head) {
         String bucket = bucketInHost.apply(head);
-        return bucket == null ? head.rawPath() : '/' + bucket + head.rawPath();
+        Set<String> paths = new LinkedHashSet<>();
+        paths.add(head.rawPath());
+        paths.addAll(UriEncoding.signedPaths(head.rawPath()));
+        List<String> resources = new ArrayList<>();
+        for (String path : paths) {
+            String resource = bucket == null ? path : '/' + bucket + path;
+            resources.add(resource);
+            if (resource.lastIndexOf('/') <= 0) {
+                resources.add(resource + '/');
+            }
+        }
+        return resources;
     }
 
     private static String subresources(QueryParameters query) {

@@ -19,9 +19,9 @@ public final class UriEncodingFuzz {
             require(UriEncoding.queryPart(part).equals(part));
             require(UriEncoding.decodeQueryPart(part).equals(UriEncoding.decodeQueryPart(raw)));
             QueryParameters query = QueryParameters.parse(raw);
-            require(QueryParameters.parse(query.canonical())
-                    .canonical()
-                    .equals(query.canonical()));
+            for (String canonical : query.canonical()) {
+                require(QueryParameters.parse(canonical).canonical().contains(canonical));
+            }
         } catch (S3Exception e) {
             require(e.error() == S3Error.INVALID_URI);
         }
