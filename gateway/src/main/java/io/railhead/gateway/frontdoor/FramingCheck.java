@@ -1,6 +1,7 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.RequestTarget;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.MultiMap;
@@ -41,7 +42,7 @@ final class FramingCheck {
             return ofLength;
         }
         List<String> hosts = headers.getAll("host");
-        boolean oneHost = hosts.size() == 1 && isHost(hosts.getFirst());
+        boolean oneHost = hosts.size() == 1 && RequestTarget.isHost(hosts.getFirst());
         boolean mayLack = hosts.isEmpty() && version == HttpVersion.HTTP_1_0;
         if (!oneHost && !mayLack) {
             return "A request must have one Host header.";
@@ -65,19 +66,6 @@ final class FramingCheck {
                 : null;
     }
 
-    /** RFC 3986 §3.2.2, less what nobody calls a host: a name or an address, and maybe a port. */
-    private static boolean isHost(String host) {
-        boolean literal = host.startsWith("[");
-        int end = literal ? host.indexOf(']') + 1 : host.indexOf(':');
-        end = end < 0 ? host.length() : end;
-        return end > 0
-                && all(host, 0, end, c -> isNameCharacter(c)
-                        || (literal && (c == '[' || c == ']' || c == ':')))
-                && (end == host.length()
-                        || (host.charAt(end) == ':'
-                                && all(host, end + 1, host.length(), FramingCheck::isDigit)));
-    }
-
     private static boolean all(String text, int from, int to, IntPredicate test) {
         for (int i = from; i < to; i++) {
             if (!test.test(text.charAt(i))) {
@@ -89,10 +77,5 @@ final class FramingCheck {
 
     private static boolean isDigit(int c) {
         return c >= '0' && c <= '9';
-    }
-
-    private static boolean isNameCharacter(int c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c)
-                || "-._~%".indexOf(c) >= 0;
     }
 }

@@ -18,6 +18,7 @@ import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.RequestTarget;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -28,6 +29,7 @@ import io.vertx.core.internal.ContextInternal;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -113,7 +115,7 @@ public final class FrontDoor {
     /** @param refusal of its head or its signature, where either is known to be wrong */
     private void admit(Exchange exchange, HttpServerRequest http, Turns turns,
             @Nullable S3Exception refusal) {
-        RequestHead head = head(http.method().name(), http.uri(), http.headers());
+        RequestHead head = head(http.method().name(), http.uri(), http.headers(), http.isSSL());
         Address address = address(head);
         DialectPath dialect = dialect(head, address);
         if (OwnPath.isIn(head.rawPath(), address)) {
@@ -151,7 +153,7 @@ public final class FrontDoor {
     @Nullable
     S3Request verify(String method, String uri,
             Iterable<Map.Entry<String, String>> fields, Asker peer) {
-        RequestHead head = head(method, uri, fields);
+        RequestHead head = head(method, uri, fields, peer.secure());
         Address address = address(head);
         return OwnPath.isIn(head.rawPath(), address) || dialect(head, address) != null
                 ? null
@@ -228,19 +230,41 @@ public final class FrontDoor {
                 .handle(exchange, signed, query(head.rawQuery())));
     }
 
-    private static RequestHead head(String method, String uri,
-            Iterable<Map.Entry<String, String>> fields) {
+    /** @param secure whether it came over TLS */
+    private RequestHead head(String method, String uri,
+            Iterable<Map.Entry<String, String>> fields, boolean secure) {
         if (!METHODS.contains(method)) {
             throw new S3Exception(S3Error.METHOD_NOT_ALLOWED);
         }
-        if (!uri.startsWith("/")) {
-            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
-        }
-        int mark = uri.indexOf('?');
+        RequestTarget target = target(uri, secure);
+        String path = target.pathAndQuery();
+        int mark = path.indexOf('?');
         Headers.Builder headers = Headers.builder();
         fields.forEach(field -> headers.add(field.getKey(), field.getValue()));
-        return new RequestHead(method, mark < 0 ? uri : uri.substring(0, mark),
-                mark < 0 ? null : uri.substring(mark + 1), headers.build());
+        RequestHead head = new RequestHead(method, mark < 0 ? path : path.substring(0, mark),
+                mark < 0 ? null : path.substring(mark + 1), headers.build());
+        return target.authority() == null ? head : withHost(head, target.authority());
+    }
+
+    private static RequestTarget target(String uri, boolean secure) {
+        try {
+            return RequestTarget.parse(uri, secure);
+        } catch (IllegalArgumentException e) {
+            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+        }
+    }
+
+    /**
+     * RFC 9112 §3.2.2: the target's authority stands for whatever the Host field says. A client may
+     * have signed that field, which counts only where both name the same bucket.
+     */
+    private RequestHead withHost(RequestHead head, String authority) {
+        String field = head.headers().get("host");
+        boolean other = field != null && !field.equals(authority)
+                && Objects.equals(Address.bucketOf(field, domains),
+                        Address.bucketOf(authority, domains));
+        return new RequestHead(head.method(), head.rawPath(), head.rawQuery(),
+                head.headers().toBuilder().set("host", authority).build(), other ? field : null);
     }
 
     private Address address(RequestHead head) {

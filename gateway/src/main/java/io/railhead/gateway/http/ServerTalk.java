@@ -1,6 +1,7 @@
 package io.railhead.gateway.http;
 
 import io.railhead.gateway.log.HttpAccess;
+import io.railhead.gateway.request.RequestTarget;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.SocketAddress;
 import javax.net.ssl.SSLSession;
@@ -16,7 +17,7 @@ record ServerTalk(HttpServerRequest request) implements HttpAccess.Talk {
 
     @Override
     public String uri() {
-        return request.uri();
+        return RequestTarget.originForm(request.uri());
     }
 
     @Override
