@@ -48,6 +48,28 @@ class EarlyRefusalsIT {
         store.close();
     }
 
+    /** Who waits to be asked may send its body or not: its connection is not used again. */
+    @Test
+    void aClientThatWasNotAskedForItsBodyIsToldThatTheConnectionEnds() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n"
+                    + "Authorization: none\r\nExpect: 100-continue\r\n\r\n");
+            RawConnection.Answer answer = raw.receive();
+            assertThat(answer.status()).isEqualTo(400);
+            assertThat(answer.headers()).containsEntry("connection", "close");
+            assertThat(raw.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void aClientThatSendsMoreThanIsReadAwayIsToldThatTheConnectionEnds() {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n"
+                    + "Authorization: none\r\n\r\n");
+            assertThat(raw.receive().headers()).containsEntry("connection", "close");
+        }
+    }
+
     @Test
     void anUploadWhoseBodyHasStalled() {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {

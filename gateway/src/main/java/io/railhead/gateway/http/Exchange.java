@@ -232,7 +232,20 @@ public final class Exchange implements Requester {
         response.putHeader(AMZ_REQUEST_ID, requestId);
         response.putHeader(REQUEST_ID, requestId);
         response.putHeader(HttpHeaders.DATE, date.now());
+        if (isBodyAwaited()) {
+            closeAfterwards();
+        } else if (!request.isEnded() && request.getHeader(HttpHeaders.CONTENT_LENGTH) != null
+                && declaredBytes() > MAX_DRAINED_BYTES) {
+            // The rest may be too long to be read away.
+            response.putHeader("connection", "close");
+        }
         return response;
+    }
+
+    /** Whether the client may send its body or not, so that nobody knows what follows. */
+    private boolean isBodyAwaited() {
+        return !request.isEnded() && request.getHeader(HttpHeaders.EXPECT) != null
+                && announcesBody();
     }
 
     /** Ends an answer without a body, or with one that is at hand. */
@@ -286,7 +299,7 @@ public final class Exchange implements Requester {
             return;
         }
         draining = true;
-        if (request.getHeader("expect") != null && announcesBody()) {
+        if (isBodyAwaited()) {
             request.connection().close();
             return;
         }
