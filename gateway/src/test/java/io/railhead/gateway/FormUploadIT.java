@@ -203,6 +203,24 @@ class FormUploadIT {
                 .satisfies(request -> assertThat(request.body()).isEqualTo(form));
     }
 
+    /** The second piece is the end too, before the head's length has doubled. */
+    @ParameterizedTest
+    @ValueSource(ints = {60, 80, 95})
+    void oneThatComesInTwoPiecesIsTheSame(int percent) {
+        byte[] form = form(fields("OWN", "own-secret", "b"), random(10));
+        int first = form.length * percent / 100;
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            raw.send("POST /b HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data;"
+                    + " boundary=" + BOUNDARY + "\r\nContent-Length: " + form.length + "\r\n\r\n");
+            raw.send(Arrays.copyOf(form, first));
+            TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 1);
+            raw.send(Arrays.copyOfRange(form, first, form.length));
+            assertThat(raw.receive().status()).isEqualTo(204);
+        }
+        assertThat(heard()).singleElement()
+                .satisfies(request -> assertThat(request.body()).isEqualTo(form));
+    }
+
     private static Map<String, String> read(String form) {
         Map<String, String> fields = new LinkedHashMap<>();
         Matcher matcher = Pattern.compile("name=\"([^\"]+)\"\r\n\r\n(.*?)\r\n--", Pattern.DOTALL)

@@ -14,6 +14,10 @@ public final class FormBody extends RequestBody {
         this.beginning = beginning;
     }
 
+    /** Its beginning is still to be fetched, even where that is all. */
+    @Override
+    protected void readAlready() {}
+
     @Override
     protected void fetch() {
         ByteBuffer first = beginning;

@@ -26,12 +26,18 @@ public class RequestBody extends VerifiedBody {
             fail(new S3Exception(S3Error.INCOMPLETE_BODY));
             return;
         }
+        if (request.isEnded()) {
+            readAlready();
+            return;
+        }
         request.handler(this::piece);
         request.exceptionHandler(cause -> fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
         request.endHandler(ignored -> ended());
-        if (request.isEnded()) {
-            ended();
-        }
+    }
+
+    /** The socket has nothing more of it. */
+    protected void readAlready() {
+        ended();
     }
 
     private void piece(Buffer piece) {
@@ -41,6 +47,10 @@ public class RequestBody extends VerifiedBody {
     /** The first time somebody wants the body, and not only its end: a client may wait for that. */
     @Override
     protected void fetch() {
+        if (request.isEnded()) {
+            ended();
+            return;
+        }
         if (!wanted) {
             wanted = true;
             if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
