@@ -53,7 +53,8 @@ public final class BodyDrain implements Subscriber<ByteBuffer> {
                 subscription.cancel();
             }
             result.completeExceptionally(new BackendException(
-                    "body is longer than " + limitBytes + " bytes", false, null));
+                    BackendException.Reason.OVERSIZED,
+                    "body is longer than " + limitBytes + " bytes", null));
         } else if (kept != null) {
             byte[] bytes = new byte[buffer.remaining()];
             buffer.get(bytes);

@@ -16,8 +16,12 @@ public final class FillException extends Exception {
         VERSION_CHANGED,
         /** The object is gone (404). */
         NOT_FOUND,
-        /** The backend failed, was cut off or sent what was not asked for. */
+        /** The backend did not answer, or not to the end, or sent what was not asked for. */
         BACKEND_FAILED,
+        /**
+         * The backend answered with an error of its own: to the client it says more than we can.
+         */
+        BACKEND_ERROR,
         /** The bytes are not the store's, nor may those be that came before: nothing is good. */
         CORRUPT,
         /** There was no page to put the bytes in: serve uncached. */

@@ -180,7 +180,7 @@ final class WindowReader implements RangeReader {
             // Others' sums were refuted, and not this reader's own: they began before it came out.
             case CORRUPT -> sums == null || ++othersLosses >= OTHERS_LOSSES;
             case REFUSED -> fetcher == Fetcher.SELF;
-            case BACKEND_FAILED -> fetcher == Fetcher.SELF
+            case BACKEND_FAILED, BACKEND_ERROR -> fetcher == Fetcher.SELF
                     ? ++ownLosses > 1
                     : ++othersLosses >= OTHERS_LOSSES;
             case NO_MEMORY -> false;

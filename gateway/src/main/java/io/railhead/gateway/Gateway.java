@@ -6,6 +6,7 @@ import static io.railhead.gateway.Started.bound;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
 import io.railhead.backend.aws.AwsBackend;
 import io.railhead.cache.CacheConfig;
@@ -19,6 +20,7 @@ import io.railhead.gateway.admin.FabricCollector;
 import io.railhead.gateway.admin.HealthListener;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admin.NicCollector;
+import io.railhead.gateway.admin.Readiness;
 import io.railhead.gateway.admin.StateCollector;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
@@ -111,7 +113,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p> A long class: the one place that knows every part, and in which order they start.
  */
-public final class Gateway implements AutoCloseable {
+public final class Gateway implements AutoCloseable, Readiness {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
     private static final Duration LONGEST_PROBE = Duration.ofSeconds(5);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
@@ -143,7 +145,7 @@ public final class Gateway implements AutoCloseable {
             started.push(() -> await(vertx.close()));
             ((VertxInternal) vertx).eventLoopGroup().forEach(eventLoops::add);
             health = bound("gateway.health", config.gateway().health(),
-                    new HealthListener(vertx, metrics, this::reasonNotReady)
+                    new HealthListener(vertx, metrics, this)
                             .listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
             accessLog = opened(AccessLog.open(config.log().access(), metrics.lostLogLines));
@@ -312,7 +314,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     private StatusPage status(Fabrics fabrics) {
-        return new StatusPage(vertx, new StatusSources(config, this::reasonNotReady, metrics,
+        return new StatusPage(vertx, new StatusSources(config, this, metrics,
                 memory, cache, backends.values(), fabrics.all()));
     }
 
@@ -459,16 +461,23 @@ public final class Gateway implements AutoCloseable {
                 .orTimeout(LONGEST_PROBE.toSeconds(), TimeUnit.SECONDS);
     }
 
-    private String reasonNotReady() {
+    @Override
+    public String reasonNotReady() {
         if (!serving) {
             return "starting or draining";
         }
-        if (drain.isOn()) {
-            return "draining, as an administrator asked";
-        }
-        return backends.values().stream().anyMatch(Backend::isReachable)
-                ? ""
-                : "no backend can be reached";
+        return drain.isOn() ? "draining, as an administrator asked" : "";
+    }
+
+    @Override
+    public List<String> stores() {
+        return serving ? backends.values().stream().map(Gateway::state).toList() : List.of();
+    }
+
+    private static String state(Backend store) {
+        BackendStats stats = store.stats();
+        return "store " + store.name() + (store.isReachable() ? " answers: " : " is out: ")
+                + stats.healthyEndpoints() + " of " + stats.endpoints() + " endpoints";
     }
 
     public int port() {

@@ -22,7 +22,11 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
+import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -42,6 +46,10 @@ import org.jspecify.annotations.Nullable;
 final class AnswerGuard extends ChannelDuplexHandler {
     /** As much as one read from the socket gives. */
     private static final int CHUNK_BYTES = 64 << 10;
+    /** Of a status line, and of a line before a chunk. */
+    static final int MAX_LINE_BYTES = 8 << 10;
+    /** Of all headers together, and of all trailers: S3's own stay below 16 KiB. */
+    static final int MAX_HEADERS_BYTES = 64 << 10;
 
     private final Decoder decoder = new Decoder();
     private boolean asked;
@@ -90,7 +98,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
     }
 
     /**
-     * Netty's own but for bodies in larger pieces than 8 KiB, since each passes a dozen handlers.
+     * Netty's own, with limits of ours, and with bodies in larger pieces than 8 KiB, since each
+     * passes a dozen handlers.
      */
     private static final class Decoder extends HttpResponseDecoder {
         private boolean ofHead;
@@ -98,7 +107,9 @@ final class AnswerGuard extends ChannelDuplexHandler {
         private boolean begun;
 
         Decoder() {
-            super(new HttpDecoderConfig().setMaxChunkSize(CHUNK_BYTES));
+            super(new HttpDecoderConfig().setMaxChunkSize(CHUNK_BYTES)
+                    .setMaxInitialLineLength(MAX_LINE_BYTES)
+                    .setMaxHeaderSize(MAX_HEADERS_BYTES));
         }
 
         @Override
@@ -174,13 +185,14 @@ final class AnswerGuard extends ChannelDuplexHandler {
         if (message instanceof DecoderResultProvider decoded
                 && decoded.decoderResult().isFailure()) {
             ReferenceCountUtil.release(message);
-            fail(ctx, new IOException("answer is malformed", decoded.decoderResult().cause()));
+            fail(ctx, undecodable(decoded.decoderResult().cause()));
             return;
         }
         if (message instanceof HttpResponse head) {
             if (head.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
                 ReferenceCountUtil.release(message);
-                fail(ctx, new IOException("the store speaks another protocol, unasked"));
+                fail(ctx, new BackendException(Reason.MALFORMED,
+                        "the store speaks another protocol, unasked", null));
                 return;
             }
             interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
@@ -244,7 +256,18 @@ final class AnswerGuard extends ChannelDuplexHandler {
         ctx.fireChannelInactive();
     }
 
-    private void fail(ChannelHandlerContext ctx, IOException cause) {
+    private static BackendException undecodable(Throwable cause) {
+        if (cause instanceof TooLongHttpHeaderException) {
+            return new BackendException(Reason.OVERSIZED, "answer has more than "
+                    + (MAX_HEADERS_BYTES >> 10) + " KiB of headers", cause);
+        }
+        return cause instanceof TooLongHttpLineException
+                ? new BackendException(Reason.OVERSIZED, "answer has a line of more than "
+                        + (MAX_LINE_BYTES >> 10) + " KiB", cause)
+                : new BackendException(Reason.MALFORMED, "answer is malformed", cause);
+    }
+
+    private void fail(ChannelHandlerContext ctx, Exception cause) {
         asked = false;
         answering = false;
         ctx.fireExceptionCaught(cause);

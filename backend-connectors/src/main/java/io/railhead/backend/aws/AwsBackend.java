@@ -187,11 +187,12 @@ public final class AwsBackend implements Backend {
         provided.close();
     }
 
-    /** Any answer but a server error will do, also a refusal: this asks about the endpoint. */
+    /** Any answer will do, also a refusal, but that it cannot now: this asks about the endpoint. */
     private CompletionStage<Boolean> answers(Endpoint endpoint) {
         BackendRequest request = new BackendRequest("HEAD", new Target(null, "", null),
                 Headers.NONE, new Payload.Empty(), new Caller.Anonymous(), null);
-        Exchange exchange = new Exchange("HEAD", config.idleTimeout(), transport, counters);
+        Exchange exchange = new Exchange("HEAD", endpoint, config.idleTimeout(), transport,
+                counters);
         var late = transport.timer()
                 .schedule(
                         () -> exchange.abort(Failures.late("probe unanswered")),
@@ -200,7 +201,7 @@ public final class AwsBackend implements Backend {
         exchange.start(route.wire().write(request, endpoint.uri(), Wire.TrailerUse.DROP));
         return exchange.answer().thenApply(response -> {
             BodyDrain.discard(response.body());
-            return response.status() < 500;
+            return !Sending.isStoreFailure(response.status());
         });
     }
 }

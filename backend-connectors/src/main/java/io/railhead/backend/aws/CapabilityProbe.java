@@ -103,8 +103,8 @@ final class CapabilityProbe {
         Answer put = exchange(Requests.put(target, caller, Headers.NONE,
                 new Payload.Bytes(ByteBuffer.wrap(CONTENT))));
         if (!isSuccess(put)) {
-            throw new BackendException("probe object refused with status " + put.status(), false,
-                    null);
+            throw new BackendException(BackendException.Reason.UNSENT,
+                    "probe object refused with status " + put.status(), null);
         }
     }
 

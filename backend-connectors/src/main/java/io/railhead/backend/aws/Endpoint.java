@@ -1,18 +1,24 @@
 package io.railhead.backend.aws;
 
+import io.railhead.backend.Target;
 import java.net.URI;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One address of a store and how it has been doing. Any thread. */
 final class Endpoint {
     private final URI uri;
     private final AtomicInteger outstanding = new AtomicInteger();
-    private int failuresInRow;
+    private final AtomicInteger connected = new AtomicInteger();
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private final Evidence evidence; // guarded by this
     private int ejectionsInRow;
     private boolean ejected;
 
-    Endpoint(URI uri) {
+    /** @param ejectAfter so many objects that failed, and most of those asked for */
+    Endpoint(URI uri, int ejectAfter) {
         this.uri = uri;
+        this.evidence = new Evidence(ejectAfter);
     }
 
     URI uri() {
@@ -32,34 +38,66 @@ final class Endpoint {
         outstanding.decrementAndGet();
     }
 
+    /** How many exchanges have a connection now. */
+    int connected() {
+        return connected.get();
+    }
+
+    /** Paired with {@link #disconnect}. */
+    void connect() {
+        connected.incrementAndGet();
+    }
+
+    void disconnect() {
+        connected.decrementAndGet();
+    }
+
     synchronized boolean isHealthy() {
         return !ejected;
     }
 
-    synchronized void succeeded() {
-        failuresInRow = 0;
+    /** It answered about this object, whatever it said of others. */
+    synchronized void answered(Target target) {
         ejectionsInRow = 0;
-        ejected = false;
+        if (!ejected && evidence.isEmpty()) {
+            return;
+        }
+        evidence.answered(target, System.nanoTime());
+        ejected &= evidence.isEnough();
     }
 
     /** How often it has now been ejected in a row, or 0 if this failure did not eject it. */
-    synchronized int failed(int ejectAfter) {
-        failuresInRow++;
-        if (ejected || failuresInRow < ejectAfter) {
+    synchronized int failed(Target target) {
+        evidence.failed(target, System.nanoTime());
+        return evidence.isEnough() ? eject() : 0;
+    }
+
+    /** The same of a failure that no object can be the reason of. */
+    synchronized int eject() {
+        if (ejected) {
             return 0;
         }
         ejected = true;
         return ++ejectionsInRow;
     }
 
-    /** It answered a probe. One failure of a real request puts it out again, for longer. */
-    synchronized void readmit(int ejectAfter) {
+    /** It answered a probe. */
+    synchronized void readmit() {
         ejected = false;
-        failuresInRow = ejectAfter - 1;
+        evidence.clear();
     }
 
     /** A probe went unanswered; the new count of ejections, or 0 if it is back by itself. */
     synchronized int stayOut() {
         return ejected ? ++ejectionsInRow : 0;
+    }
+
+    /** Whether the caller may ask whether it lives; paired with {@link #endQuestion}. */
+    boolean tryQuestion() {
+        return asked.compareAndSet(false, true);
+    }
+
+    void endQuestion() {
+        asked.set(false);
     }
 }

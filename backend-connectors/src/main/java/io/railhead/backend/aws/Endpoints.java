@@ -1,5 +1,7 @@
 package io.railhead.backend.aws;
 
+import io.railhead.backend.BackendException;
+import io.railhead.backend.Target;
 import java.net.URI;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -13,15 +15,16 @@ import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
 /**
- * The addresses of one store: the least busy healthy one is next. An address that fails several
- * times in a row is put out for a growing while and let back in by a probe. When all are out they
- * are used all the same: that is never worse than refusing, and a request is as good as a probe.
+ * The addresses of one store: the least busy healthy one is next. An address is put out for a
+ * growing while, and let back in by a probe, when it takes no connection, when it is late and a
+ * probe of it is, too, or when most of several objects fail there ({@link Evidence}). When all are
+ * out they are used all the same: that is never worse than refusing, and a request is as good as a
+ * probe.
  */
 final class Endpoints {
     private static final Logger LOG = LoggerFactory.getLogger(Endpoints.class);
 
     private final List<Endpoint> all;
-    private final int ejectAfter;
     private final BackoffStrategy penalty;
     private final ScheduledExecutorService timer;
     private final Function<Endpoint, CompletionStage<Boolean>> probe;
@@ -29,8 +32,7 @@ final class Endpoints {
 
     Endpoints(List<URI> uris, Tuning tuning, ScheduledExecutorService timer,
             Function<Endpoint, CompletionStage<Boolean>> probe) {
-        this.all = uris.stream().map(Endpoint::new).toList();
-        this.ejectAfter = tuning.ejectAfter();
+        this.all = uris.stream().map(uri -> new Endpoint(uri, tuning.ejectAfter())).toList();
         this.penalty = tuning.penalty();
         this.timer = timer;
         this.probe = probe;
@@ -65,16 +67,49 @@ final class Endpoints {
         return best;
     }
 
-    void succeeded(Endpoint endpoint) {
-        endpoint.succeeded();
+    void answered(Endpoint endpoint, Target target) {
+        endpoint.answered(target);
     }
 
-    void failed(Endpoint endpoint) {
-        int ejections = endpoint.failed(ejectAfter);
+    /** It answered 5xx about this object. */
+    void failed(Endpoint endpoint, Target target) {
+        put(endpoint, endpoint.failed(target), "most objects asked for there fail");
+    }
+
+    /** It did not answer about this object. */
+    void failed(Endpoint endpoint, Target target, BackendException cause) {
+        switch (cause.reason()) {
+            case UNREACHABLE -> put(endpoint, endpoint.eject(), cause.getMessage());
+            case LATE -> {
+                failed(endpoint, target);
+                question(endpoint);
+            }
+            case BROKEN, MALFORMED -> failed(endpoint, target);
+            case BUSY, OVERSIZED, UNSENT -> {
+                // Nothing of it is the endpoint's fault.
+            }
+        }
+    }
+
+    private void put(Endpoint endpoint, int ejections, @Nullable String why) {
         if (ejections > 0) {
-            LOG.warn("endpoint {} failed {} times in a row: out", endpoint.uri(), ejectAfter);
+            LOG.warn("endpoint {} is out: {}", endpoint.uri(), why);
             probeLater(endpoint, ejections);
         }
+    }
+
+    /** One object may be what takes its time, so the endpoint is asked about itself. */
+    private void question(Endpoint endpoint) {
+        if (!endpoint.isHealthy() || !endpoint.tryQuestion()) {
+            return;
+        }
+        var _ = probe.apply(endpoint).handle((answers, failure) -> {
+            endpoint.endQuestion();
+            if (failure != null || !answers) {
+                put(endpoint, endpoint.eject(), "it does not answer in time");
+            }
+            return answers;
+        });
     }
 
     int healthy() {
@@ -99,7 +134,7 @@ final class Endpoints {
         var _ = probe.apply(endpoint).handle((answers, failure) -> {
             if (failure == null && answers) {
                 LOG.info("endpoint {} answers again", endpoint.uri());
-                endpoint.readmit(ejectAfter);
+                endpoint.readmit();
             } else {
                 int ejections = endpoint.stayOut();
                 if (ejections > 0) {

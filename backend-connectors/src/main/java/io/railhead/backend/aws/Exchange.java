@@ -1,6 +1,7 @@
 package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
@@ -25,6 +26,7 @@ import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
  */
 final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable {
     private final String method;
+    private final Endpoint endpoint;
     private final Duration idleTimeout;
     private final Transport transport;
     private final Counters counters;
@@ -37,8 +39,10 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
     private @Nullable SdkHttpResponse head;
     private @Nullable ResponseBody responseBody;
 
-    Exchange(String method, Duration idleTimeout, Transport transport, Counters counters) {
+    Exchange(String method, Endpoint endpoint, Duration idleTimeout, Transport transport,
+            Counters counters) {
         this.method = method;
+        this.endpoint = endpoint;
         this.idleTimeout = idleTimeout;
         this.transport = transport;
         this.counters = counters;
@@ -71,14 +75,25 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
 
             @Override
             public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
-                if (asked.compareAndSet(Asked.NOT_YET, Asked.ONCE)
-                        || asked.get() == Asked.ONCE) {
+                if (asked.compareAndSet(Asked.NOT_YET, Asked.ONCE)) {
+                    endpoint.connect();
+                    var _ = finished.thenRun(endpoint::disconnect);
+                    body.subscribe(subscriber);
+                } else if (asked.get() == Asked.ONCE) {
                     body.subscribe(subscriber);
                 } else {
                     FailedBody.subscribe(subscriber, Failures.late("request was given up"));
                 }
             }
         };
+    }
+
+    /**
+     * Whether it waits for a connection while others have all that there may be. The client asks
+     * for a request's body, even an empty one, once there is a connection.
+     */
+    boolean lacksOneOf(int connections) {
+        return asked.get() != Asked.ONCE && endpoint.connected() >= connections;
     }
 
     /**
@@ -158,7 +173,8 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
         }
         if (response.isSuccessful() && contentLength(response) < 0 && !isChunked(response)) {
             BodyDrain.discard(stream);
-            abort(new BackendException("answer does not say how long it is", false, null));
+            abort(new BackendException(Reason.MALFORMED,
+                    "answer does not say how long it is", null));
             return;
         }
         ResponseBody body = new ResponseBody(stream, contentLength(response), this, transport,

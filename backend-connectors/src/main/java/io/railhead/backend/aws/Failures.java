@@ -3,6 +3,13 @@ package io.railhead.backend.aws;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.timeout.TimeoutException;
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.PortUnreachableException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+import javax.net.ssl.SSLException;
 
 /** What the HTTP client throws, as {@link BackendException}. */
 final class Failures {
@@ -10,22 +17,39 @@ final class Failures {
 
     static BackendException translate(Throwable thrown) {
         Throwable cause = thrown;
-        boolean timeout = false;
+        Reason reason = Reason.BROKEN;
         for (Throwable t = thrown; t != null; t = t.getCause()) {
             if (t instanceof BackendException own) {
                 return own;
             }
-            timeout |= t instanceof ConnectTimeoutException || t instanceof TimeoutException
-                    || t instanceof java.util.concurrent.TimeoutException;
+            reason = more(reason, t);
             cause = t;
         }
         String why = cause.getMessage() == null
                 ? cause.getClass().getSimpleName()
                 : cause.getMessage();
-        return new BackendException("no answer: " + why, timeout, thrown);
+        return new BackendException(reason, "no answer: " + why, thrown);
+    }
+
+    /** What one of the causes adds to what is known: that there was no connection says most. */
+    private static Reason more(Reason known, Throwable cause) {
+        if (known == Reason.UNREACHABLE || isUnreachable(cause)) {
+            return Reason.UNREACHABLE;
+        }
+        boolean late = cause instanceof TimeoutException
+                || cause instanceof java.util.concurrent.TimeoutException;
+        return late ? Reason.LATE : known;
+    }
+
+    private static boolean isUnreachable(Throwable cause) {
+        return cause instanceof ConnectException || cause instanceof ConnectTimeoutException
+                || cause instanceof NoRouteToHostException
+                || cause instanceof PortUnreachableException
+                || cause instanceof UnknownHostException
+                || cause instanceof UnresolvedAddressException || cause instanceof SSLException;
     }
 
     static BackendException late(String what) {
-        return new BackendException(what, true, null);
+        return new BackendException(Reason.LATE, what, null);
     }
 }

@@ -64,8 +64,8 @@ final class ProvidedCredential implements AutoCloseable {
     }
 
     private static BackendException none(@Nullable Throwable cause) {
-        return new BackendException("no credential from the default provider chain", false,
-                cause);
+        return new BackendException(BackendException.Reason.UNSENT,
+                "no credential from the default provider chain", cause);
     }
 
     private static boolean isExpired(Given given) {

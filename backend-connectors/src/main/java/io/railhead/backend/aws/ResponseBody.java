@@ -1,6 +1,7 @@
 package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
@@ -191,8 +192,8 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         long since = waitingSince;
         long left = since == NOT_WAITING ? idleNanos : since + idleNanos - System.nanoTime();
         if (left <= 0) {
-            exchange.abort(new BackendException("body stalled after " + received + " bytes", true,
-                    null));
+            exchange.abort(new BackendException(Reason.LATE,
+                    "body stalled after " + received + " bytes", null));
         } else {
             watchdog = transport.timer().schedule(this::watch, left, TimeUnit.NANOSECONDS);
         }
@@ -203,8 +204,8 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     }
 
     private BackendException wrongLength() {
-        return new BackendException(
-                "body has " + received + " bytes where " + expectedBytes + " were announced", false,
+        return new BackendException(Reason.MALFORMED,
+                "body has " + received + " bytes where " + expectedBytes + " were announced",
                 null);
     }
 

@@ -2,6 +2,7 @@ package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
@@ -67,7 +68,7 @@ final class Sending implements Transport.Abortable {
                 pending.cancel(false);
             }
             if (failure instanceof CancellationException) {
-                cut(new BackendException("cancelled", false, failure));
+                cut(new BackendException(Reason.UNSENT, "cancelled", failure));
             }
         });
         route.transport().began(this);
@@ -102,11 +103,12 @@ final class Sending implements Transport.Abortable {
             message = route.wire().write(request, endpoint.uri(), trailers);
         } catch (RuntimeException e) {
             leave.run();
-            fail(new BackendException("request cannot be sent: " + e.getMessage(), false, e));
+            fail(new BackendException(Reason.UNSENT,
+                    "request cannot be sent: " + e.getMessage(), e));
             return;
         }
         body = message.stream();
-        Exchange next = new Exchange(request.method(), answerIdle,
+        Exchange next = new Exchange(request.method(), endpoint, answerIdle,
                 route.transport(), route.counters());
         exchange = next;
         if (answer.isDone()) {
@@ -145,7 +147,7 @@ final class Sending implements Transport.Abortable {
         }
         FetchGate gate = admission.gate();
         boolean refused = response == null
-                ? failure != null && Failures.translate(failure).isTimeout()
+                ? failure != null && Failures.translate(failure).reason() == Reason.LATE
                 : response.status() == SLOW_DOWN || response.status() == TOO_MANY;
         if (refused) {
             gate.refused();
@@ -157,32 +159,55 @@ final class Sending implements Transport.Abortable {
     private void attempted(Endpoint endpoint, @Nullable BackendResponse response,
             @Nullable Throwable failure) {
         if (failure != null || response == null) {
-            BackendException cause = Failures.translate(
-                    failure == null ? new IllegalStateException("no answer") : failure);
+            BackendException cause = cause(failure);
             StreamBody flowing = body;
             if (flowing == null || !flowing.isSendersFault()) {
-                route.endpoints().failed(endpoint);
+                route.endpoints().failed(endpoint, request.target(), cause);
             }
-            if (!mayRepeat() || !retry(endpoint)) {
+            if (!isRepeatable(cause) || !mayRepeat() || !retry(endpoint)) {
                 fail(cause);
             }
             return;
         }
         if (isStoreFailure(response.status())) {
-            route.endpoints().failed(endpoint);
+            route.endpoints().failed(endpoint, request.target());
             if (request.isIdempotent() && retry(endpoint)) {
                 BodyDrain.discard(response.body());
                 return;
             }
         } else {
-            route.endpoints().succeeded(endpoint);
+            route.endpoints().answered(endpoint, request.target());
         }
         if (!answer.complete(response)) {
             BodyDrain.discard(response.body());
         }
     }
 
-    private static boolean isStoreFailure(int status) {
+    private BackendException cause(@Nullable Throwable failure) {
+        return orBusy(Failures.translate(
+                failure == null ? new IllegalStateException("no answer") : failure));
+    }
+
+    /** Where all connections are taken, the lack of one says nothing of the store. */
+    private BackendException orBusy(BackendException cause) {
+        Exchange last = exchange;
+        int most = route.config().maxConnections();
+        return cause.reason() != Reason.UNSENT && last != null && last.lacksOneOf(most)
+                ? new BackendException(Reason.BUSY,
+                        "all " + most + " connections to the store are taken", cause)
+                : cause;
+    }
+
+    /** Whether another attempt may fare better. */
+    private static boolean isRepeatable(BackendException cause) {
+        return switch (cause.reason()) {
+            case UNREACHABLE, BUSY, LATE, BROKEN, MALFORMED -> true;
+            case OVERSIZED, UNSENT -> false;
+        };
+    }
+
+    /** Whether it says that the store could not, for now or for this object. */
+    static boolean isStoreFailure(int status) {
         return status == 500 || status == 502 || status == 503 || status == 504;
     }
 
@@ -235,10 +260,10 @@ final class Sending implements Transport.Abortable {
             scheduleWatch(Math.min(left, timeoutNanos));
             return;
         }
-        BackendException late = new BackendException(
+        BackendException late = new BackendException(Reason.LATE,
                 flowing == null || flowing.isSent() ? "no answer in time" : "request body stalled",
-                true, null);
-        abort(late);
+                null);
+        abort(orBusy(late));
     }
 
     private void scheduleWatch(long nanos) {
@@ -248,7 +273,7 @@ final class Sending implements Transport.Abortable {
                     .schedule(this::watch, nanos,
                             TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            fail(new BackendException("backend is closed", false, e));
+            fail(new BackendException(Reason.UNSENT, "backend is closed", e));
         }
     }
 

@@ -132,6 +132,6 @@ final class Transport implements AutoCloseable {
     }
 
     private static BackendException closedException() {
-        return new BackendException("backend is closed", false, null);
+        return new BackendException(BackendException.Reason.UNSENT, "backend is closed", null);
     }
 }

@@ -27,6 +27,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.railhead.backend.BackendException;
 import io.railhead.backend.testing.ScriptedStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -148,7 +149,7 @@ class AnswerGuardTest {
         channel.writeOutbound(get("/first"));
         assertThatThrownBy(() -> channel.writeInbound(bytes("HTTP/1.1 200 OK\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\n100000005\r\nhello\r\n0\r\n\r\n")))
-                .isInstanceOf(IOException.class)
+                .isInstanceOf(BackendException.class)
                 .hasMessageContaining("malformed");
         assertThat(answers).isEmpty();
         assertThat(channel.isOpen()).isFalse();
@@ -160,7 +161,7 @@ class AnswerGuardTest {
         channel.writeOutbound(get("/first"));
         assertThatThrownBy(() -> channel
                 .writeInbound(bytes("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n")))
-                .isInstanceOf(IOException.class)
+                .isInstanceOf(BackendException.class)
                 .hasMessageContaining("another protocol");
         assertThat(answers).isEmpty();
         assertThat(channel.isOpen()).isFalse();

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
@@ -27,6 +28,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -112,7 +115,7 @@ class AnswersTest {
             assertThat(response.status()).isEqualTo(200);
             BackendException failure = catchThrowableOfType(BackendException.class,
                     () -> Calls.await(BodyDrain.collect(response.body(), 100)));
-            assertThat(failure.isTimeout()).isFalse();
+            assertThat(failure.reason()).isIn(Reason.BROKEN, Reason.MALFORMED);
             assertThat(backend.stats().failures()).isEqualTo(1);
             assertThat(store.received()).hasSize(1);
         }
@@ -154,6 +157,50 @@ class AnswersTest {
     }
 
     @Test
+    void headersOfTensOfKibibytesAreTaken() {
+        Script wordy = answer("HTTP/1.1 200 OK\r\nContent-Length: 5" + metadata(100), FIVE);
+        try (ScriptedStore store = new ScriptedStore(wordy);
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            assertThat(calls(backend).get("k").headers().get("x-amz-meta-99"))
+                    .isEqualTo("m".repeat(500));
+            assertThat(calls(backend).head("k").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void moreHeadersAreAnErrorOfTheirOwnThatNobodyIsBlamedFor() {
+        Script endless = answer("HTTP/1.1 200 OK\r\nContent-Length: 5" + metadata(200), FIVE);
+        assertOversized(endless, "more than 64 KiB of headers");
+    }
+
+    @Test
+    void soIsALongerStatusLine() {
+        Script endless = answer("HTTP/1.1 200 " + "O".repeat(9000) + "\r\nContent-Length: 5", FIVE);
+        assertOversized(endless, "a line of more than 8 KiB");
+    }
+
+    private static void assertOversized(Script script, String why) {
+        try (ScriptedStore store = new ScriptedStore(script);
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            for (int i = 0; i < 5; i++) {
+                String key = "k" + i;
+                BackendException failure = catchThrowableOfType(BackendException.class,
+                        () -> calls(backend).get(key));
+                assertThat(failure.reason()).isEqualTo(Reason.OVERSIZED);
+                assertThat(failure).hasMessageContaining(why);
+            }
+            assertThat(store.received()).hasSize(5);
+            assertThat(backend.stats().healthyEndpoints()).isEqualTo(1);
+        }
+    }
+
+    private static String metadata(int headers) {
+        return IntStream.range(0, headers)
+                .mapToObj(i -> "\r\nx-amz-meta-" + i + ": " + "m".repeat(500))
+                .collect(Collectors.joining());
+    }
+
+    @Test
     void aStalledBodyFailsAsATimeout() {
         Script stall = (request, line) -> {
             line.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", FIVE);
@@ -163,7 +210,7 @@ class AnswersTest {
                 AwsBackend backend = ScriptedBackend.over(USUAL.idling(SHORT), store)) {
             BackendException failure = catchThrowableOfType(BackendException.class,
                     () -> calls(backend).get("k"));
-            assertThat(failure.isTimeout()).isTrue();
+            assertThat(failure.reason()).isEqualTo(Reason.LATE);
             ScriptedBackend.await(() -> store.openConnections() == 0);
         }
     }
@@ -187,7 +234,7 @@ class AnswersTest {
                 AwsBackend backend = ScriptedBackend.over(USUAL.answering(SHORT), store)) {
             BackendException failure = catchThrowableOfType(BackendException.class,
                     () -> calls(backend).get("k"));
-            assertThat(failure.isTimeout()).isTrue();
+            assertThat(failure.reason()).isEqualTo(Reason.LATE);
             ScriptedBackend.await(() -> store.openConnections() == 0);
         }
     }
@@ -200,7 +247,7 @@ class AnswersTest {
                     () -> calls(backend).send(Requests.put(calls(backend).target("k", null),
                             ScriptedBackend.CREDENTIAL, Headers.NONE, new Payload.Stream(
                                     Bodies.of(FIVE, 2), 5, "UNSIGNED-PAYLOAD", Map.of()))));
-            assertThat(failure.isTimeout()).isTrue();
+            assertThat(failure.reason()).isEqualTo(Reason.LATE);
             assertThat(store.received().getFirst().body()).isEqualTo(FIVE);
         }
     }

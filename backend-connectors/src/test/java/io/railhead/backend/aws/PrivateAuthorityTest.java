@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.testing.ScriptedStore;
 import java.io.IOException;
 import java.io.InputStream;
@@ -97,7 +98,7 @@ class PrivateAuthorityTest {
             assertThatExceptionOfType(BackendException.class)
                     .isThrownBy(() -> calls(backend).get("k"))
                     .withMessageContaining(why)
-                    .matches(failure -> !failure.isTimeout());
+                    .matches(failure -> failure.reason() == Reason.UNREACHABLE);
             assertThat(store.received()).isEmpty();
         }
     }

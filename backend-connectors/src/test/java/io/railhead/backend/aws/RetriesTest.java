@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.testing.Calls.Reply;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Script;
@@ -92,7 +93,7 @@ class RetriesTest {
             try {
                 assertThat(calls(backend).get("k").status()).isEqualTo(503);
             } catch (BackendException inMidAttempt) {
-                assertThat(inMidAttempt.isTimeout()).isTrue();
+                assertThat(inMidAttempt.reason()).isEqualTo(Reason.LATE);
             }
         }
     }

@@ -28,7 +28,7 @@ record RunningGateway(String reasonNotReady) {
             }
             HttpResponse<String> ready = get(client, health, "/readyz");
             return Optional.of(new RunningGateway(
-                    ready.statusCode() == 200 ? "" : ready.body().strip()));
+                    ready.statusCode() == 200 ? "" : firstLine(ready.body())));
         } catch (IOException | IllegalArgumentException e) {
             // Nobody answers, or not in HTTP, or the host is none that a URI can have.
             return Optional.empty();
@@ -36,6 +36,11 @@ record RunningGateway(String reasonNotReady) {
             Thread.currentThread().interrupt();
             return Optional.empty();
         }
+    }
+
+    /** The others are about its stores, which the doctor asks itself. */
+    private static String firstLine(String body) {
+        return body.lines().findFirst().orElse("no reason given");
     }
 
     private static HttpResponse<String> get(HttpClient client, ListenAddress health, String path)

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
@@ -100,15 +101,18 @@ final class StoreCalls implements AutoCloseable {
         try {
             return stage.toCompletableFuture().get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw new BackendException("no answer within " + limit.toSeconds() + " s", true, e);
+            throw new BackendException(Reason.LATE, "no answer within " + limit.toSeconds() + " s",
+                    e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof BackendException own) {
                 throw own;
             }
-            throw new BackendException(OneLine.of(requireNonNullElse(e.getCause(), e)), false, e);
+            throw new BackendException(Reason.BROKEN,
+                    OneLine.of(requireNonNullElse(e.getCause(), e)),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new BackendException("interrupted", false, e);
+            throw new BackendException(Reason.UNSENT, "interrupted", e);
         }
     }
 

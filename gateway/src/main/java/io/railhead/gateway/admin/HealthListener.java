@@ -51,9 +51,12 @@ public final class HealthListener {
         }
     }
 
+    /** The first line is the answer; the others say how the stores do, and change no status. */
     private void ready(HttpServerRequest request) {
         String reason = readiness.reasonNotReady();
-        text(request, reason.isEmpty() ? 200 : 503, (reason.isEmpty() ? "ok" : reason) + "\n");
+        StringBuilder body = new StringBuilder(reason.isEmpty() ? "ok" : reason).append('\n');
+        readiness.stores().forEach(store -> body.append(store).append('\n'));
+        text(request, reason.isEmpty() ? 200 : 503, body.toString());
     }
 
     /** Collecting walks every series, so it stays off the event loop. */

@@ -12,9 +12,8 @@ import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.operation.ObjectHead;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.operation.StoreErrors;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.channel.Answer;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -42,8 +41,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
                         new Payload.Empty(), request.caller(), null))
                 .whenComplete((answer, failure) -> exchange.execute(() -> {
                     if (failure != null) {
-                        exchange.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                                "The store behind the gateway did not answer."));
+                        exchange.fail(StoreErrors.of(failure));
                     } else {
                         BodyDrain.discard(answer.body());
                         passed(answer.status(), answer.headers());

@@ -75,7 +75,7 @@ public final class BackendPageSource implements PageSource {
             case 404 -> new FillException(Reason.NOT_FOUND, "the object is gone", null);
             case 412, 416 ->
                 new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
-            default -> new FillException(Reason.BACKEND_FAILED,
+            default -> new FillException(Reason.BACKEND_ERROR,
                     "the backend answered " + answer.status(), null);
         };
     }

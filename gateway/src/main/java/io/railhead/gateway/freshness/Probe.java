@@ -12,9 +12,12 @@ public sealed interface Probe {
     /** It may be read, but nobody may keep it for others. */
     record Uncacheable(Headers headers) implements Probe {}
 
-    /** The backend's own refusal: 403, 404, or another status. */
+    /** The backend's own refusal: 403, 404, or another status below 500. */
     record Refused(int status, Headers headers) implements Probe {}
 
-    /** The backend did not answer, or said it cannot now. */
-    record Unanswered(String reason) implements Probe {}
+    /** The backend answered that it could not, about this object or now: 5xx. */
+    record Failed(int status, Headers headers) implements Probe {}
+
+    /** The backend did not answer. */
+    record Unanswered(Throwable failure) implements Probe {}
 }

@@ -41,7 +41,7 @@ final class Backing {
         Backend backend = request.route().backend();
         return backend.send(Requests.head(request.objectTarget(), request.caller()))
                 .handle((answer, failure) -> failure != null
-                        ? new Probe.Unanswered(String.valueOf(failure.getMessage()))
+                        ? new Probe.Unanswered(failure)
                         : read(answer, id, grant, sent))
                 .thenCompose(probe -> reads && probe instanceof Probe.Found found
                         && ObjectHeaders.isGuarded(found.metadata())
@@ -58,7 +58,7 @@ final class Backing {
                         found.metadata().version().etag()))
                 .handle((answer, failure) -> {
                     if (failure != null) {
-                        return new Probe.Unanswered(String.valueOf(failure.getMessage()));
+                        return new Probe.Unanswered(failure);
                     }
                     BodyDrain.discard(answer.body());
                     return proved(answer, grant, sent, found);
@@ -68,7 +68,7 @@ final class Backing {
     private Probe proved(BackendResponse answer, Grant grant, ObjectHeaders.Moment sent,
             Probe.Found found) {
         if (answer.status() >= 500) {
-            return new Probe.Unanswered("the backend answered " + answer.status());
+            return new Probe.Failed(answer.status(), answer.headers());
         }
         if (answer.status() == 206) {
             services.grants().grant(grant, sent.nanos(), sent.generation());
@@ -87,7 +87,7 @@ final class Backing {
             ObjectHeaders.Moment sent) {
         BodyDrain.discard(answer.body());
         if (answer.status() >= 500) {
-            return new Probe.Unanswered("the backend answered " + answer.status());
+            return new Probe.Failed(answer.status(), answer.headers());
         }
         if (!answer.isSuccess()) {
             services.grants().revoke(grant);

@@ -8,8 +8,6 @@ import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.Exchange;
-import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.dialect.Decline;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
@@ -66,11 +64,16 @@ final class BodyRead {
                     exchange.cut("version");
                 }
             }
+            case BACKEND_ERROR -> {
+                if (response == null) {
+                    read.uncacheable();
+                } else {
+                    exchange.cut("backend");
+                }
+            }
             case BACKEND_FAILED, CORRUPT -> {
                 if (response == null) {
-                    exchange
-                            .fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                                    "The store behind the gateway failed: " + cause.getMessage()));
+                    exchange.fail(StoreErrors.of(cause));
                 } else {
                     exchange.cut("backend");
                 }

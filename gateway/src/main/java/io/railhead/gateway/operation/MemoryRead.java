@@ -112,15 +112,22 @@ public final class MemoryRead implements RdmaDelivery.Outcome {
             if (!scope.requester().isOver()) {
                 read.restart(fill);
             }
+        } else if (cause instanceof FillException fill
+                && fill.reason() == FillException.Reason.BACKEND_ERROR && isUntouched()) {
+            client.declined("store");
         } else {
             client.broken(RdmaErrors.of(cause));
         }
     }
 
+    private boolean isUntouched() {
+        return delivery == null || delivery.written() == Written.NOTHING;
+    }
+
     private static boolean isRestartable(FillException fill) {
         return switch (fill.reason()) {
             case VERSION_CHANGED, NOT_FOUND, REFUSED -> true;
-            case BACKEND_FAILED, CORRUPT, NO_MEMORY -> false;
+            case BACKEND_FAILED, BACKEND_ERROR, CORRUPT, NO_MEMORY -> false;
         };
     }
 }

@@ -169,6 +169,6 @@ public final class MemoryUpload {
         }
         return failure == null
                 ? new IllegalStateException("the exchange is over")
-                : Relay.unanswered(failure);
+                : StoreErrors.of(failure);
     }
 }

@@ -53,7 +53,7 @@ final class ObjectDiscovery implements DiscoverySource {
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         flight.failed();
-                        onExecutor(() -> scope.requester().fail(Relay.unanswered(failure)));
+                        onExecutor(() -> scope.requester().fail(StoreErrors.of(failure)));
                     } else {
                         answered(flight, answer, sent);
                     }
@@ -105,7 +105,7 @@ final class ObjectDiscovery implements DiscoverySource {
         }
         BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES).whenComplete((document, failure) -> {
             if (failure != null) {
-                onExecutor(() -> scope.requester().fail(Relay.unanswered(failure)));
+                onExecutor(() -> scope.requester().fail(StoreErrors.of(failure)));
                 return;
             }
             if (new String(document, UTF_8).contains(NO_SUCH_KEY)) {

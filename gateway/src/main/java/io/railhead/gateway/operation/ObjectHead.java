@@ -62,7 +62,7 @@ public final class ObjectHead {
                 .whenComplete((probe, failure) -> requester.executor()
                         .execute(() -> answer(failure == null
                                 ? probe
-                                : new Probe.Unanswered(String.valueOf(failure)), held, grant)));
+                                : new Probe.Unanswered(failure), held, grant)));
     }
 
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
@@ -82,16 +82,26 @@ public final class ObjectHead {
             case Probe.Found(ObjectMetadata metadata) -> found(metadata, CacheResult.REVALIDATED);
             case Probe.Uncacheable(Headers headers) -> client.passed(200, headers);
             case Probe.Refused(int status, Headers headers) -> client.passed(status, headers);
-            case Probe.Unanswered(String reason) -> {
-                if (held != null
-                        && services.mayServeStale(held, request.route().rule(), grant)) {
-                    found(held, CacheResult.STALE);
-                } else {
-                    requester.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                            "The store behind the gateway did not answer: " + reason));
+            case Probe.Failed(int status, Headers headers) -> {
+                if (!foundStale(held, grant)) {
+                    client.passed(status, headers);
+                }
+            }
+            case Probe.Unanswered(Throwable failure) -> {
+                if (!foundStale(held, grant)) {
+                    requester.fail(StoreErrors.of(failure));
                 }
             }
         }
+    }
+
+    private boolean foundStale(@Nullable ObjectMetadata held, Grant grant) {
+        boolean may = held != null
+                && services.mayServeStale(held, request.route().rule(), grant);
+        if (may) {
+            found(held, CacheResult.STALE);
+        }
+        return may;
     }
 
     private void found(ObjectMetadata metadata, CacheResult result) {

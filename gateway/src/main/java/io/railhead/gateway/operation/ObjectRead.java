@@ -130,7 +130,7 @@ public final class ObjectRead {
             return;
         }
         probe(probe -> {
-            if (probe instanceof Probe.Unanswered) {
+            if (probe instanceof Probe.Unanswered || probe instanceof Probe.Failed) {
                 serve(discovered);
             } else {
                 asked(probe, discovered);
@@ -145,7 +145,7 @@ public final class ObjectRead {
 
     private void probe(Consumer<Probe> then) {
         backing.probe(request, scope.id(), scope.grant())
-                .exceptionally(failure -> new Probe.Unanswered(String.valueOf(failure)))
+                .exceptionally(Probe.Unanswered::new)
                 .thenAccept(probe -> requester.executor().execute(() -> then.accept(probe)));
     }
 
@@ -161,20 +161,28 @@ public final class ObjectRead {
                 serve(metadata);
             }
             case Probe.Uncacheable _ -> destination.uncacheable();
-            // The GET's own refusal carries the error document that a HEAD cannot.
+            // The GET's own answer carries the error document that a HEAD cannot.
             case Probe.Refused _ -> destination.refused();
-            case Probe.Unanswered(String reason) -> unanswered(reason, held);
+            case Probe.Failed _ -> {
+                if (!servedStale(held)) {
+                    destination.refused();
+                }
+            }
+            case Probe.Unanswered(Throwable failure) -> {
+                if (!servedStale(held)) {
+                    requester.fail(StoreErrors.of(failure));
+                }
+            }
         }
     }
 
-    private void unanswered(String reason, @Nullable ObjectMetadata held) {
-        if (held != null && services.mayServeStale(held, scope.rule(), scope.grant())) {
+    private boolean servedStale(@Nullable ObjectMetadata held) {
+        boolean may = held != null && services.mayServeStale(held, scope.rule(), scope.grant());
+        if (may) {
             cacheResult = CacheResult.STALE;
             serve(held);
-        } else {
-            requester.fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                    "The store behind the gateway did not answer: " + reason));
         }
+        return may;
     }
 
     private void serve(ObjectMetadata metadata) {

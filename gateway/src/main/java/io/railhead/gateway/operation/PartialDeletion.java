@@ -48,7 +48,7 @@ record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, 
                 .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
                     if (failure != null) {
                         onOutcome.accept(new Relay.Outcome.Failed(failure));
-                        exchange.fail(Relay.unanswered(failure));
+                        exchange.fail(StoreErrors.of(failure));
                     } else {
                         answered(answer, onOutcome);
                     }
@@ -81,7 +81,7 @@ record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, 
                 .whenComplete((body, failure) -> exchange.executor().execute(() -> {
                     if (failure != null) {
                         onOutcome.accept(new Relay.Outcome.Failed(failure));
-                        exchange.fail(Relay.unanswered(failure));
+                        exchange.fail(StoreErrors.of(failure));
                     } else {
                         onOutcome.accept(new Relay.Outcome.Answered(answer));
                         merge(answer, new String(body, StandardCharsets.UTF_8));

@@ -93,7 +93,7 @@ final class PassedRead {
         send(held == null ? null : "If-None-Match", held)
                 .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
                     if (failure != null) {
-                        exchange.fail(Relay.unanswered(failure));
+                        exchange.fail(StoreErrors.of(failure));
                     } else if (exchange.isOver()) {
                         BodyDrain.discard(answer.body());
                     } else {

@@ -20,8 +20,8 @@ public final class RdmaErrors {
             case S3Exception known -> known;
             case TransferException transfer -> new S3Exception(error(transfer.reason()),
                     String.valueOf(transfer.getMessage()));
-            case FillException fill -> new S3Exception(S3Error.SERVICE_UNAVAILABLE,
-                    "The store behind the gateway failed: " + fill.getMessage());
+            case FillException fill -> StoreErrors.of(fill);
+
             default ->
                 new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
         };

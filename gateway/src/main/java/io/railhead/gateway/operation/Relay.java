@@ -1,6 +1,5 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
@@ -351,19 +350,6 @@ public final class Relay implements Operation {
 
     private static void fail(Exchange exchange, Throwable failure, @Nullable RequestBody body) {
         Throwable declared = body == null ? null : body.failure();
-        exchange.fail(declared != null ? declared : unanswered(failure));
-    }
-
-    /** What a client is told when the backend did not answer. */
-    static Throwable unanswered(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
-        if (cause instanceof BackendException backend) {
-            return new S3Exception(S3Error.SERVICE_UNAVAILABLE, backend.isTimeout()
-                    ? "The store behind the gateway did not answer in time."
-                    : "The store behind the gateway cannot be reached.");
-        }
-        return cause;
+        exchange.fail(declared != null ? declared : StoreErrors.of(failure));
     }
 }

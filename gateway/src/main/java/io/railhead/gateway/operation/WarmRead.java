@@ -196,7 +196,7 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
         switch (cause.reason()) {
             case NO_MEMORY -> finish(Outcome.FULL, "");
             case VERSION_CHANGED, NOT_FOUND, REFUSED -> from.restart(cause);
-            case BACKEND_FAILED, CORRUPT ->
+            case BACKEND_FAILED, BACKEND_ERROR, CORRUPT ->
                 finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
         }
     }

@@ -75,7 +75,11 @@ public enum S3Error {
     SLOW_DOWN("SlowDown", 503, "Please reduce your request rate."),
     CONTENT_SHA256_MISMATCH("XAmzContentSHA256Mismatch", 400,
             "The provided 'x-amz-content-sha256' header does not match what was computed."),
-    /* The rest are ours: S3 has no codes for one-sided delivery. */
+    /* The rest are ours: S3 has no codes for a store behind it, nor for one-sided delivery. */
+    STORE_ANSWER_MALFORMED("StoreAnswerMalformed", 502,
+            "The store behind the gateway sent an answer that is not valid HTTP."),
+    STORE_ANSWER_TOO_LARGE("StoreAnswerTooLarge", 501,
+            "The store behind the gateway sent more than the gateway takes."),
     INVALID_RDMA_TOKEN("InvalidRDMAToken", 400, "The RDMA token is malformed."),
     RDMA_TOKEN_NOT_SIGNED("RDMATokenNotSigned", 403,
             "The RDMA token must be a header covered by a header signature."),

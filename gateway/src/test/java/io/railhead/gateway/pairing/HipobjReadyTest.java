@@ -211,7 +211,8 @@ final class HipobjReadyTest {
         @Override
         public CompletionStage<BackendResponse> send(BackendRequest request) {
             return CompletableFuture
-                    .failedStage(new BackendException("it was stopped", false, null));
+                    .failedStage(new BackendException(BackendException.Reason.BROKEN,
+                            "it was stopped", null));
         }
 
         @Override

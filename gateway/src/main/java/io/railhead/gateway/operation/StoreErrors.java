@@ -1,0 +1,53 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendException;
+import io.railhead.cache.FillException;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import java.util.concurrent.CompletionException;
+
+/**
+ * A store that did not answer, as an S3 error: one for each reason. What it answers is passed on.
+ */
+public final class StoreErrors {
+
+    private StoreErrors() {}
+
+    /** What a client is told; another failure than a store's stays as it is. */
+    public static Throwable of(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return switch (cause) {
+            case BackendException backend -> error(backend);
+            case FillException fill -> of(fill);
+            default -> cause;
+        };
+    }
+
+    static S3Exception of(FillException fill) {
+        return fill.getCause() instanceof BackendException backend
+                ? error(backend)
+                : unavailable("failed: " + fill.getMessage() + ".");
+    }
+
+    private static S3Exception error(BackendException cause) {
+        return switch (cause.reason()) {
+            case UNREACHABLE -> unavailable("cannot be reached.");
+            case LATE -> unavailable("did not answer in time.");
+            case BROKEN -> unavailable("broke off its answer.");
+            case BUSY -> new S3Exception(S3Error.SLOW_DOWN,
+                    "All connections of the gateway to the store behind it are in use.");
+            case MALFORMED -> new S3Exception(S3Error.STORE_ANSWER_MALFORMED);
+            case OVERSIZED -> new S3Exception(S3Error.STORE_ANSWER_TOO_LARGE,
+                    "The store behind the gateway sent more than the gateway takes: "
+                            + cause.getMessage() + ".");
+            case UNSENT -> unavailable("was not asked: " + cause.getMessage() + ".");
+        };
+    }
+
+    private static S3Exception unavailable(String why) {
+        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                "The store behind the gateway " + why);
+    }
+}
