@@ -39,6 +39,7 @@ import io.railhead.gateway.auth.TrustedNetwork;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Grants;
 import io.railhead.gateway.authorization.PolicyFile;
+import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.channel.ChannelRequests;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
@@ -184,7 +185,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
                     frontDoor(credentials, sessions, opening, reads, routes,
-                            callers, access, admission),
+                            callers, access, admission, nanoClock),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn);
             if (config.tracing() != null) {
                 listener.traced();
@@ -351,33 +352,35 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions,
             FabricOpening opening, ReadServices reads, Routes routes, SessionCallers callers,
-            AccessControl access, Admission admission) {
+            AccessControl access, Admission admission, LongSupplier nanoClock) {
         Endpoints endpoints = opening.endpoints();
         Fabric verbs = opening.verbs();
+        // One for both, so that a start means the same date to each.
+        Replays replays = new Replays(config.rdma().tokenAge(),
+                () -> Principal.areOfSeveralTenants(credentials.principals()), Clock.systemUTC(),
+                nanoClock);
         DcTokens targets = new DcTokens(opening.dc().fabric(),
                 opening.dc().reasonAgainst(credentials::principals));
         return new FrontDoor(authenticator(credentials), admission, access, routes,
                 config.gateway().access().mode() == AuthMode.PASS_THROUGH
                         ? Operations.passingThrough(reads, access)
                         : Operations.router(reads, sessions, config.rdma(),
-                                new PairedWindows(verbs), targets, access,
+                                new PairedWindows(verbs), targets, replays, access,
                                 forms(credentials, routes, access)),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,
                                 () -> Cleartext.reasonAgainst(config, credentials.principals()))),
                 unsignedPaths(),
-                dialectPaths(verbs, sessions, credentials,
+                dialectPaths(verbs, sessions, credentials, replays,
                         new HipobjSite(reads.withDeadlines(channelDeadlines()), routes, access)),
                 config.gateway().domains(),
                 Clock.systemUTC(), metrics, accessLog, new HeldReads(reads, access));
     }
 
     private Map<String, DialectPath> dialectPaths(Fabric verbs, Sessions sessions,
-            CredentialStore credentials, HipobjSite site) {
-        PairingAdmission admission = new PairingAdmission(verbs, sessions,
-                config.rdma().tokenAge(),
-                () -> Cleartext.reasonAgainst(config, credentials.principals()),
-                Clock.systemUTC(), metrics);
+            CredentialStore credentials, Replays replays, HipobjSite site) {
+        PairingAdmission admission = new PairingAdmission(verbs, sessions, replays,
+                () -> Cleartext.reasonAgainst(config, credentials.principals()), metrics);
         Map<String, DialectPath> paths = new HashMap<>(
                 new ConnectPaths(config.rdma().dialects().connect(), admission).table());
         paths.putAll(new HipobjPaths(config.rdma().pairs().hipobj(), admission, site).table());

@@ -10,6 +10,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -28,6 +30,7 @@ class ConfusedDeputyIT {
     private static final int MARK = 0x5a;
 
     private final byte[] object = "an object that nobody asked for".repeat(1000).getBytes();
+    private Instant beforeStart;
     private FakeStore store;
     private TestGateway gateway;
     private TestClient victim;
@@ -37,6 +40,7 @@ class ConfusedDeputyIT {
     @BeforeEach
     void start() {
         store = new FakeStore();
+        beforeStart = Instant.now().minusSeconds(1);
         // The tests' defaults end in the section rdma, which goes on here.
         gateway = new TestGateway("""
                   dialects: {rdma_info: on, cuobj: on}
@@ -48,9 +52,11 @@ class ConfusedDeputyIT {
                 """.formatted(store.endpoint()), """
                 principals:
                   - name: victim
+                    tenant: first
                     keys: [{access_key: AK, secret_key: SK}]
                     rdma_put: true
                   - name: attacker
+                    tenant: second
                     keys: [{access_key: OTHER, secret_key: other-secret}]
                     rdma_put: true
                 """);
@@ -138,6 +144,15 @@ class ConfusedDeputyIT {
     void aSignatureOfAnotherTime(long seconds) {
         Clock clock = Clock.offset(Clock.systemUTC(), Duration.ofSeconds(seconds));
         assertRefused(victim.at(clock).get("/b/object", memory.headers(0, BUFFER)),
+                "RDMATokenStale");
+    }
+
+    @Test
+    void aRequestOfBeforeTheStart() {
+        Clock clock = Clock.fixed(beforeStart, ZoneOffset.UTC);
+        assertRefused(victim.at(clock).get("/b/object", memory.headers(0, BUFFER)),
+                "RDMATokenStale");
+        assertRefused(victim.at(clock).put("/b/up", new byte[0], memory.headers(0, BUFFER)),
                 "RDMATokenStale");
     }
 

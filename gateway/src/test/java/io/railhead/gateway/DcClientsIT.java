@@ -15,6 +15,7 @@ import java.net.InetAddress;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -81,7 +82,7 @@ class DcClientsIT {
     }
 
     private TestGateway start(String decide, String fence, String dc, String principals) {
-        return new TestGateway("  allow_cleartext: true\n", """
+        TestGateway started = new TestGateway("  allow_cleartext: true\n", """
                   decide_timeout: %s
                   fence_timeout: %s
                   dc: {enabled: true, initiators: 1, %s}
@@ -95,6 +96,10 @@ class DcClientsIT {
                     freshness: immutable
                 """.formatted(decide, fence, dc, store.endpoint()), principals,
                 Surroundings.REAL.withMachine(machine));
+        // Of this second nobody can say whether it was before the start.
+        long second = Instant.now().getEpochSecond();
+        TestGateway.await(() -> Instant.now().getEpochSecond() > second);
+        return started;
     }
 
     @AfterEach

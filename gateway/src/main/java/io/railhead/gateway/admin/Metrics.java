@@ -73,6 +73,10 @@ public final class Metrics {
             "Requests over native channels.", "operation", "outcome");
     public final Counter rdmaRefused = counter("railhead_rdma_refused_total",
             "Requests with a token that were refused with an error.", "reason");
+    public final Counter rdmaRepeats = Counter
+            .build("railhead_rdma_repeats_total",
+                    "Requests with a token that their client sent twice within two seconds.")
+            .register(registry);
     public final Counter lostLogLines = Counter
             .build("railhead_access_log_lost_lines_total",
                     "Lines of the access log that could not be written, or not fast enough.")

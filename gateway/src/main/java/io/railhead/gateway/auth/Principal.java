@@ -24,6 +24,11 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
         }
     }
 
+    /** Whether these are of more than one tenant. */
+    public static boolean areOfSeveralTenants(List<Principal> principals) {
+        return principals.stream().map(Principal::tenant).distinct().count() > 1;
+    }
+
     /** In whose name its requests are sent on: its own pair keeps its identity at the store. */
     public Caller backendCredential(AccessKey used) {
         AccessKey key = backend == null ? used : backend.key();

@@ -20,11 +20,11 @@ public final class Cleartext {
         boolean hasSessions = config.rdma().loopback().enabled()
                 || config.rdma().usesAdapters();
         boolean isHeard = gateway.tls() == null && !isOfThisHost(gateway.listen().host());
-        boolean severalTenants = principals.stream().map(Principal::tenant).distinct().count() > 1;
-        return hasSessions && isHeard && severalTenants && !gateway.allowCleartext()
-                ? "gateway.tls: is missing, so that several tenants' RDMA tokens would pass in cleartext;"
-                        + " set gateway.tls.certificate and .key, or gateway.allow_cleartext: true"
-                : null;
+        return hasSessions && isHeard && Principal.areOfSeveralTenants(principals)
+                && !gateway.allowCleartext()
+                        ? "gateway.tls: is missing, so that several tenants' RDMA tokens would pass in cleartext;"
+                                + " set gateway.tls.certificate and .key, or gateway.allow_cleartext: true"
+                        : null;
     }
 
     /** Throws with that reason. */

@@ -41,8 +41,7 @@ public final class DcKeyFile {
      */
     public static @Nullable String reasonAgainst(DcConfig dc, DcKey key,
             List<Principal> principals) {
-        boolean severalTenants = principals.stream().map(Principal::tenant).distinct().count() > 1;
-        return dc.enabled() && key.isWellKnown() && severalTenants
+        return dc.enabled() && key.isWellKnown() && Principal.areOfSeveralTenants(principals)
                 ? "rdma.dc.key_file: " + (dc.keyFile() == null ? "is missing" : "holds that key")
                         + ", and with the well-known DC key no tenant's memory is its own; write a"
                         + " random one of 16 hex digits there and into every client's configuration"

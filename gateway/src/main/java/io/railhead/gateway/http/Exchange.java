@@ -12,6 +12,7 @@ import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
@@ -134,6 +135,12 @@ public final class Exchange implements Requester {
     public Asker peer() {
         SocketAddress peer = request.remoteAddress();
         return Asker.of("", peer == null ? null : peer.hostAddress(), request.isSSL());
+    }
+
+    /** By which connection it came. */
+    public PeerConnection connection() {
+        Asker peer = peer();
+        return new PeerConnection(channel(request).id(), peer.source(), peer.secure());
     }
 
     /** Takes it on, or throws SlowDown; says whose it is. */

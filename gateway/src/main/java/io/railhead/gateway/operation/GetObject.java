@@ -1,6 +1,5 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.RdmaDelivery;
 import io.railhead.gateway.http.Exchange;
@@ -25,7 +24,7 @@ final class GetObject implements Operation {
     public void handle(Exchange exchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
         switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET,
-                PeerAddresses.of(exchange.request().remoteAddress()))) {
+                exchange.connection())) {
             case TokenAdmission.NoToken _ ->
                 read(request, new HttpBody(services, exchange, request, ""));
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->

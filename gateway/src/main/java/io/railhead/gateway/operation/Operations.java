@@ -9,7 +9,6 @@ import io.railhead.rdma.dialect.Operation;
 import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
-import java.time.Clock;
 
 /** Builds the table's operations from what they share. */
 public final class Operations {
@@ -34,20 +33,18 @@ public final class Operations {
     /**
      * @param paired what tokens of paired queue pairs name
      * @param targets what tokens of targets name
+     * @param replays of requests with tokens
      * @param forms how uploads by HTML forms are verified and sent on
      */
     public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
-            PairedWindows paired, DcTokens targets, AccessControl access,
+            PairedWindows paired, DcTokens targets, Replays replays, AccessControl access,
             FormUpload.Site forms) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
         };
-        // A signature is acceptable for the token's age before and after its date.
-        Replays replays = new Replays(rdma.tokenAge().multipliedBy(3));
         TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), paired, targets,
-                replays, rdma.tokenAge(), new Dialects(putDecline, rdma.dialects()),
-                Clock.systemUTC(), services.metrics());
+                replays, new Dialects(putDecline, rdma.dialects()), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(

@@ -1,7 +1,6 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
-import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -33,7 +32,7 @@ final class PutObject implements Operation {
     @Override
     public void handle(Exchange exchange, S3Request request) {
         switch (admission.admit(request, kind,
-                PeerAddresses.of(exchange.request().remoteAddress()))) {
+                exchange.connection())) {
             case TokenAdmission.NoToken _ -> overHttp.handle(exchange, request);
             // No dialect declines an upload inline: a body-less PUT forwarded is an empty object.
             case TokenAdmission.Inline(String reason) ->

@@ -4,6 +4,7 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.Replays;
+import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -18,8 +19,6 @@ import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
 import java.net.InetAddress;
-import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -27,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a token may be used: it names somebody's memory, so whoever sends it must have signed it
- * just now, for the first time, and own the session it belongs to. Any thread.
+ * just now, and own the session it belongs to; nobody else may repeat it. Any thread.
  */
 final class TokenAdmission {
     private final Sessions sessions;
@@ -35,22 +34,17 @@ final class TokenAdmission {
     private final PairedWindows paired;
     private final DcTokens targets;
     private final Replays replays;
-    private final Duration tokenAge;
     private final Dialects dialects;
-    private final InstantSource clock;
     private final Metrics metrics;
 
     TokenAdmission(Sessions sessions, Fabric fabric, PairedWindows paired, DcTokens targets,
-            Replays replays, Duration tokenAge,
-            Dialects dialects, InstantSource clock, Metrics metrics) {
+            Replays replays, Dialects dialects, Metrics metrics) {
         this.sessions = sessions;
         this.fabric = fabric;
         this.paired = paired;
         this.targets = targets;
         this.replays = replays;
-        this.tokenAge = tokenAge;
         this.dialects = dialects;
-        this.clock = clock;
         this.metrics = metrics;
     }
 
@@ -69,9 +63,8 @@ final class TokenAdmission {
     /** Declined or refused with an error. */
     record Refused(S3Exception error) implements Admission {}
 
-    /** @param peer whose TCP connection it came by; null where it is not known */
     Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
-            @Nullable InetAddress peer) {
+            PeerConnection connection) {
         return switch (dialects.recognise(operation, request::header)) {
             case Recognition.None _ -> new NoToken();
             case Recognition.Malformed(var _, var message) -> refuse("malformed",
@@ -79,9 +72,10 @@ final class TokenAdmission {
             case Recognition.Declined(var dialect, var reason) -> decline(
                     dialect.decline(operation), reason);
             case Recognition.Accepted(var dialect, var headers, var token) -> admit(request,
-                    operation, offer(request, dialect, headers, token, peer));
+                    operation, connection,
+                    offer(request, dialect, headers, token, connection.address()));
             case Recognition.Paired(var dialect, var headers, var token) -> admit(request,
-                    operation, Offer.ofSession(dialect, headers,
+                    operation, connection, Offer.ofSession(dialect, headers,
                             () -> paired.resolve(request.principal(), token)));
         };
     }
@@ -110,8 +104,18 @@ final class TokenAdmission {
         return token.isLoopback()
                 ? Offer.ofSession(dialect, headers, () -> registered(request, token))
                 // Its obstacle is that there is no fabric: then it can only be too busy.
-                : new Offer(dialect, headers, targets::findObstacle,
+                : new Offer(dialect, headers, () -> targetObstacle(request),
                         principal -> targets.resolve(principal, token, peer), "busy");
+    }
+
+    /**
+     * A session cannot be older than the gateway; a target can be, and so a request that names it.
+     */
+    private @Nullable String targetObstacle(S3Request request) {
+        String obstacle = targets.findObstacle();
+        return obstacle == null
+                && request.authentication() instanceof Authentication.Signed signed
+                && replays.mayPrecedeStart(signed) ? "starting" : obstacle;
     }
 
     private RemoteBuffer registered(S3Request request, Token token) {
@@ -120,17 +124,29 @@ final class TokenAdmission {
     }
 
     private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
-            Offer offer) {
+            PeerConnection connection, Offer offer) {
         if (request.authentication() instanceof Authentication.Named) {
             return decline(offer.dialect().decline(operation), "authentication");
         }
-        S3Exception unsigned = checkSignature(request, offer);
-        if (unsigned != null) {
-            return refuse(unsigned.error().code(), unsigned);
+        if (!(request.authentication() instanceof Authentication.Signed signed)
+                || signed.presigned()
+                || !signed.signedHeaders().containsAll(offer.headers())) {
+            return refuse(new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
+                    "The RDMA token must be signed, by an Authorization header: "
+                            + String.join(", ", offer.headers()) + "."));
         }
-        if (!(request.authentication() instanceof Authentication.Signed signed)) {
-            return decline(offer.dialect().decline(operation), "anonymous");
-        }
+        return switch (replays.judge(signed, connection)) {
+            case Replays.Refused(var error) -> refuse(error);
+            case Replays.First _ -> admit(request, signed, operation, offer);
+            case Replays.Repeated _ -> {
+                metrics.rdmaRepeats.inc();
+                yield admit(request, signed, operation, offer);
+            }
+        };
+    }
+
+    private Admission admit(S3Request request, Authentication.Signed signed,
+            io.railhead.rdma.dialect.Operation operation, Offer offer) {
         String unusable = unusable(request, signed.principal(), operation);
         if (unusable == null) {
             unusable = offer.obstacle().get();
@@ -151,28 +167,6 @@ final class TokenAdmission {
         } catch (S3Exception e) {
             return refuse("foreign_address", e);
         }
-    }
-
-    private @Nullable S3Exception checkSignature(S3Request request,
-            Offer offer) {
-        if (!(request.authentication() instanceof Authentication.Signed signed)
-                || signed.presigned()
-                || !signed.signedHeaders().containsAll(offer.headers())) {
-            return new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
-                    "The RDMA token must be signed, by an Authorization header: "
-                            + String.join(", ", offer.headers()) + ".");
-        }
-        if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
-            return new S3Exception(S3Error.RDMA_TOKEN_STALE,
-                    "A request with an RDMA token must be signed within " + tokenAge.toSeconds()
-                            + " seconds.");
-        }
-        if (!replays.tryUse(signed.signature(),
-                String.valueOf(request.header(offer.headers().getFirst())))) {
-            return new S3Exception(S3Error.RDMA_TOKEN_REPLAYED,
-                    "This token was used with this signature before.");
-        }
-        return null;
     }
 
     /** Why this principal's request is not served by RDMA now; null if it is. */
@@ -199,6 +193,10 @@ final class TokenAdmission {
             case Decline.ServeInline _ -> new Inline(reason);
             case Decline.Answer answer -> new Refused(RdmaErrors.declined(answer, reason));
         };
+    }
+
+    private Admission refuse(S3Exception error) {
+        return refuse(error.error().code(), error);
     }
 
     private Admission refuse(String reason, S3Exception error) {

@@ -44,7 +44,7 @@ public final class ConnectPaths {
     }
 
     private void connect(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(head, authentication);
+        Authentication.Signed caller = caller(exchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         if (!caller.principal().rdmaGet() && !caller.principal().rdmaPut()) {
             throw admission.refuse("permission", new S3Exception(S3Error.RDMA_NOT_PERMITTED));
@@ -61,11 +61,12 @@ public final class ConnectPaths {
                 }));
     }
 
-    private Authentication.Signed caller(RequestHead head, Authentication authentication) {
+    private Authentication.Signed caller(Exchange exchange, RequestHead head,
+            Authentication authentication) {
         if (!isServed) {
             throw admission.decline(DIALECT, "dialect");
         }
-        return admission.requireCaller(DIALECT, head, authentication);
+        return admission.requireCaller(DIALECT, exchange, head, authentication);
     }
 
     private PairRequest request(Exchange exchange, Headers headers, Authentication.Signed caller) {
@@ -96,7 +97,7 @@ public final class ConnectPaths {
     }
 
     private void disconnect(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(head, authentication);
+        Authentication.Signed caller = caller(exchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         String id = admission.require(head.headers(), SESSION);
         try {

@@ -54,17 +54,18 @@ public final class HipobjPaths {
                 "/.hipobj-rc/cancel", this::cancel);
     }
 
-    private Authentication.Signed caller(RequestHead head, Authentication authentication) {
+    private Authentication.Signed caller(Exchange exchange, RequestHead head,
+            Authentication authentication) {
         if (!isServed || !HipobjHeaders.isSpoken(head.headers())) {
             throw admission.decline(DIALECT, "dialect");
         }
-        return admission.requireCaller(DIALECT, head, authentication);
+        return admission.requireCaller(DIALECT, exchange, head, authentication);
     }
 
     // ---- PREPARE
 
     private void prepare(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(head, authentication);
+        Authentication.Signed caller = caller(exchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         HipobjTarget target;
         try {
@@ -155,7 +156,7 @@ public final class HipobjPaths {
     // ---- READY
 
     private void ready(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(head, authentication);
+        Authentication.Signed caller = caller(exchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         HipobjHeaders.Ready ready;
         try {
@@ -207,7 +208,7 @@ public final class HipobjPaths {
 
     /** What is over already is cancelled, too. */
     private void cancel(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(head, authentication);
+        Authentication.Signed caller = caller(exchange, head, authentication);
         String id;
         try {
             id = HipobjHeaders.session(head.headers());

@@ -18,8 +18,6 @@ import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.session.Sessions;
 import java.net.InetAddress;
-import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Locale;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -36,31 +34,26 @@ public final class PairingAdmission {
     private final Fabric fabric;
     private final Sessions sessions;
     private final Replays replays;
-    private final Duration tokenAge;
     private final Supplier<@Nullable String> reasonAgainst;
-    private final InstantSource clock;
     private final Metrics metrics;
 
     /**
      * @param fabric whose queue pairs are paired
-     * @param tokenAge of a signature, at most
+     * @param replays of requests that pair
      * @param reasonAgainst why there may be no sessions now; null if there may
      */
-    public PairingAdmission(Fabric fabric, Sessions sessions, Duration tokenAge,
-            Supplier<@Nullable String> reasonAgainst, InstantSource clock, Metrics metrics) {
+    public PairingAdmission(Fabric fabric, Sessions sessions, Replays replays,
+            Supplier<@Nullable String> reasonAgainst, Metrics metrics) {
         this.fabric = fabric;
         this.sessions = sessions;
-        // A signature is acceptable for its age before and after its date.
-        this.replays = new Replays(tokenAge.multipliedBy(3));
-        this.tokenAge = tokenAge;
+        this.replays = replays;
         this.reasonAgainst = reasonAgainst;
-        this.clock = clock;
         this.metrics = metrics;
     }
 
     /** Who asks. Throws {@code S3Exception} in the dialect's own form. */
-    Authentication.Signed requireCaller(PairingDialect dialect, RequestHead head,
-            Authentication authentication) {
+    Authentication.Signed requireCaller(PairingDialect dialect, Exchange exchange,
+            RequestHead head, Authentication authentication) {
         if (!head.method().equals("POST")) {
             throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "Queue pairs are paired by POST.");
         }
@@ -77,25 +70,16 @@ public final class PairingAdmission {
                     "Whoever pairs a queue pair must sign all of its x-amz-rdma-* headers, by an"
                             + " Authorization header."));
         }
-        requireFresh(head, signed);
+        if (replays.judgeOnce(signed,
+                exchange.connection()) instanceof Replays.Refused(var error)) {
+            throw refuse(error.error() == S3Error.RDMA_TOKEN_STALE ? "stale" : "replayed", error);
+        }
         return signed;
     }
 
     private static boolean isUnsigned(String header, Authentication.Signed signed) {
         String name = header.toLowerCase(Locale.ROOT);
         return name.startsWith(RDMA_HEADERS) && !signed.signedHeaders().contains(name);
-    }
-
-    private void requireFresh(RequestHead head, Authentication.Signed signed) {
-        if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(tokenAge) > 0) {
-            throw refuse("stale", new S3Exception(S3Error.RDMA_TOKEN_STALE,
-                    "A request that pairs a queue pair must be signed within "
-                            + tokenAge.toSeconds() + " seconds."));
-        }
-        if (!replays.tryUse(signed.signature(), head.rawPath())) {
-            throw refuse("replayed", new S3Exception(S3Error.RDMA_TOKEN_REPLAYED,
-                    "This request came with this signature before."));
-        }
     }
 
     /** What pairs now; throws in the dialect's form where nothing does, or not for this caller. */

@@ -22,6 +22,7 @@ import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.authorization.Replays;
 import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
@@ -145,7 +146,9 @@ final class HipobjReadyTest {
 
     private PairingAdmission admission() {
         return new PairingAdmission(new UnavailableFabric("verbs", "none"), sessions,
-                Duration.ofMinutes(1), () -> null, InstantSource.system(), metrics);
+                new Replays(Duration.ofMinutes(1), () -> false, InstantSource.system(),
+                        System::nanoTime),
+                () -> null, metrics);
     }
 
     private HipobjSite site() {

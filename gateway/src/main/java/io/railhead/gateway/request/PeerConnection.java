@@ -1,0 +1,20 @@
+package io.railhead.gateway.request;
+
+import io.netty.channel.ChannelId;
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The TCP connection that a request came by.
+ *
+ * @param id of this connection alone
+ * @param address of the peer; null where it is not known
+ * @param secure whether it is a TLS connection
+ */
+public record PeerConnection(ChannelId id, @Nullable InetAddress address, boolean secure) {
+
+    /** Whether both have the same peer, as far as addresses tell. */
+    public boolean isFromPeerOf(PeerConnection other) {
+        return id.equals(other.id) || (address != null && address.equals(other.address));
+    }
+}
