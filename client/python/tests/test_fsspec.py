@@ -81,8 +81,8 @@ def test_files(fs: Any, tree: str) -> None:
         assert fs.cat(f"{tree}/written") == data
     with pytest.raises(FileExistsError), fs.open(f"{tree}/written", "xb") as file:
         file.write(b"other")
-    with pytest.raises(ValueError, match="ab"):
-        fs.open(f"{tree}/written", "ab")
+    with pytest.raises(ValueError, match=r"r\+b"):
+        fs.open(f"{tree}/written", "r+b")
     with fs.open(f"{tree}/a", "rb", block_size=MIB) as file:
         file.read(1)
         fs.pipe_file(f"{tree}/a", DATA[::-1])
@@ -267,7 +267,8 @@ def test_options_of_s3fs_that_ask_for_nothing(environment: Rack, tree: str) -> N
 
 @pytest.mark.parametrize("asked", [
     {"anon": True}, {"use_ssl": True}, {"version_aware": True}, {"requester_pays": True}, {"config_kwargs": {"retries": 1}},
-    {"s3_additional_kwargs": {"ACL": "private"}}, {"cache_regions": True}, {"session": object()},
+    {"s3_additional_kwargs": {"s3_additional_kwargs_unheard": "x"}}, {"cache_regions": True}, {"max_concurrency": 0},
+    {"session": object()},
     {"default_cache_type": "none such"}, {"unheard_of": None}])
 def test_options_that_ask_for_what_is_not_done(environment: Rack, asked: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(asked))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -12,8 +12,9 @@ from typing import Any
 
 from railhead import _memory, errors
 from railhead._http import said
-from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, Read, span, stored
+from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, Read, span
 from railhead._memory import View
+from railhead._options import NEWEST, PART_BYTES, PutOptions, ReadOptions, part_bytes
 from railhead._paths import Paths
 from railhead._progress import Progress, reporting
 from railhead._ring import COPIED_BYTES
@@ -22,7 +23,6 @@ from railhead._settings import PUT_BYTES, split
 from railhead._transfer import Steps, Transfer
 from railhead._whole import Got, Whole, got_of
 
-_PART_BYTES = 8 << 20
 _MOST_PARTS = 10_000
 _FIRST_BYTES = 256 << 10  # of an object that may be small
 
@@ -67,14 +67,22 @@ def get_many(paths: Paths, box: Box, reads: Iterable[Read | tuple[str, Any]], pr
     return [got_of(job) for job in jobs]
 
 
-def _read(paths: Paths, url: str, view: View, start: int) -> Get | Head:
+def _read(paths: Paths, url: str, view: View, start: int, options: ReadOptions = NEWEST) -> Get | Head:
     # Nothing to be moved: but whether the object is there, and how large, is known afterwards.
-    return Get(url, view, start, piece_bytes=_piece_bytes(paths, view)) if view.nbytes else Head(url)
+    if not view.nbytes:
+        return Head(url, options)
+    return Get(url, view, start, piece_bytes=_piece_bytes(paths, view), options=options)
 
 
-def get_into(paths: Paths, box: Box, read: Read) -> Steps[Got]:
-    got = yield from get_many(paths, box, [read], None, False)
-    only: Got = got[0]
+def get_into(paths: Paths, box: Box, read: Read, options: ReadOptions, progress: Progress = None) -> Steps[Got]:
+    if options is NEWEST:
+        [got] = yield from get_many(paths, box, [read], progress, False)
+    else:
+        job = _read(paths, read.url, *(target := read.target()), options)
+        with reporting(progress, target[0].nbytes, "read") as tell:
+            yield from Transfer(paths, box, tell).run([job])
+        got = got_of(job)
+    only: Got = got
     return only
 
 
@@ -86,6 +94,7 @@ class Want:
     start: int = 0
     length: int | None = None
     version: Outcome | None = None
+    options: ReadOptions = NEWEST
 
 
 def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = None,
@@ -107,14 +116,15 @@ def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = 
 def _begin(want: Want) -> tuple[bytes, Get | Head | None]:
     span(want.start, want.length)
     if want.length == 0:
-        return b"", Head(want.url)
+        return b"", Head(want.url, want.options)
     nbytes = min(_FIRST_BYTES if want.length is None else want.length, PIECE_BYTES)
     if want.version is not None:
         nbytes = min(nbytes, want.version.size - want.start)
     if nbytes <= 0:
         return b"", None
     first, view = _new_bytes(nbytes)
-    return first, Get(want.url, view, want.start, version=want.version, piece_bytes=COPIED_BYTES)
+    return first, Get(want.url, view, want.start, version=want.version, piece_bytes=COPIED_BYTES,
+                      options=want.options)
 
 
 def _rest(paths: Paths, want: Want, first: bytes, job: Get | Head) -> tuple[bytes, Get | None]:
@@ -129,7 +139,8 @@ def _rest(paths: Paths, want: Want, first: bytes, job: Get | Head) -> tuple[byte
     made, view = _new_bytes(total)
     _memory.copy(view.address, job.view.address, job.moved)
     rest = view.part(job.moved, total - job.moved)
-    return made, Get(want.url, rest, want.start + job.moved, piece_bytes=_piece_bytes(paths, rest), version=job.outcome)
+    return made, Get(want.url, rest, want.start + job.moved, piece_bytes=_piece_bytes(paths, rest), version=job.outcome,
+                     options=want.options)
 
 
 def get(paths: Paths, box: Box, want: Want) -> Steps[bytes]:
@@ -149,11 +160,18 @@ def _new_bytes(nbytes: int) -> tuple[bytes, View]:
     return made, _memory.view(made, writable=False)
 
 
-def head(paths: Paths, box: Box, url: str) -> Steps[Info]:
-    job = Head(url)
+def head(paths: Paths, box: Box, url: str, options: ReadOptions) -> Steps[Info]:
+    job = Head(url, options)
     yield from Transfer(paths, box).run([job])
     assert job.outcome is not None
     return _info(url, job.outcome)
+
+
+def head_all(paths: Paths, box: Box, urls: Iterable[str]) -> Steps[list[Info | Exception]]:
+    """Each one's Info, or its error."""
+    jobs = [Head(url) for url in urls]
+    yield from Transfer(paths, box, fail_fast=False).run(jobs)
+    return [_info(job.url, job.outcome) if job.outcome is not None else job.error or AssertionError() for job in jobs]
 
 
 def _info(url: str, outcome: Outcome) -> Info:
@@ -173,33 +191,35 @@ class Upload:
 
     paths: Paths
     url: str
-    headers: dict[str, str]
-    if_none_match: bool
+    options: PutOptions
     upload_id: str = ""
     etag: str = ""
     version_id: str | None = None
+    via: str = ""
 
-    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+    def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         bucket, key = split(self.url)
         return self.paths.http().call(self.url, operation, Bucket=bucket, Key=key, **arguments)
 
-    def send(self, box: Box, first_number: int, buffer: Any, part_bytes: int) -> Steps[dict[int, str]]:
+    def send(self, box: Box, first_number: int, buffer: Any, part_bytes: int,
+             tell: Callable[[int], object] | None = None) -> Steps[dict[int, str]]:
         """In parts of one size, up to twice `part_bytes`, or what fits into the ring; their ETags."""
         view = _memory.view(buffer, writable=False)
         count = max(1, view.nbytes // min(part_bytes, self.paths.settings.ring // 2))
-        job = Parts(self.url, view, self.upload_id, -(-view.nbytes // count), first_number=first_number)
-        yield from Transfer(self.paths, box).run([job])
+        job = Parts(self.url, view, self.upload_id, -(-view.nbytes // count), self.options, first_number=first_number)
+        yield from Transfer(self.paths, box, tell).run([job])
+        self.via = job.via
         return job.etags
 
     def create(self) -> None:
-        self.upload_id = said(self._call("create_multipart_upload", **stored(self.headers)), "UploadId", self.url)
+        self.upload_id = said(self.call("create_multipart_upload", **self.options.arguments()), "UploadId", self.url)
 
     def complete(self, etags: Mapping[int, str]) -> None:
         """What fails is aborted, unless it may have been done, or may still be."""
         parts = [{"PartNumber": number, "ETag": etags[number]} for number in sorted(etags)]
         try:
-            answer = self._call("complete_multipart_upload", UploadId=self.upload_id, MultipartUpload={"Parts": parts},
-                                IfNoneMatch="*" if self.if_none_match else None)
+            answer = self.call("complete_multipart_upload", UploadId=self.upload_id, MultipartUpload={"Parts": parts},
+                                IfNoneMatch="*" if self.options.if_none_match else None, **self.options.of_parts())
         except errors.OutcomeUnknown:
             raise
         except BaseException:
@@ -211,40 +231,83 @@ class Upload:
         # What is raised is why it is aborted.
         with suppress(errors.RailheadError):
             if self.upload_id:
-                self._call("abort_multipart_upload", UploadId=self.upload_id)
+                self.call("abort_multipart_upload", UploadId=self.upload_id)
 
 
-def put_from(paths: Paths, box: Box, url: str, buffer: Any, content_type: str | None, metadata: Mapping[str, str] | None,
-             if_none_match: bool, progress: Progress) -> Steps[Stored]:
-    view = _memory.view(buffer, writable=False)
-    headers = {f"x-amz-meta-{name.lower()}": value for name, value in (metadata or {}).items()}
-    if content_type:
-        headers["content-type"] = content_type
-    # Others a store mangles, each in its own way, and botocore refuses.
-    if any(not text.isascii() or mark in text for line in headers.items() for text in line for mark in "\r\n\0"):
-        raise ValueError("content type and metadata are one line of ASCII each")
-    with reporting(progress, view.nbytes, "write") as tell:
-        transfer = Transfer(paths, box, tell)
-        if view.nbytes <= PUT_BYTES:
-            job = Put(url, view, headers, if_none_match=if_none_match)
-            yield from transfer.run([job])
-            assert job.outcome is not None
-            return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
-        upload = Upload(paths, url, headers, if_none_match)
-        return (yield from _in_parts(transfer, upload, view))
+def put_from(paths: Paths, box: Box, url: str, source: Any, options: PutOptions, progress: Progress) -> Steps[Stored]:
+    view = _view_or_none(source)
+    with reporting(progress, view.nbytes if view is not None else None, "write") as tell:
+        if view is None:
+            return (yield from _from_file(paths, box, url, source, options, tell))
+        return (yield from _from_memory(paths, Transfer(paths, box, tell), url, view, options))
 
 
-def _in_parts(transfer: Transfer, upload: Upload, view: View) -> Steps[Stored]:
-    part_bytes = max(_PART_BYTES, -(-view.nbytes // _MOST_PARTS))
+def _view_or_none(source: Any) -> View | None:
+    """None of what is to be read, such as a file."""
+    try:
+        return _memory.view(source, writable=False)
+    except TypeError:
+        if not callable(getattr(source, "read", None)):
+            raise
+        return None
+
+
+def _from_memory(paths: Paths, transfer: Transfer, url: str, view: View, options: PutOptions) -> Steps[Stored]:
+    if view.nbytes > PUT_BYTES:
+        return (yield from _in_parts(paths, transfer, url, view, options))
+    job = Put(url, view, options)
+    yield from transfer.run([job])
+    assert job.outcome is not None
+    return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
+
+
+def _in_parts(paths: Paths, transfer: Transfer, url: str, view: View, options: PutOptions) -> Steps[Stored]:
+    upload = Upload(paths, url, options)
     try:
         yield upload.create
-        job = Parts(upload.url, view, upload.upload_id, part_bytes)
+        job = Parts(url, view, upload.upload_id, max(PART_BYTES, -(-view.nbytes // _MOST_PARTS)), options)
         yield from transfer.run([job])
     except BaseException:
         yield upload.abort
         raise
     yield partial(upload.complete, job.etags)
     return Stored(upload.etag, upload.version_id, job.via)
+
+
+def _from_file(paths: Paths, box: Box, url: str, file: Any, options: PutOptions,
+               tell: Callable[[int], object] | None) -> Steps[Stored]:
+    """Up to the end, whatever size it has: pipes have none, and of files in /proc it is 0."""
+    block: bytearray = yield partial(_read_block, file, PUT_BYTES)
+    if len(block) < PUT_BYTES:
+        view = _memory.view(block, writable=False)
+        return (yield from _from_memory(paths, Transfer(paths, box, tell), url, view, options))
+    upload = Upload(paths, url, options)
+    etags: dict[int, str] = {}
+    try:
+        yield upload.create
+        while block:
+            etags |= yield from upload.send(box, len(etags) + 1, block, part_bytes(len(etags)), tell)
+            block = yield partial(_read_block, file, max(PUT_BYTES, part_bytes(len(etags))))
+    except BaseException:
+        yield upload.abort
+        raise
+    yield partial(upload.complete, etags)
+    return Stored(upload.etag, upload.version_id, upload.via)
+
+
+def _read_block(file: Any, nbytes: int) -> bytearray:
+    """Fewer bytes at the file's end alone."""
+    block = bytearray()
+    while len(block) < nbytes:
+        more = file.read(nbytes - len(block))
+        if more is None:
+            raise BlockingIOError("the file does not block, and has nothing to read for now")
+        if isinstance(more, str):
+            raise TypeError("a text file: open it in binary mode")
+        if not more:
+            break
+        block += more
+    return block
 
 
 def listed(paths: Paths, url: str, recursive: bool) -> Iterator[Info]:

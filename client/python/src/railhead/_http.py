@@ -21,6 +21,7 @@ from botocore.parsers import ResponseParserError
 
 from railhead import _native, errors
 from railhead._memory import View
+from railhead._options import ReadOptions
 from railhead._session import Outcome
 from railhead._settings import Settings
 
@@ -126,10 +127,11 @@ class PlainS3:
         time.sleep(tries * _PAUSE_SECONDS)
         return self._complete(url, arguments, tries + 1)
 
-    def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str) -> Outcome:
+    def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str,
+            options: ReadOptions) -> Outcome:
         def ask() -> dict[str, Any]:
             wanted = f"bytes={span[0]}-{span[1]}" if span else f"bytes=0-{memory.nbytes - 1}"
-            named = {"Bucket": bucket, "Key": key, "IfMatch": if_match}
+            named = {"Bucket": bucket, "Key": key, "IfMatch": if_match or None, **options.arguments()}
             try:
                 answer: dict[str, Any] = self._retrying.get_object(**_present({**named, "Range": wanted}))
             except exceptions.ClientError as error:
@@ -155,9 +157,9 @@ class PlainS3:
                            etag=said(answer, "ETag", url), version_id=answer.get("VersionId", ""))
         return _outcome(url, read)
 
-    def head(self, url: str, bucket: str, key: str) -> Outcome:
+    def head(self, url: str, bucket: str, key: str, options: ReadOptions) -> Outcome:
         def ask() -> Outcome:
-            answer = self._retrying.head_object(Bucket=bucket, Key=key)
+            answer = self._retrying.head_object(**_present({"Bucket": bucket, "Key": key, **options.arguments()}))
             headers = {"content-type": answer.get("ContentType", "")}
             headers.update({f"x-amz-meta-{name}": value for name, value in answer.get("Metadata", {}).items()})
             return Outcome(
@@ -181,7 +183,7 @@ class PlainS3:
     def list(self, url: str, bucket: str, prefix: str, delimiter: str) -> Iterator[dict[str, Any]]:
         with _Translated(url):
             pages = self._retrying.get_paginator("list_objects_v2").paginate(
-                **_present({"Bucket": bucket, "Prefix": prefix, "Delimiter": delimiter}))
+                **_present({"Bucket": bucket, "Prefix": prefix or None, "Delimiter": delimiter or None}))
             yield from pages
 
     def close(self) -> None:
@@ -199,7 +201,7 @@ def said(answer: dict[str, Any], name: str, url: str) -> Any:
 
 
 def _present(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if value not in (None, "", {})}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _fill(body: Any, into: memoryview, announced: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from railhead import _memory, _native, errors
 from railhead._memory import View
+from railhead._options import NEWEST, PutOptions, ReadOptions
 from railhead._ring import Slot
 from railhead._session import Outcome
 from railhead._settings import split
@@ -122,10 +123,11 @@ class Get(Job):
     _tries = 0
 
     def __init__(self, url: str, view: View, start: int = 0, *, piece_bytes: int = PIECE_BYTES,
-                 version: Outcome | None = None) -> None:
+                 version: Outcome | None = None, options: ReadOptions = NEWEST) -> None:
         super().__init__(url)
         self.view = view
         self.start = start
+        self.options = options
         self.outcome = version
         self._piece_bytes = piece_bytes
         self._is_given = version is not None
@@ -141,11 +143,17 @@ class Get(Job):
         step, start = self._piece_bytes, self.start
         if self._asked == 0 and end == self.view.nbytes <= step:  # as most are
             self._asked, self._left = end, self._left + 1
-            return [Piece(self, self.view, start)]
-        pieces = [Piece(self, self.view.part(at, min(step, end - at)), start + at) for at in range(self._asked, end, step)]
+            return [self._piece(self.view, start)]
+        pieces = [self._piece(self.view.part(at, min(step, end - at)), start + at) for at in range(self._asked, end, step)]
         self._asked = end
         self._left += len(pieces)
         return pieces
+
+    def _piece(self, view: View, first: int) -> Piece:
+        piece = Piece(self, view, first)
+        if self.options is not NEWEST:
+            piece.by_http = True
+        return piece
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         moved, left = outcome.moved, outcome.size - piece.first
@@ -197,7 +205,8 @@ class Get(Job):
     def by_http(self, http: Any, piece: Piece) -> Outcome:
         memory = piece.slot.memory.part(0, piece.view.nbytes) if piece.slot else piece.view
         span = (piece.first, piece.first + piece.view.nbytes - 1) if piece.first else None
-        outcome: Outcome = http.get(self.url, self.bucket, self.key, memory, span, self.outcome.etag if self.outcome else "")
+        outcome: Outcome = http.get(self.url, self.bucket, self.key, memory, span, self.outcome.etag if self.outcome else "",
+                                    self.options)
         return outcome
 
 
@@ -208,8 +217,14 @@ class Head(Job):
     has_window = False
     outcome: Outcome | None = None
 
+    def __init__(self, url: str, options: ReadOptions = NEWEST) -> None:
+        super().__init__(url)
+        self.options = options
+
     def first(self, at_once: int) -> list[Piece]:
-        return [Piece(self, NOTHING)]
+        piece = Piece(self, NOTHING)
+        piece.by_http = self.options is not NEWEST
+        return [piece]
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         self.outcome, self.via = outcome, piece.via
@@ -219,7 +234,7 @@ class Head(Job):
         request.buffer, request.offset, request.window = None, 0, 0
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
-        outcome: Outcome = http.head(self.url, self.bucket, self.key)
+        outcome: Outcome = http.head(self.url, self.bucket, self.key, self.options)
         return outcome
 
 
@@ -230,17 +245,16 @@ class Put(Job):
     writes = True
     is_idempotent = False
 
-    def __init__(self, url: str, view: View, headers: dict[str, str], *, if_none_match: bool = False) -> None:
+    def __init__(self, url: str, view: View, options: PutOptions) -> None:
         super().__init__(url)
         self.view = view
-        self._headers = headers
-        self._if_none_match = if_none_match
+        self._options = options
         self.outcome: Outcome | None = None
 
     def first(self, at_once: int) -> list[Piece]:
         # The channel does not serve an object without bytes.
         piece = Piece(self, self.view)
-        piece.by_http = not self.view.nbytes
+        piece.by_http = not self.view.nbytes or bool(self._options.others)
         return [piece]
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
@@ -248,14 +262,14 @@ class Put(Job):
         return []
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
-        lines = {**self._headers, **({"if-none-match": "*"} if self._if_none_match else {})}
+        lines = {**self._options.headers(), **({"if-none-match": "*"} if self._options.if_none_match else {})}
         request.headers = "".join(f"{name}: {value}\n" for name, value in lines.items()).encode() or None
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
         memory = piece.slot.memory.part(0, piece.view.nbytes) if piece.slot else piece.view
         outcome: Outcome = http.put(
-            self.url, memory, "put_object", Bucket=self.bucket, Key=self.key, **stored(self._headers),
-            IfNoneMatch="*" if self._if_none_match else None)
+            self.url, memory, "put_object", Bucket=self.bucket, Key=self.key, **self._options.arguments(),
+            IfNoneMatch="*" if self._options.if_none_match else None)
         return outcome
 
 
@@ -265,9 +279,11 @@ class Parts(Job):
     operation = _native.UPLOAD_PART
     writes = True
 
-    def __init__(self, url: str, view: View, upload_id: str, part_bytes: int, *, first_number: int = 1) -> None:
+    def __init__(self, url: str, view: View, upload_id: str, part_bytes: int, options: PutOptions, *,
+                 first_number: int = 1) -> None:
         super().__init__(url)
         self.view = view
+        self._options = options.of_parts()
         self._upload_id = upload_id
         self._part_bytes = part_bytes
         self._first_number = first_number
@@ -275,8 +291,11 @@ class Parts(Job):
 
     def first(self, at_once: int) -> list[Piece]:
         starts = range(0, self.view.nbytes, self._part_bytes)
-        return [Piece(self, self.view.part(at, min(self._part_bytes, self.view.nbytes - at)), number=self._first_number + i)
-                for i, at in enumerate(starts)]
+        pieces = [Piece(self, self.view.part(at, min(self._part_bytes, self.view.nbytes - at)), number=self._first_number + i)
+                  for i, at in enumerate(starts)]
+        for piece in pieces:
+            piece.by_http = bool(self._options)
+        return pieces
 
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         self.etags[piece.number], self.via = outcome.etag, piece.via
@@ -289,12 +308,6 @@ class Parts(Job):
     def by_http(self, http: Any, piece: Piece) -> Outcome:
         memory = piece.slot.memory.part(0, piece.view.nbytes) if piece.slot else piece.view
         outcome: Outcome = http.put(self.url, memory, "upload_part", Bucket=self.bucket, Key=self.key,
-                                    UploadId=self._upload_id, PartNumber=piece.number)
+                                    UploadId=self._upload_id, PartNumber=piece.number, **self._options)
         return outcome
 
-
-def stored(headers: dict[str, str]) -> dict[str, Any]:
-    """As botocore names what goes with an object."""
-    prefix = "x-amz-meta-"
-    metadata = {name[len(prefix):]: value for name, value in headers.items() if name.startswith(prefix)}
-    return {"ContentType": headers.get("content-type"), "Metadata": metadata}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from railhead import _calls, _drive, _memory
 from railhead._calls import Info, Stored, Upload, Want
 from railhead._jobs import Read
+from railhead._options import PutOptions, ReadOptions, of_version
 from railhead._paths import Paths, Report
 from railhead._progress import Progress
 from railhead._session import Box, LoopBox, ThreadBox
@@ -96,12 +97,19 @@ class Client:
 
     # ---- Reading ----
 
-    def get_into(self, url: str, buffer: Any, *, start: int = 0, length: int | None = None) -> Got:
+    def get_into(self, url: str, buffer: Any, *, start: int = 0, length: int | None = None,
+                 version_id: str | None = None) -> Got:
         """Reads the object's bytes from `start` into the buffer's first: as many as fit, are asked for, or there are."""
-        return self._run(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer, start, length)))
+        options = of_version(version_id)
+        return self._run(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer, start, length), options))
 
-    async def aget_into(self, url: str, buffer: Any, *, start: int = 0, length: int | None = None) -> Got:
-        return await self._arun(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer, start, length)))
+    def _get_into(self, url: str, buffer: Any, options: ReadOptions, progress: Progress) -> Got:
+        return self._run(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer), options, progress))
+
+    async def aget_into(self, url: str, buffer: Any, *, start: int = 0, length: int | None = None,
+                        version_id: str | None = None) -> Got:
+        options = of_version(version_id)
+        return await self._arun(lambda paths, box: _calls.get_into(paths, box, Read(url, buffer, start, length), options))
 
     # Lists of Got, or of Got and Exception with `return_exceptions`; Any spares the many who do not ask for them a check.
     def get_many(self, reads: Reads, *, progress: Progress = None, return_exceptions: bool = False) -> list[Any]:
@@ -111,11 +119,13 @@ class Client:
     async def aget_many(self, reads: Reads, *, progress: Progress = None, return_exceptions: bool = False) -> list[Any]:
         return await self._arun(lambda paths, box: _calls.get_many(paths, box, reads, progress, return_exceptions))
 
-    def get(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
-        return self._run(lambda paths, box: _calls.get(paths, box, Want(url, start, length)))
+    def get(self, url: str, *, start: int = 0, length: int | None = None, version_id: str | None = None) -> bytes:
+        want = Want(url, start, length, options=of_version(version_id))
+        return self._run(lambda paths, box: _calls.get(paths, box, want))
 
-    async def aget(self, url: str, *, start: int = 0, length: int | None = None) -> bytes:
-        return await self._arun(lambda paths, box: _calls.get(paths, box, Want(url, start, length)))
+    async def aget(self, url: str, *, start: int = 0, length: int | None = None, version_id: str | None = None) -> bytes:
+        want = Want(url, start, length, options=of_version(version_id))
+        return await self._arun(lambda paths, box: _calls.get(paths, box, want))
 
     def _get_ranges(self, wants: Iterable[Want], *, return_exceptions: bool = False) -> list[Any]:
         """As get_all, of parts of objects."""
@@ -131,11 +141,17 @@ class Client:
         wants = map(Want, urls)
         return await self._arun(lambda paths, box: _calls.get_all(paths, box, wants, progress, return_exceptions))
 
-    def head(self, url: str) -> Info:
-        return self._run(lambda paths, box: _calls.head(paths, box, url))
+    def head(self, url: str, *, version_id: str | None = None) -> Info:
+        return self._head(url, of_version(version_id))
 
-    async def ahead(self, url: str) -> Info:
-        return await self._arun(lambda paths, box: _calls.head(paths, box, url))
+    async def ahead(self, url: str, *, version_id: str | None = None) -> Info:
+        return await self._arun(lambda paths, box: _calls.head(paths, box, url, of_version(version_id)))
+
+    def _head(self, url: str, options: ReadOptions) -> Info:
+        return self._run(lambda paths, box: _calls.head(paths, box, url, options))
+
+    def _head_all(self, urls: Iterable[str]) -> list[Info | Exception]:
+        return self._run(lambda paths, box: _calls.head_all(paths, box, urls))
 
     def list(self, url: str, *, recursive: bool = True) -> Iterator[Info]:
         """What begins with the URL, by name; not recursive: folders end in "/" and have size 0."""
@@ -144,21 +160,27 @@ class Client:
     # ---- Writing ----
 
     def put_from(self, url: str, buffer: Any, *, content_type: str | None = None,
-                 metadata: Mapping[str, str] | None = None, if_none_match: bool = False,
-                 progress: Progress = None) -> Stored:
-        """Writes the whole buffer as one object; returns after the store has taken it."""
-        return self._run(lambda paths, box: _calls.put_from(paths, box, url, buffer, content_type, metadata, if_none_match,
-                                                            progress))
+                 metadata: Mapping[str, str] | None = None, if_none_match: bool = False, progress: Progress = None,
+                 options: Mapping[str, Any] | None = None) -> Stored:
+        """
+        Writes the whole buffer, or what a binary file has up to its end, as one object; returns after the store has taken it.
+        `options` are others of S3's PUT, as botocore names them: with one of them the object goes over HTTP.
+        """
+        kept = PutOptions(content_type, metadata or {}, if_none_match, options or {})
+        return self._put(url, buffer, kept, progress)
 
     async def aput_from(self, url: str, buffer: Any, *, content_type: str | None = None,
-                        metadata: Mapping[str, str] | None = None, if_none_match: bool = False,
-                        progress: Progress = None) -> Stored:
-        return await self._arun(lambda paths, box: _calls.put_from(paths, box, url, buffer, content_type, metadata,
-                                                                   if_none_match, progress))
+                        metadata: Mapping[str, str] | None = None, if_none_match: bool = False, progress: Progress = None,
+                        options: Mapping[str, Any] | None = None) -> Stored:
+        kept = PutOptions(content_type, metadata or {}, if_none_match, options or {})
+        return await self._arun(lambda paths, box: _calls.put_from(paths, box, url, buffer, kept, progress))
 
-    def _upload(self, url: str, *, if_none_match: bool = False) -> Upload:
+    def _put(self, url: str, source: Any, options: PutOptions, progress: Progress = None) -> Stored:
+        return self._run(lambda paths, box: _calls.put_from(paths, box, url, source, options, progress))
+
+    def _upload(self, url: str, options: PutOptions) -> Upload:
         """A multipart upload in the hands of the caller, as a filesystem's files need it."""
-        return Upload(self._paths, url, {}, if_none_match)
+        return Upload(self._paths, url, options)
 
     def _send_parts(self, upload: Upload, first_number: int, buffer: Any, part_bytes: int) -> dict[int, str]:
         return self._run(lambda _, box: upload.send(box, first_number, buffer, part_bytes))

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import errno
-import io
 import mmap
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import fsspec
 from fsspec.caching import caches
 from fsspec.callbacks import DEFAULT_CALLBACK
-from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
+from fsspec.spec import AbstractFileSystem
 
-from railhead import errors
+from railhead import _options, errors
+from railhead._bulk import Recorder, copy_in_parts, copy_parts, delete_all, together
 from railhead._calls import Info, Upload, Want
-from railhead._session import Outcome
-from railhead._settings import Credentials
-from railhead.client import Client
+from railhead._file import RailheadFile, TextFile, only_new, os_error, refused
+from railhead._local import has_no_size, mapped
+from railhead._options import PART_BYTES, PutOptions, ReadOptions
+from railhead._settings import split
+from railhead._storage_options import client_of, with_client_kwargs
 
-_CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring")
 _FSSPEC = ("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache", "asynchronous", "loop",
            "batch_size")
 _TEXT = ("encoding", "errors", "newline")
-# Options of s3fs's that are taken where they ask for nothing: None, or one of these.
-_OF_S3FS: dict[str, tuple[Any, ...]] = {
-    "anon": (False,), "requester_pays": (False,), "version_aware": (False,), "cache_regions": (False,), "session": (),
-    "config_kwargs": ({},), "s3_additional_kwargs": ({},), "default_fill_cache": (True, False)}
-_PART_BYTES = 8 << 20  # at least: S3 takes no part of less than 5 MiB, the last excepted
+_MOST_COPIED_AT_ONCE = 5 << 30  # S3's limit
 
 
 def use_for_s3() -> None:
@@ -42,7 +37,8 @@ def use_for_s3() -> None:
 class RailheadFileSystem(AbstractFileSystem):
     """
     Buckets and keys as paths. Options are those of railhead.Client, or s3fs's `key`, `secret`, `token`, `endpoint_url`,
-    `client_kwargs`, `default_block_size` and `default_cache_type`, and others of its that ask for nothing. Nothing is cached:
+    `client_kwargs`, `default_block_size`, `default_cache_type` and `s3_additional_kwargs`, and others of its that ask for what
+    is done anyway. Options of a call are those of S3's, as botocore names them: another one is a ValueError. Nothing is cached:
     each listing asks the store.
     """
 
@@ -51,12 +47,23 @@ class RailheadFileSystem(AbstractFileSystem):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{name: value for name, value in options.items() if name in _FSSPEC})
-        others = {name: value for name, value in options.items() if name not in _FSSPEC}
-        self._block_size = others.pop("default_block_size", None) or _PART_BYTES
+        others = with_client_kwargs({name: value for name, value in options.items() if name not in _FSSPEC})
+        self._block_size = _first(others, "default_block_size", "block_size") or PART_BYTES
         self._cache_type = others.pop("default_cache_type", None) or "readahead"
         if self._cache_type not in caches:
             raise ValueError(f"no such default_cache_type: {self._cache_type!r}")
-        self.client = _client(others)
+        self._text = {name: others.pop(name) for name in _TEXT if name in others}
+        self._of_each = others.pop("s3_additional_kwargs", None) or {}
+        _options.for_put(self._of_each, {})
+        self.client = client_of(others)
+
+    def _reading(self, options: Mapping[str, Any]) -> ReadOptions:
+        return _options.for_read(options, self._of_each)
+
+    def _writing(self, options: Mapping[str, Any], mode: str = "overwrite") -> PutOptions:
+        if mode not in ("overwrite", "create"):
+            raise ValueError(f"no such mode: {mode!r}; overwrite, create")
+        return _options.for_put(options, self._of_each, if_none_match=mode == "create")
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
@@ -73,40 +80,64 @@ class RailheadFileSystem(AbstractFileSystem):
     def _url(self, path: str) -> str:
         return f"railhead://{self._strip_protocol(path)}"
 
-    def _want(self, path: str, start: int | None, end: int | None) -> Want:
+    def _object_url(self, path: str) -> str:
+        """Of the object with just this key, which may end in a slash."""
+        url = self._url(path)
+        return url + "/" if str(path).endswith("/") and "/" in self._strip_protocol(path) else url
+
+    def _want(self, path: str, start: int | None, end: int | None, options: ReadOptions) -> Want:
         """As slices are: negative numbers count from the end, which has to be asked for first."""
         if (start or 0) < 0 or (end or 0) < 0:
-            size = self.info(path)["size"]
+            size = self._info(path, options)["size"]
             start, end, _ = slice(start, end).indices(size)
         first = start or 0
-        return Want(self._url(path), first, None if end is None else max(0, end - first))
+        return Want(self._object_url(path), first, None if end is None else max(0, end - first), options=options)
 
     # ---- Reading ----
 
-    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
-        want = self._want(path, start, end)
-        return self.client.get(want.url, start=want.start, length=want.length)
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **options: Any) -> bytes:
+        got: bytes = self.client._get_ranges([self._want(path, start, end, self._reading(options))])[0]
+        return got
 
     def cat_ranges(self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None, on_error: str = "return",
-                   **_: Any) -> list[Any]:
+                   **options: Any) -> list[Any]:
         begins = starts if isinstance(starts, list) else [starts] * len(paths)
         stops = ends if isinstance(ends, list) else [ends] * len(paths)
-        wants = [self._want(path, start, end) for path, start, end in zip(paths, begins, stops, strict=True)]
+        reading = self._reading(options)
+        wants = [self._want(path, start, end, reading) for path, start, end in zip(paths, begins, stops, strict=True)]
         return self.client._get_ranges(wants, return_exceptions=on_error == "return")
 
-    def cat(self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any) -> Any:
+    def cat(self, path: Any, recursive: bool = False, on_error: str = "raise", start: int | None = None,
+            end: int | None = None, **options: Any) -> Any:
+        reading = self._reading(options)
         paths = self.find(path) if recursive else self.expand_path(path)
         if len(paths) == 1 and isinstance(path, str) and paths[0] == self._strip_protocol(path):
-            return self.cat_file(paths[0], **options)
-        got = self.client.get_all(map(self._url, paths), return_exceptions=on_error != "raise")
-        each = dict(zip(paths, got, strict=True))
+            return self.cat_file(paths[0], start, end, **options)
+        wants = [self._want(each, start, end, reading) for each in paths]
+        each = dict(zip(paths, self.client._get_ranges(wants, return_exceptions=on_error != "raise"), strict=True))
         return each if on_error != "omit" else {name: one for name, one in each.items() if isinstance(one, bytes)}
 
-    def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **_: Any) -> None:
-        if outfile is not None or hasattr(lpath, "write"):
-            super().get_file(rpath, lpath, callback=callback, outfile=outfile)
+    def get(self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+            maxdepth: int | None = None, **options: Any) -> None:
+        self._reading(options)
+        recorder = Recorder(self)
+        AbstractFileSystem.get(recorder, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        self._transfer(self.get_file, recorder.copies, callback, options)
+
+    def _transfer(self, work: Any, copies: list[tuple[str, str]], callback: Any, options: Mapping[str, Any]) -> None:
+        def one(source: str, target: str) -> None:
+            with callback.branched(source, target) as child:
+                work(source, target, callback=child, **options)
+
+        callback.set_size(len(copies))
+        together(one, copies, callback.relative_update)
+
+    def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **options: Any) -> None:
+        reading = self._reading(options)
+        if outfile is not None or hasattr(lpath, "write") or has_no_size(lpath):
+            super().get_file(rpath, lpath, callback=callback, outfile=outfile, **options)
             return
-        info = self.info(rpath)
+        info = self._info(rpath, reading)
         if info["type"] == "directory":
             Path(lpath).mkdir(parents=True, exist_ok=True)
             return
@@ -115,45 +146,71 @@ class RailheadFileSystem(AbstractFileSystem):
         with Path(lpath).open("wb+") as local:
             local.truncate(info["size"])
             if info["size"]:
-                with mmap.mmap(local.fileno(), info["size"]) as memory:
-                    self._read_whole(rpath, memory, info["ETag"], callback)
+                # Not closed here: a thread that waits for all may hold it a moment longer.
+                memory = mmap.mmap(local.fileno(), info["size"])
+                self._read_whole(rpath, memory, info["ETag"], callback, reading)
 
-    def _read_whole(self, path: str, memory: mmap.mmap, etag: str, callback: Any) -> None:
-        got = self.client.get_many([(self._url(path), memory)], progress=callback.relative_update)[0]
+    def _read_whole(self, path: str, memory: mmap.mmap, etag: str, callback: Any, options: ReadOptions) -> None:
+        got = self.client._get_into(self._url(path), memory, options, callback.relative_update)
         if got.etag != etag or got.length != len(memory):
             raise errors.PreconditionFailed("the object changed while it was read", url=self._url(path))
 
     def open(self, path: str, mode: str = "rb", block_size: int | None = None,
              cache_options: Mapping[str, Any] | None = None, compression: str | None = None, **options: Any) -> Any:
         """As fsspec's, but for text files that are left by an error."""
+        if not mode.startswith("r") and str(path).endswith("/"):
+            raise os_error(errno.EISDIR, path)
         if "b" in mode:
             return super().open(path, mode, block_size, cache_options, compression, **options)
-        text = {name: options.pop(name) for name in _TEXT if name in options}
+        text = {**self._text, **{name: options.pop(name) for name in _TEXT if name in options}}
         file = self.open(path, mode.replace("t", "") + "b", block_size, cache_options, compression, **options)
-        return _TextFile(file, **text)
+        return TextFile(file, **text)
 
     def _open(self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
-              cache_options: Mapping[str, Any] | None = None, **options: Any) -> RailheadFile:
-        if mode not in ("rb", "wb", "xb"):
-            raise ValueError(f"objects are read or written whole, not opened as {mode!r}")
+              cache_options: Mapping[str, Any] | None = None, cache_type: str | None = None, size: int | None = None,
+              fill_cache: bool | None = None, **options: Any) -> RailheadFile:
+        """`fill_cache` is s3fs's, of a hint that caches here have no use for."""
+        if mode not in ("rb", "wb", "xb", "ab"):
+            raise ValueError(f"objects are read, written whole, or appended to, not opened as {mode!r}")
         if mode == "xb" and self.exists(path):  # what comes meanwhile is found when it is stored
-            raise _os_error(errno.EEXIST, path)
-        options.setdefault("cache_type", self._cache_type)
-        file = RailheadFile(self, path, mode, block_size or self._block_size, autocommit, cache_options=cache_options,
-                            **options)
-        if mode == "rb" and file.details["type"] == "directory":
-            raise IsADirectoryError(path)
-        return file
+            raise os_error(errno.EEXIST, path)
+        reading, writing, head = _options.NEWEST, PutOptions(), None
+        if mode == "rb":
+            reading = self._reading(options)
+            head = self._info(path, reading)
+            if head["type"] == "directory":
+                raise IsADirectoryError(path)
+        elif mode == "ab":
+            head, kept = self._appended_to(path)
+            writing = self._writing({**kept, **options})
+        else:
+            writing = self._writing(options, "create" if mode == "xb" else "overwrite")
+        return RailheadFile(self, path, mode, block_size or self._block_size, autocommit, reads=reading, puts=writing,
+                            head=head, cache_options=cache_options, cache_type=cache_type or self._cache_type, size=size)
+
+    def _appended_to(self, path: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        """The object that is there, if one is, and what it is stored with."""
+        bucket, key = split(self._url(path))
+        try:
+            head = self.client.call(self._url(path), "head_object", Bucket=bucket, Key=key)
+        except errors.NotFound:
+            return None, {}
+        return {"name": path, "size": head["ContentLength"], "type": "file", "ETag": head["ETag"]}, _options.kept_of(head)
 
     # ---- What there is ----
 
-    def info(self, path: str, **_: Any) -> dict[str, Any]:
+    def info(self, path: str, **options: Any) -> dict[str, Any]:
+        options.pop("refresh", None)  # s3fs's, of a cache of lists that is not here
+        return self._info(path, self._reading(options))
+
+    def _info(self, path: str, options: ReadOptions) -> dict[str, Any]:
         name = self._strip_protocol(path)
         if "/" in name:
             try:
-                return _entry(self.client.head(self._url(name)))
+                return _entry(self.client._head(self._url(name), options))
             except errors.NotFound:
-                pass
+                if options.version_id is not None:
+                    raise
         elif name:
             self.client.call(self._url(name), "head_bucket", Bucket=name)
             return _folder(name)
@@ -161,7 +218,22 @@ class RailheadFileSystem(AbstractFileSystem):
             raise FileNotFoundError(path)
         return _folder(name)
 
-    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+    def exists(self, path: str, **options: Any) -> bool:
+        """An error that does not say that there is none is raised: who is not answered does not know."""
+        try:
+            self.info(path, **options)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def lexists(self, path: str, **options: Any) -> bool:
+        return self.exists(path, **options)
+
+    def ls(self, path: str, detail: bool = True, refresh: bool = False, versions: bool = False, **options: Any) -> list[Any]:
+        """`refresh` and `versions` are s3fs's: there is no cache of lists, and versions are not listed."""
+        if versions:
+            raise ValueError("versions are not listed")
+        _options.refuse_all(options)
         name = self._strip_protocol(path)
         if not name:
             found = [_folder(each["Name"]) for each in self.client.call("", "list_buckets").get("Buckets", ())]
@@ -179,68 +251,138 @@ class RailheadFileSystem(AbstractFileSystem):
             return super().find(path, maxdepth, withdirs, detail, **options)
         if maxdepth is not None or withdirs:
             raise ValueError("a prefix goes with neither maxdepth nor withdirs")
+        _options.refuse_all(options)
         entries = map(_entry, self.client.list(f"{self._url(path)}/{prefix}"))
         found = {each["name"]: each for each in entries if each["type"] == "file" and "//" not in each["name"]}
         return dict(sorted(found.items())) if detail else sorted(found)
 
-    def modified(self, path: str) -> Any:
-        return self.info(path)["LastModified"]
+    def modified(self, path: str, **options: Any) -> Any:
+        info = self.info(path, **options)
+        if info["type"] == "directory":
+            raise IsADirectoryError(path)
+        return info["LastModified"]
 
     def ukey(self, path: str) -> str:
         return str(self.info(path)["ETag"])
 
     # ---- Writing ----
 
-    def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **_: Any) -> None:
-        with _only_new(mode == "create", path):
-            self.client.put_from(self._url(path), value, if_none_match=mode == "create")
+    def pipe(self, path: Any, value: Any = None, **options: Any) -> None:
+        if not isinstance(path, str | dict):
+            raise ValueError("path must be str or dict")
+        each = path if isinstance(path, dict) else {path: value}
+        together(lambda name, data: self.pipe_file(name, data, **options), list(each.items()))
 
-    def put_file(self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **_: Any) -> None:
+    def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **options: Any) -> None:
+        """A key that ends in a slash is that of a folder's marker."""
+        with only_new(mode == "create", path):
+            self.client._put(self._object_url(path), value, self._writing(options, mode))
+
+    def touch(self, path: str, truncate: bool = True, **options: Any) -> None:
+        if not truncate and self.exists(path):
+            raise NotImplementedError("objects have no time that could be set")
+        self.pipe_file(path, b"", **options)
+
+    def put(self, lpath: Any, rpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+            maxdepth: int | None = None, mode: str = "overwrite", **options: Any) -> None:
+        self._writing(options, mode)
+        recorder = Recorder(self)
+        AbstractFileSystem.put(recorder, lpath, rpath, recursive=recursive, maxdepth=maxdepth)
+        self._transfer(self.put_file, recorder.copies, callback, {"mode": mode, **options})
+
+    def put_file(self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
+                 **options: Any) -> None:
+        """Below a path that ends in a slash the file keeps its name."""
+        writing = self._writing(options, mode)
         if Path(lpath).is_dir():
             return
-        with Path(lpath).open("rb") as local:
-            size = Path(lpath).stat().st_size
-            callback.set_size(size)
-            if not size:
-                self.pipe_file(rpath, b"", mode)
-                return
-            with mmap.mmap(local.fileno(), size, access=mmap.ACCESS_READ) as memory, _only_new(mode == "create", rpath):
-                self.client.put_from(self._url(rpath), memory, if_none_match=mode == "create",
-                                     progress=callback.relative_update)
+        url = self._object_url(rpath)
+        url += Path(lpath).name if url.endswith("/") else ""
+        with Path(lpath).open("rb") as local, only_new(mode == "create", rpath):
+            memory = mapped(local)  # not closed, as above
+            if memory is not None:
+                callback.set_size(len(memory))
+            self.client._put(url, local if memory is None else memory, writing, callback.relative_update)
 
-    def cp_file(self, path1: str, path2: str, **_: Any) -> None:
-        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-        bucket, _, key = target.partition("/")
-        from_bucket, _, from_key = source.partition("/")
-        if from_key and self.info(source)["type"] == "file":
-            self.client.call(self._url(target), "copy_object", Bucket=bucket, Key=key,
-                             CopySource={"Bucket": from_bucket, "Key": from_key})
+    def copy(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+             on_error: str | None = None, **options: Any) -> None:
+        skips_missing = (on_error or ("ignore" if recursive else "raise")) == "ignore"
+        recorder = Recorder(self)
+        AbstractFileSystem.copy(recorder, path1, path2, recursive=recursive, maxdepth=maxdepth)
+
+        def one(source: str, target: str) -> None:
+            try:
+                self.cp_file(source, target, **options)
+            except FileNotFoundError:
+                if not skips_missing:
+                    raise
+
+        together(one, recorder.copies)
+
+    def cp_file(self, path1: str, path2: str, version_id: str | None = None, **options: Any) -> None:
+        asked = _options.for_copy(options, self._of_each)
+        source, url = self._strip_protocol(path1), self._object_url(path2)
+        if "/" not in source:
+            return
+        info = self._info(source, _options.of_version(version_id))
+        if info["type"] != "file":
+            return
+        bucket, key = split(url)
+        from_bucket, from_key = split(self._url(source))
+        named = {"Bucket": from_bucket, "Key": from_key, **({"VersionId": version_id} if version_id else {})}
+        if info["size"] <= _MOST_COPIED_AT_ONCE:
+            self.client.call(url, "copy_object", Bucket=bucket, Key=key, CopySource=named, **asked)
+        else:
+            copy_in_parts(self.client, url, named, asked)
+
+    def _copy_parts(self, upload: Upload, path: str, head: Mapping[str, Any]) -> dict[int, str]:
+        """For what is to be appended to the object."""
+        bucket, key = split(self._url(path))
+        return copy_parts(upload, {"Bucket": bucket, "Key": key}, head["size"], head["ETag"], upload.options.of_parts())
+
+    def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **options: Any) -> None:
+        if path1 != path2:
+            self.copy(path1, path2, recursive, maxdepth, on_error="raise", **options)
+            self.rm(path1, recursive=recursive, maxdepth=maxdepth)
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         is_whole = recursive and maxdepth is None
         names = self.expand_path(path, recursive=recursive and not is_whole, maxdepth=maxdepth)
+        # A store deletes what is not there, too.
+        folders = [name for name in self._all_there(names) if name]
+        urls = [self._url(name) for name in names if "/" in name]
+        for name in names if is_whole else ():
+            # By their keys, some of which are no paths: those of folders' markers.
+            urls += [info.url for info in self.client.list(self._url(name) + "/")]
+        delete_all(self.client, urls + [f"{self._url(name)}/" for name in folders if "/" in name])
+
+    def _all_there(self, names: list[str]) -> Iterable[str]:
+        """Those that are folders, if all are there."""
+        keys = [name for name in names if "/" in name]
+        for name, found in zip(keys, self.client._head_all(map(self._url, keys)), strict=True):
+            if isinstance(found, errors.NotFound) and self.info(name)["type"] == "directory":
+                yield name
+            elif isinstance(found, Exception) and not isinstance(found, errors.NotFound):
+                raise found
         for name in names:
-            self.info(name)  # a store deletes what is not there, too
-        for name in reversed(names):
-            if is_whole:
-                # By their keys, some of which are no paths: those of folders' markers.
-                for info in list(self.client.list(self._url(name) + "/")):
-                    self.client.delete(info.url)
-            self.rm_file(name)
+            if "/" not in name:
+                self.info(name)
 
     def rm_file(self, path: str) -> None:
         if "/" in self._strip_protocol(path):
-            self.client.delete(self._url(path))
+            self.client.delete(self._object_url(path))
 
     def _rm(self, path: str) -> None:
         self.rm_file(path)
 
-    def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
-        """Only buckets are made: folders are what keys have in common."""
+    def mkdir(self, path: str, create_parents: bool = True, acl: str | None = None, **options: Any) -> None:
+        """Only buckets are made, with botocore's options of create_bucket: folders are what keys have in common."""
         name = self._strip_protocol(path)
         if name and "/" not in name:
-            with _refused(path, errno.EEXIST, "BucketAlreadyOwnedByYou", "BucketAlreadyExists"):
-                self.client.call(self._url(name), "create_bucket", Bucket=name)
+            with refused(path, errno.EEXIST, "BucketAlreadyOwnedByYou", "BucketAlreadyExists"):
+                self.client.call(self._url(name), "create_bucket", Bucket=name, **{"ACL": acl or None, **options})
+        else:
+            _options.refuse_all(options)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         name = self._strip_protocol(path)
@@ -250,138 +392,8 @@ class RailheadFileSystem(AbstractFileSystem):
     def rmdir(self, path: str) -> None:
         name = self._strip_protocol(path)
         if "/" not in name:
-            with _refused(path, errno.ENOTEMPTY, "BucketNotEmpty"):
+            with refused(path, errno.ENOTEMPTY, "BucketNotEmpty"):
                 self.client.call(self._url(name), "delete_bucket", Bucket=name)
-
-
-class RailheadFile(AbstractBufferedFile):
-    """
-    Read in blocks of one version; written in parts that become an object when it is closed, in a transaction when that ends.
-    Of one that was discarded, as after an error, also of whoever writes it, nothing is stored any more.
-    """
-
-    fs: RailheadFileSystem
-    _upload: Upload | None = None
-    _is_discarded = False
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and self.mode != "rb" and not self.closed:
-            self.discard()
-        self.close()
-
-    def _fetch_range(self, start: int, end: int) -> bytes:
-        version = Outcome(size=self.size, etag=self.details["ETag"])
-        url = self.fs._url(self.path)
-        got: bytes = self.fs.client._get_ranges([Want(url, start, end - start, version)])[0]
-        return got
-
-    def _initiate_upload(self) -> None:
-        self._etags: dict[int, str] = {}
-
-    def _upload_chunk(self, final: bool = False) -> bool:
-        data = self.buffer.getbuffer()
-        if not final and len(data) < _PART_BYTES:
-            return False
-        is_whole = final and self.autocommit and self._upload is None
-        if len(data) and not is_whole:
-            try:
-                self._send(data)
-            except BaseException:
-                self.discard()
-                raise
-        if final and self.autocommit:
-            self.commit()
-        return True
-
-    def _send(self, data: memoryview) -> None:
-        client = self.fs.client
-        if self._upload is None:
-            self._upload = client._upload(self.fs._url(self.path), if_none_match=self.mode == "xb")
-            self._upload.create()
-        self._etags |= client._send_parts(self._upload, len(self._etags) + 1, data, max(self.blocksize, _PART_BYTES))
-
-    def commit(self) -> None:
-        """Without an upload what is in the buffer is all: after a transaction nothing is."""
-        if not self.autocommit:
-            self.close()
-        url = self.fs._url(self.path)
-        if self._is_discarded:
-            raise errors.Cancelled("the file was discarded", url=url)
-        upload, self._upload = self._upload, None
-        with _only_new(self.mode == "xb", self.path):
-            if upload is None:
-                self.fs.client.put_from(url, self.buffer.getbuffer(), if_none_match=self.mode == "xb")
-            else:
-                upload.complete(self._etags)
-
-    def discard(self) -> None:
-        self._is_discarded = self.closed = True
-        upload, self._upload = self._upload, None
-        if upload is not None:
-            upload.abort()
-
-
-class _TextFile(io.TextIOWrapper):
-    """Tells the file of the error that it is left by: io's own would only close it, which stores it."""
-
-    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
-        if kind is not None and isinstance(self.buffer, RailheadFile):
-            self.buffer.__exit__(kind, *error)
-        self.close()
-
-
-def _client(options: dict[str, Any]) -> Client:
-    use_ssl = options.pop("use_ssl", None)
-    client = Client(**_client_options(options))
-    endpoint = client._settings.endpoint
-    if use_ssl is not None and use_ssl != endpoint.startswith("https://"):
-        raise ValueError(f"use_ssl={use_ssl}, but the endpoint is {endpoint}")
-    return client
-
-
-def _client_options(options: dict[str, Any]) -> dict[str, Any]:
-    named = {**options, **(options.get("client_kwargs") or {})}
-    named.pop("client_kwargs", None)
-    key, secret, token = (named.pop(name, None) for name in ("key", "secret", "token"))
-    if key and secret:
-        named["credentials"] = Credentials(key, secret, token)
-    for theirs, ours in (("endpoint_url", "endpoint"), ("region_name", "region")):
-        if theirs in named:
-            named[ours] = named.pop(theirs)
-    for name, defaults in _OF_S3FS.items():
-        value = named.pop(name, None)
-        if value is not None and value not in defaults:
-            raise ValueError(f"what s3fs's option {name} asks for is not done here")
-    unknown = set(named) - set(_CLIENT)
-    if unknown:
-        raise ValueError(f"no such option: {', '.join(sorted(unknown))}")
-    return named
-
-
-def _os_error(number: int, path: str) -> OSError:
-    """Of the class that Python has for the number."""
-    return OSError(number, os.strerror(number), path)
-
-
-@contextmanager
-def _only_new(is_wanted: bool, path: str) -> Iterator[None]:
-    try:
-        yield
-    except errors.PreconditionFailed as error:
-        if not is_wanted:
-            raise
-        raise _os_error(errno.EEXIST, path) from error
-
-
-@contextmanager
-def _refused(path: str, number: int, *codes: str) -> Iterator[None]:
-    """What the store answers with one of `codes`, as files' errors."""
-    try:
-        yield
-    except errors.StoreError as error:
-        if error.code not in codes:
-            raise
-        raise _os_error(number, path) from error
 
 
 def _path(url: str) -> str:
@@ -391,8 +403,15 @@ def _path(url: str) -> str:
 def _entry(info: Info) -> dict[str, Any]:
     if info.url.endswith("/") and not info.size:
         return _folder(_path(info.url))
-    return {"name": _path(info.url), "size": info.size, "type": "file", "ETag": info.etag, "LastModified": info.last_modified}
+    entry = {"name": _path(info.url), "size": info.size, "type": "file", "ETag": info.etag, "LastModified": info.last_modified}
+    asked = {"VersionId": info.version_id, "ContentType": info.content_type, "Metadata": dict(info.metadata)}
+    return {**entry, **{name: value for name, value in asked.items() if value}}
 
 
 def _folder(name: str) -> dict[str, Any]:
     return {"name": name, "size": 0, "type": "directory"}
+
+
+def _first(options: dict[str, Any], *names: str) -> Any:
+    """The first of the options that is named; none of them is left."""
+    return next(filter(None, [options.pop(name, None) for name in names]), None)
