@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.os.verbs.FakePeer;
+import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.dc.DcPeer;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.session.Session;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Clients whose tokens name a target of an mlx5 adapter, as cuObject's do: what lands in their
  * memory, when it is let go, and whose memory is nobody else's. The adapter is memory.
  */
+@RequiresRdmaCore
 class DcClientsIT {
     private static final long KEY = 0x1357_9bdf_0246_8aceL;
     private static final long GID_OF_CLIENT = 0xffff_0a00_0107L;

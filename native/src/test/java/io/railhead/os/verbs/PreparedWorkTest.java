@@ -2,7 +2,6 @@ package io.railhead.os.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import com.sun.management.ThreadMXBean;
@@ -10,21 +9,12 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Work requests and completions as an adapter finds them in memory. */
+@RequiresRdmaCore
 final class PreparedWorkTest {
     private static final long SEED = 20261121;
-
-    @BeforeEach
-    void requireLibraries() throws Exception {
-        try {
-            VerbsProvider.FOREIGN.install();
-        } catch (VerbsUnavailableException e) {
-            abort(e.toString());
-        }
-    }
 
     @Test
     void aChainIsPostedAsItWasFilledTimeAndAgain() throws Exception {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.os.verbs.FakePeer;
+import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What cannot be stopped, and what cannot be opened. */
 @Timeout(120)
+@RequiresRdmaCore
 class DcKeptTest {
 
     /** Leaves the adapter and the pages behind, as a process would that goes on. */
@@ -57,7 +59,7 @@ class DcKeptTest {
 
     @Test
     void aDeviceOfAnotherMakerIsRefusedAndGivenBack() throws IOException {
-        try (FakeMlx5 adapter = DcRig.openAdapter()) {
+        try (FakeMlx5 adapter = FakeMlx5.open()) {
             assertThatThrownBy(() -> new DcFabric(DcRig.config(), adapter.verbs(),
                     new OtherMlx5(adapter, false, new CountDownLatch(0)), DcRig::devices,
                     new Sessions(Duration.ofSeconds(1), 1, 1)))
@@ -69,7 +71,7 @@ class DcKeptTest {
 
     @Test
     void whoseWayIsStillLookedForWhenTheFabricClosesHearsOfIt() throws Exception {
-        try (FakeMlx5 adapter = DcRig.openAdapter(); Arena arena = Arena.ofShared()) {
+        try (FakeMlx5 adapter = FakeMlx5.open(); Arena arena = Arena.ofShared()) {
             CountDownLatch mayLookUp = new CountDownLatch(1);
             DcFabric fabric = new DcFabric(DcRig.config(), adapter.verbs(),
                     new OtherMlx5(adapter, true, mayLookUp), DcRig::devices,

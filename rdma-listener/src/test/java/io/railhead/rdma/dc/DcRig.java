@@ -2,7 +2,6 @@ package io.railhead.rdma.dc;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidRequest;
@@ -11,7 +10,6 @@ import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaPort;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.os.verbs.FakePeer;
-import io.railhead.os.verbs.VerbsUnavailableException;
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.RemoteBuffer;
@@ -51,20 +49,12 @@ final class DcRig implements FabricRig {
     }
 
     static DcRig start(DcFabricConfig config) throws IOException {
-        FakeMlx5 adapter = openAdapter();
+        FakeMlx5 adapter = FakeMlx5.open();
         try {
             return new DcRig(adapter, config);
         } catch (IOException | RuntimeException e) {
             adapter.close();
             throw e;
-        }
-    }
-
-    static FakeMlx5 openAdapter() throws IOException {
-        try {
-            return FakeMlx5.open();
-        } catch (VerbsUnavailableException e) {
-            return abort(e.toString());
         }
     }
 

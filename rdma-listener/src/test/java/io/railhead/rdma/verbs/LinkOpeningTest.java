@@ -2,11 +2,10 @@ package io.railhead.rdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
-import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.OpenDescriptors;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
@@ -20,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a failing link, poller or device leaves behind. The fake device looks at no id. */
 @SuppressWarnings("NullAway")
+@RequiresRdmaCore
 final class LinkOpeningTest {
     private static final int RECEIVES = 8;
     private static final int BUFFERS = 12;
@@ -30,11 +30,7 @@ final class LinkOpeningTest {
 
     @BeforeEach
     void open() throws IOException {
-        try {
-            device = new FakeDevice();
-        } catch (VerbsUnavailableException e) {
-            abort(e.getMessage());
-        }
+        device = new FakeDevice();
         adapter = Adapter.open(device.verbs, "fake0");
     }
 

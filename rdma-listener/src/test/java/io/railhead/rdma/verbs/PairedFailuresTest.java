@@ -3,7 +3,6 @@ package io.railhead.rdma.verbs;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
@@ -12,7 +11,7 @@ import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaPort;
-import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.MessageMemory;
 import io.railhead.rdma.adapter.PortBudgets;
@@ -40,6 +39,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a failing adapter leaves of pairs. The test is the control thread, and the poller. */
 @SuppressWarnings("NullAway")
+@RequiresRdmaCore
 final class PairedFailuresTest {
     private static final InetAddress OWN = InetAddress.ofLiteral("10.99.0.1");
     private static final QueuePairEnd PEER = new QueuePairEnd(8,
@@ -59,11 +59,7 @@ final class PairedFailuresTest {
 
     @BeforeEach
     void open() throws IOException {
-        try {
-            device = new FakeDevice();
-        } catch (VerbsUnavailableException e) {
-            abort(e.getMessage());
-        }
+        device = new FakeDevice();
         adapter = Adapter.open(device.verbs, "fake0");
         rail = new Rail(0, adapter, QueuePairConfig.DEFAULT, new Polling(1, Duration.ZERO, 1024),
                 new OutstandingBytes(1, 1, 1), _ -> {});

@@ -1,11 +1,10 @@
 package io.railhead.rdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.AsyncEvent;
-import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.PortBudgets;
@@ -16,16 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /** What a device says of itself. The fake device looks at no id. */
 @SuppressWarnings("NullAway")
+@RequiresRdmaCore
 final class PortTest {
-
-    private static FakeDevice device() throws IOException {
-        try {
-            return new FakeDevice();
-        } catch (VerbsUnavailableException e) {
-            return abort(e.getMessage());
-        }
-    }
-
     private static Port port(Adapter adapter) throws IOException {
         return new Port(new InetSocketAddress(0), new RdmaCmId(null, null) {
         }, adapter, List.of(), new PortBudgets(1, 1, _ -> {}));
@@ -34,7 +25,8 @@ final class PortTest {
     /** Its port may still be said to be up. */
     @Test
     void aDeviceThatReportsItsEndIsUsedNoMore() throws IOException {
-        try (FakeDevice device = device(); Adapter adapter = Adapter.open(device.verbs, "fake0")) {
+        try (FakeDevice device = new FakeDevice();
+                Adapter adapter = Adapter.open(device.verbs, "fake0")) {
             Port port = port(adapter);
             device.events.add(new AsyncEvent(AsyncEvent.Type.PORT_ERR, 1));
             port.look();

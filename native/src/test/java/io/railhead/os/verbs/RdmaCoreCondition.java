@@ -1,0 +1,20 @@
+package io.railhead.os.verbs;
+
+import java.io.IOException;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Whether rdma-core's libraries can be loaded here, with or without a device. */
+final class RdmaCoreCondition implements ExecutionCondition {
+
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        try {
+            VerbsProvider.FOREIGN.install();
+            return ConditionEvaluationResult.enabled("rdma-core's libraries are here");
+        } catch (IOException e) {
+            return ConditionEvaluationResult.disabled(e.getMessage());
+        }
+    }
+}
