@@ -96,12 +96,11 @@ public final class ObjectHead {
     }
 
     private boolean foundStale(@Nullable ObjectMetadata held, Grant grant) {
-        boolean may = held != null
-                && services.mayServeStale(held, request.route().rule(), grant);
-        if (may) {
-            found(held, CacheResult.STALE);
+        if (held == null || !services.mayServeStale(held, request.route().rule(), grant)) {
+            return false;
         }
-        return may;
+        found(held, CacheResult.STALE);
+        return true;
     }
 
     private void found(ObjectMetadata metadata, CacheResult result) {
