@@ -62,6 +62,9 @@ final class GetCommand implements Callable<Integer> {
             throw new IllegalArgumentException(name + " names no file: give --output");
         }
         Path target = Path.of(output == null ? leaf : output);
+        if (output != null && output.endsWith("/") && !Files.isDirectory(target)) {
+            throw new IllegalArgumentException("no such directory: " + output);
+        }
         return Files.isDirectory(target) && !leaf.isEmpty() ? target.resolve(leaf) : target;
     }
 

@@ -37,6 +37,7 @@ public final class Main implements Runnable {
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main());
         line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setParameterExceptionHandler(Misuse::explain);
         line.setExecutionExceptionHandler((failure, command, parsed) -> {
             PrintWriter err = command.getErr();
             err.println("railhead: " + OneLine.of(failure));

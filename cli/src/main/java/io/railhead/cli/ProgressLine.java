@@ -55,8 +55,12 @@ public final class ProgressLine implements Progress, AutoCloseable {
 
     private String line(long nanos) {
         double seconds = Math.max(nanos, 1) / 1e9;
+        if (total == 0) {
+            return String.format(Locale.ROOT, "%8.1f MiB  %8.1f MiB/s ", done / MIB,
+                    done / MIB / seconds);
+        }
         return String.format(Locale.ROOT, "%8.1f of %.1f MiB  %3d %%  %8.1f MiB/s ", done / MIB,
-                total / MIB, total == 0 ? 100 : done * 100 / total, done / MIB / seconds);
+                total / MIB, done * 100 / total, done / MIB / seconds);
     }
 
     @Override

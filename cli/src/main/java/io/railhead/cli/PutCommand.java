@@ -9,10 +9,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Stores one file as an object. */
+/** Stores one file, or what comes on the standard input, as an object. */
 @Command(name = "put", description = "Store a file as an object.")
 final class PutCommand implements Callable<Integer> {
     @Spec
@@ -27,19 +28,26 @@ final class PutCommand implements Callable<Integer> {
     @Option(names = "--resume", description = "Where it breaks off, keep what the store has of it, and go on there the next time.")
     private boolean resume;
 
-    @Parameters(index = "0", paramLabel = "FILE", description = "What to store.")
+    @Parameters(index = "0", paramLabel = "FILE", description = "What to store; - is the standard input.")
     private Path file = Path.of("");
 
-    @Parameters(index = "1", paramLabel = "s3://bucket/key", description = "The object.")
+    @Parameters(index = "1", paramLabel = "s3://bucket/key", description = "The object; after a / or a bucket alone it gets FILE's name.")
     private String uri = "";
 
     @Override
     public Integer call() throws IOException {
-        ObjectName name = Uris.object(spec, uri);
+        boolean isInput = file.toString().equals("-");
+        if (isInput && resume) {
+            throw new ParameterException(spec.commandLine(),
+                    "--resume needs a file; the standard input cannot be read again");
+        }
+        ObjectName name = Uris.destination(spec, uri, file);
         try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
                 ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
                         ProgressLine.isTerminal())) {
-            if (resume) {
+            if (isInput) {
+                client.put(System.in, name, progress);
+            } else if (resume) {
                 client.resumePut(file, name, progress);
             } else {
                 client.put(file, name, progress);

@@ -65,6 +65,56 @@ class MainTest {
         assertThat(run("get", NOBODY, "--resume", "-o", "-", "s3://b/k")).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"gte,get", "ptu,put", "serv,serve", "doctr,doctor"})
+    void anUnknownCommandNamesTheNearest(String words) {
+        String[] pair = words.split(",", -1);
+        assertThat(run(pair[0])).isEqualTo(2);
+        assertThat(err.toString()).contains("unknown command '" + pair[0] + "'",
+                "did you mean '" + pair[1] + "'?");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"nosuch", "x", "reading"})
+    void anUnknownCommandThatIsNearNothingNamesNothing(String word) {
+        assertThat(run(word)).isEqualTo(2);
+        assertThat(err.toString()).contains("unknown command '" + word + "'")
+                .doesNotContain("did you mean");
+    }
+
+    @Test
+    void anUnknownOptionNamesTheNearest() {
+        assertThat(run("get", "--endpiont=http://x", "s3://b/k")).isEqualTo(2);
+        assertThat(err.toString()).contains("'--endpiont'; did you mean '--endpoint'?");
+        assertThat(run("admin", "evitc")).isEqualTo(2);
+        assertThat(err.toString()).contains("did you mean 'evict'?");
+    }
+
+    @Test
+    void theStandardInputHasNoNameAndCannotBeReadAgain() {
+        assertThat(run("put", NOBODY, "-", "s3://b/dir/")).isEqualTo(2);
+        assertThat(run("put", NOBODY, "/dev/stdin", "s3://b")).isEqualTo(2);
+        assertThat(err.toString()).contains("'-' gives the object no name", "'/dev/stdin'");
+        assertThat(run("put", NOBODY, "--resume", "-", "s3://b/k")).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"s3://b", "s3://b/", "s3://b/dir/", "s3://b/a b//"})
+    void aFileKeepsItsNameInAFolder(String uri) {
+        assertThat(Uris.destination(Main.commandLine().getCommandSpec(), uri,
+                Path.of("some/file.txt")).toString())
+                .isEqualTo((uri.endsWith("/") ? uri : uri + "/") + "file.txt");
+        assertThat(Uris.destination(Main.commandLine().getCommandSpec(), "s3://b/dir/k",
+                Path.of("some/file.txt"))).hasToString("s3://b/dir/k");
+    }
+
+    @Test
+    void aFolderThatIsNotThereIsNamed() {
+        assertThat(run("get", NOBODY, "-o", folder.resolve("none") + "/", "s3://b/k"))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("no such directory: " + folder.resolve("none") + "/");
+    }
+
     @Test
     void aMissingFileIsOneLine() {
         assertThat(run("put", NOBODY, folder.resolve("none").toString(), "s3://b/k")).isEqualTo(1);

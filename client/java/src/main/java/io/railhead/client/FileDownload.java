@@ -10,19 +10,44 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * A file that appears only when it is complete: written beside its place under another name,
- * verified, renamed. On any failure the other name is gone and an older file is still there.
+ * verified, renamed. On any failure the other name is gone and an older file is still there. What
+ * is no regular file stays what it is, and is written to.
  */
 final class FileDownload {
     private final ObjectReader reader;
+    private final ObjectReader inOrder;
     private final PartTransport transport;
 
-    FileDownload(ObjectReader reader, PartTransport transport) {
+    /**
+     * @param inOrder shows one part after the other
+     */
+    FileDownload(ObjectReader reader, ObjectReader inOrder, PartTransport transport) {
         this.reader = reader;
+        this.inOrder = inOrder;
         this.transport = transport;
     }
 
     ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
-        Path target = target(file);
+        Destination destination = Destination.of(file);
+        return switch (destination.kind()) {
+            case FILE -> replace(name, destination.path(), progress);
+            case STREAM -> stream(name, destination.path(), progress);
+        };
+    }
+
+    private ObjectInfo stream(ObjectName name, Path target, Progress progress)
+            throws IOException {
+        try (FileChannel channel = FileChannel.open(target, StandardOpenOption.WRITE)) {
+            return inOrder.read(name, (_, bytes) -> {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+            }, progress);
+        }
+    }
+
+    private ObjectInfo replace(ObjectName name, Path target, Progress progress)
+            throws IOException {
         Path partial = target.resolveSibling("." + target.getFileName() + "."
                 + Long.toHexString(System.nanoTime()) + ".partial");
         try {
@@ -36,9 +61,16 @@ final class FileDownload {
         }
     }
 
-    /** What has come stays beside the file where it breaks off, and counts the next time. */
+    /**
+     * What has come stays beside the file where it breaks off, and counts the next time. A stream
+     * keeps nothing.
+     */
     ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
-        try (PartialFile partial = PartialFile.open(target(file))) {
+        Destination destination = Destination.of(file);
+        if (destination.kind() == Destination.Kind.STREAM) {
+            return stream(name, destination.path(), progress);
+        }
+        try (PartialFile partial = PartialFile.open(destination.path())) {
             ObjectInfo info = reader.resume(name, partial, progress);
             try {
                 verify(info, partial.data());
@@ -49,18 +81,6 @@ final class FileDownload {
             partial.finish();
             return info;
         }
-    }
-
-    private static Path target(Path file) throws IOException {
-        Path target = file.toAbsolutePath();
-        if (Files.isDirectory(target)) {
-            throw new IOException(file + " is a directory");
-        }
-        Path folder = target.getParent();
-        if (folder == null || !Files.isDirectory(folder)) {
-            throw new IOException("no such directory: " + folder);
-        }
-        return target;
     }
 
     private ObjectInfo write(ObjectName name, Path partial, Progress progress) throws IOException {

@@ -136,8 +136,7 @@ final class HttpParts implements PartTransport {
 
     @Override
     public String store(StoreRequest request) throws IOException {
-        Call.Body body = new Call.Body(request.bytes(),
-                () -> new FileRegion(request.file(), request.offset(), request.bytes()));
+        Call.Body body = new Call.Body(request.bytes(), request.content()::stream);
         Call call = request.call().body(body);
         // A part may be sent again under its number; an object's PUT is left to the user.
         if (request.upload() == null) {

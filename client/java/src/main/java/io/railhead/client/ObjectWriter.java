@@ -1,15 +1,24 @@
 package io.railhead.client;
 
 import io.railhead.client.UploadJournal.Begun;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** Stores a file: small ones at once, large ones as an upload of parts that is ended or aborted. */
+/**
+ * Stores files and streams: small ones at once, large ones as an upload of parts that is ended or
+ * aborted.
+ */
 final class ObjectWriter {
     static final long SINGLE_PUT_BYTES = 64L << 20;
 
@@ -32,7 +41,10 @@ final class ObjectWriter {
             Progress progress) {}
 
     ObjectInfo put(Path file, ObjectName name, Progress progress) throws IOException {
-        try (FileChannel channel = FileChannel.open(file)) {
+        try (FileChannel channel = open(file)) {
+            if (!hasSize(file, channel)) {
+                return put(Channels.newInputStream(channel), name, progress);
+            }
             long bytes = channel.size();
             progress.expect(bytes);
             Sending sending = new Sending(file, channel, name, bytes, progress);
@@ -41,9 +53,46 @@ final class ObjectWriter {
         }
     }
 
+    private static FileChannel open(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new IOException(file + " is a directory");
+        }
+        return FileChannel.open(file);
+    }
+
+    /**
+     * Whether what the file says is its size. It says 0 in {@code /proc} and a whole page in
+     * {@code /sys}, so its last byte is looked for.
+     */
+    private static boolean hasSize(Path file, FileChannel channel) throws IOException {
+        return Files.isRegularFile(file) && channel.size() > 0
+                && channel.read(ByteBuffer.allocate(1), channel.size() - 1) == 1;
+    }
+
+    /** Until its end; what fits into one part is stored at once. */
+    ObjectInfo put(InputStream content, ObjectName name, Progress progress) throws IOException {
+        int size = Math.toIntExact(Math.min(partBytes, transport.storeLimit()));
+        byte[] first = content.readNBytes(size);
+        if (first.length < size) {
+            String etag = transport.store(new StoreRequest(name, null,
+                    new Content.OfArray(first, first.length)));
+            progress.advance(first.length);
+            return new ObjectInfo(name, first.length, etag);
+        }
+        MultipartUpload upload = uploads.begin(name, size);
+        StreamParts parts = new StreamParts(
+                new SequenceInputStream(new ByteArrayInputStream(first), content), upload,
+                transport, progress);
+        String etag = completeOrAbort(upload, () -> parts.store(streams));
+        return new ObjectInfo(name, parts.bytes(), etag);
+    }
+
     /** Goes on with the upload that was begun of this file, if the store still has it. */
     ObjectInfo resume(Path file, ObjectName name, Progress progress) throws IOException {
-        try (FileChannel channel = FileChannel.open(file);
+        if (Files.exists(file) && !Files.isDirectory(file) && !Files.isRegularFile(file)) {
+            throw new IOException(file + " is no regular file: it is stored without --resume");
+        }
+        try (FileChannel channel = open(file);
                 UploadJournal journal = UploadJournal.open(file, http.endpoint(), name)) {
             try {
                 FileVersion version = FileVersion.of(file);
@@ -96,16 +145,25 @@ final class ObjectWriter {
     }
 
     private String storeWhole(Sending sending) throws IOException {
-        String etag = transport.store(new StoreRequest(sending.name(), null, sending.channel(), 0,
-                sending.bytes()));
+        String etag = transport.store(new StoreRequest(sending.name(), null,
+                new Content.OfFile(sending.channel(), 0, sending.bytes())));
         sending.progress().advance(sending.bytes());
         return etag;
     }
 
     private String upload(Sending sending) throws IOException {
         MultipartUpload upload = begin(sending);
+        return completeOrAbort(upload, () -> streams.all(parts(sending, upload, Map.of())));
+    }
+
+    /** Stores the parts of an upload, and answers their ETags in order. */
+    private interface Storing {
+        List<String> run() throws IOException;
+    }
+
+    private String completeOrAbort(MultipartUpload upload, Storing parts) throws IOException {
         try {
-            return uploads.complete(upload, streams.all(parts(sending, upload, Map.of())));
+            return uploads.complete(upload, parts.run());
         } catch (OutcomeUnknownException e) {
             // It may be the object by now, or become it.
             throw e;
@@ -129,14 +187,14 @@ final class ObjectWriter {
         List<Callable<String>> parts = new ArrayList<>();
         for (long offset = 0; offset < sending.bytes(); offset += upload.partBytes()) {
             int number = parts.size() + 1;
-            StoreRequest part = new StoreRequest(sending.name(),
-                    new StoreRequest.Upload(upload.id(), number), sending.channel(), offset,
+            Content.OfFile part = new Content.OfFile(sending.channel(), offset,
                     Math.min(upload.partBytes(), sending.bytes() - offset));
             UploadedPart there = stored.get(number);
             parts.add(() -> {
                 String etag = there != null && there.holds(part)
                         ? there.etag()
-                        : transport.store(part);
+                        : transport.store(new StoreRequest(sending.name(),
+                                new StoreRequest.Upload(upload.id(), number), part));
                 sending.progress().advance(part.bytes());
                 return etag;
             });

@@ -1,6 +1,7 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ public final class RailheadClient implements AutoCloseable {
     private final PartTransport transport;
     private final Streams streams;
     private final ObjectReader reader;
+    private final FileDownload download;
     private final ObjectWriter writer;
 
     RailheadClient(ClientConfig config, Peers peers) {
@@ -38,6 +40,8 @@ public final class RailheadClient implements AutoCloseable {
         deliveries = new Deliveries(config.via(), config.fallback());
         transport = transport(config, peers);
         reader = new ObjectReader(transport, streams, READ_PART_BYTES);
+        download = new FileDownload(reader,
+                new ObjectReader(transport, new Streams(1), READ_PART_BYTES), transport);
         writer = new ObjectWriter(http, transport, streams, WRITE_PART_BYTES);
     }
 
@@ -63,9 +67,12 @@ public final class RailheadClient implements AutoCloseable {
                 config.via() == Via.VERBS ? VerbsPeers.INSTANCE : LoopbackPeers.INSTANCE);
     }
 
-    /** Reads into a file that appears, or replaces an older one, only when complete. */
+    /**
+     * Reads into a file that appears, or replaces an older one, only when complete. Symbolic links
+     * are followed. A device, a FIFO or an open descriptor is written to instead, in order.
+     */
     public ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
-        return new FileDownload(reader, transport).get(name, file, progress);
+        return download.get(name, file, progress);
     }
 
     /**
@@ -76,7 +83,7 @@ public final class RailheadClient implements AutoCloseable {
      * @throws IOException also where another call is at work on that file
      */
     public ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
-        return new FileDownload(reader, transport).resume(name, file, progress);
+        return download.resume(name, file, progress);
     }
 
     /** Reads part by part into {@code sink}; see there for order and threads. */
@@ -114,12 +121,25 @@ public final class RailheadClient implements AutoCloseable {
     }
 
     /**
-     * Stores a file.
+     * Stores a file. What has no size, such as a FIFO or a file of {@code /proc}, is read to its
+     * end, as a stream is.
      *
      * @throws OutcomeUnknownException where no answer came: the object may be stored
      */
     public ObjectInfo put(Path file, ObjectName name, Progress progress) throws IOException {
         return writer.put(file, name, progress);
+    }
+
+    /**
+     * Stores what a stream gives until its end: more than a part of 16 MiB as an upload of parts,
+     * each of which is held in the heap until it is stored. The stream is read by several threads,
+     * one at a time, and is not closed.
+     *
+     * @throws OutcomeUnknownException where no answer came: the object may be stored
+     */
+    public ObjectInfo put(InputStream content, ObjectName name, Progress progress)
+            throws IOException {
+        return writer.put(content, name, progress);
     }
 
     /**
@@ -131,7 +151,7 @@ public final class RailheadClient implements AutoCloseable {
      * and its upload aborted.
      *
      * @throws UnfinishedUploadException where there is an upload to go on with
-     * @throws IOException also where another call is at work on that file
+     * @throws IOException also where what is to be stored has no size, or another call is at work on that file
      */
     public ObjectInfo resumePut(Path file, ObjectName name, Progress progress)
             throws IOException {

@@ -92,7 +92,11 @@ final class S3Http implements AutoCloseable {
         HttpExecuteRequest.Builder execute = HttpExecuteRequest.builder()
                 .request(signed.request().request());
         signed.request().payload().ifPresent(execute::contentStreamProvider);
-        return new HttpAnswer(http.prepareRequest(execute.build()).call());
+        try {
+            return new HttpAnswer(http.prepareRequest(execute.build()).call());
+        } catch (IOException e) {
+            throw Failures.named(config.endpoint(), e);
+        }
     }
 
     /** Sends a write of an object that is not to be repeated. */

@@ -1,19 +1,16 @@
 package io.railhead.client;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /**
- * A region of a file on its way to a store.
+ * An object or a part of one on its way to a store.
  *
  * @param upload which part of which upload it is; null for an object of its own
  */
-record StoreRequest(ObjectName name, @Nullable Upload upload, FileChannel file, long offset,
-        long bytes) {
+record StoreRequest(ObjectName name, @Nullable Upload upload, Content content) {
 
     /** A multipart upload's part. */
     record Upload(String id, int partNumber) {}
@@ -31,15 +28,12 @@ record StoreRequest(ObjectName name, @Nullable Upload upload, FileChannel file, 
         return upload == null ? refusal.asOutcome(name) : refusal;
     }
 
-    /** Fills the buffer from the region's start. */
+    long bytes() {
+        return content.bytes();
+    }
+
+    /** Fills the buffer from the content's start. */
     void readInto(ByteBuffer into) throws IOException {
-        long position = offset;
-        while (into.hasRemaining()) {
-            int n = file.read(into, position);
-            if (n < 0) {
-                throw new EOFException("the file became shorter while it was sent");
-            }
-            position += n;
-        }
+        content.readInto(into);
     }
 }

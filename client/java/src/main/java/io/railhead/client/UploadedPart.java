@@ -18,7 +18,7 @@ record UploadedPart(long bytes, String etag, @Nullable Checksum checksum) {
     }
 
     /** Whether it is known to be that region; reads the region. */
-    boolean holds(StoreRequest region) throws IOException {
+    boolean holds(Content.OfFile region) throws IOException {
         return bytes == region.bytes() && checksum != null
                 && checksum.matches(region.file(), region.offset(), region.bytes());
     }
