@@ -52,8 +52,7 @@ class EarlyRefusalsIT {
     @Test
     void aClientThatWasNotAskedForItsBodyIsToldThatTheConnectionEnds() {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n"
-                    + "Authorization: none\r\nExpect: 100-continue\r\n\r\n");
+            raw.send(refusedPut(5, "Expect: 100-continue\r\n"));
             RawConnection.Answer answer = raw.receive();
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.headers()).containsEntry("connection", "close");
@@ -64,10 +63,15 @@ class EarlyRefusalsIT {
     @Test
     void aClientThatSendsMoreThanIsReadAwayIsToldThatTheConnectionEnds() {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n"
-                    + "Authorization: none\r\n\r\n");
+            raw.send(refusedPut(99_999_999, ""));
             assertThat(raw.receive().headers()).containsEntry("connection", "close");
         }
+    }
+
+    /** Refused by its head: nobody signs so. */
+    private static String refusedPut(int length, String more) {
+        return "PUT /b/key HTTP/1.1\r\nHost: h\r\nAuthorization: none\r\nContent-Length: " + length
+                + "\r\n" + more + "\r\n";
     }
 
     @Test
