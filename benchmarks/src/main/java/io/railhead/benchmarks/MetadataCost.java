@@ -3,6 +3,7 @@ package io.railhead.benchmarks;
 import io.railhead.backend.Headers;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.EmptyPages;
+import io.railhead.cache.EvictionCause;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
@@ -62,7 +63,7 @@ public final class MetadataCost {
             }
             long full = usedHeap();
             out.printf(Locale.ROOT, "%d objects, %d pages, %d evicted%n", cache.stats().objects(),
-                    cache.stats().pages(), cache.stats().evictedPages());
+                    cache.stats().pages(), cache.stats().evicted(EvictionCause.PRESSURE));
             out.printf(Locale.ROOT,
                     "heap: %.1f MiB for %d large slots, %.1f MiB more once all are held:%n",
                     (empty - bytesBefore) / 1048576.0, slots, (full - empty) / 1048576.0);

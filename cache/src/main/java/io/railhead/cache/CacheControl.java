@@ -54,8 +54,8 @@ public final class CacheControl {
         learning.stream().filter(id -> cache.find(id) != null).forEach(objects::add);
         table.forEachInFlight(id -> addCovered(selection, id, learning));
         // First nothing more is kept of what is on its way, then what is here goes.
-        learning.forEach(cache::invalidate);
-        index.covered(selection).forEach(index::remove);
+        learning.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
+        index.covered(selection).forEach(key -> index.remove(key, EvictionCause.ADMIN));
         return new Held(objects.size(), bytes);
     }
 

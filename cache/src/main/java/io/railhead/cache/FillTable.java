@@ -299,7 +299,7 @@ final class FillTable {
             ownedPage.condemn();
         } else if (!mayKeep(claim)) {
             // A write or the end came between the look and the put, and may have missed it.
-            index.remove(claim.key());
+            index.remove(claim.key(), EvictionCause.INVALIDATED);
         }
     }
 

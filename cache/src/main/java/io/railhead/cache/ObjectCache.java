@@ -156,7 +156,7 @@ public final class ObjectCache implements AutoCloseable {
     /** Who asked for it while it came may finish, but keeps nothing of it. */
     private void forget(ObjectVersion version) {
         generations.bump(version.object());
-        index.removeAll(version);
+        index.removeAll(version, EvictionCause.CORRUPT);
     }
 
     /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
@@ -223,7 +223,7 @@ public final class ObjectCache implements AutoCloseable {
             return false;
         }
         if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {
-            removeAll(replaced[0].version());
+            removeAll(replaced[0].version(), EvictionCause.INVALIDATED);
         }
         if (generations.holds(id, metadata.generation())) {
             return true;
@@ -235,20 +235,24 @@ public final class ObjectCache implements AutoCloseable {
 
     /** Forgets one object: its metadata and its pages. Leases run on. */
     public void evict(ObjectId id) {
+        evict(id, EvictionCause.INVALIDATED);
+    }
+
+    private void evict(ObjectId id, EvictionCause cause) {
         ObjectMetadata held = objects.asMap().remove(id);
         if (held != null) {
-            removeAll(held.version());
+            removeAll(held.version(), cause);
         }
     }
 
     /**
      * Of a version that nobody is led to any more: when its memory comes back is all that waits.
      */
-    private void removeAll(ObjectVersion version) {
+    private void removeAll(ObjectVersion version, EvictionCause cause) {
         if (index.pagesOf(version) <= REMOVED_AT_ONCE) {
-            index.removeAll(version);
+            index.removeAll(version, cause);
         } else {
-            sweeper.execute(() -> index.removeAll(version));
+            sweeper.execute(() -> index.removeAll(version, cause));
         }
     }
 
@@ -271,11 +275,11 @@ public final class ObjectCache implements AutoCloseable {
         long now = generations.bump(id);
         switch (outcome) {
             case DONE -> {
-                evictEverywhere(id);
+                evictEverywhere(id, EvictionCause.INVALIDATED);
                 generations.end(id);
             }
             case UNKNOWN -> {
-                evictEverywhere(id);
+                evictEverywhere(id, EvictionCause.INVALIDATED);
                 // It may still happen, after whatever is asked now.
                 Future<?> _ = timer.schedule(() -> {
                     generations.bump(id);
@@ -290,10 +294,13 @@ public final class ObjectCache implements AutoCloseable {
                 : DISTURBED;
     }
 
-    /** Somebody else says that it was written: whatever is held or being learnt is forgotten. */
-    public void invalidate(ObjectId id) {
+    /**
+     * Forgets whatever is held or being learnt of it: somebody else says that it was written, or an
+     * operator wants it gone.
+     */
+    public void invalidate(ObjectId id, EvictionCause cause) {
         generations.bump(id);
-        evictEverywhere(id);
+        evictEverywhere(id, cause);
     }
 
     /**
@@ -311,22 +318,22 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /** The store may show one object to several accounts. */
-    private void evictEverywhere(ObjectId id) {
-        evictWritten(id);
+    private void evictEverywhere(ObjectId id, EvictionCause cause) {
+        evictWritten(id, cause);
         for (String namespace : namespaces) {
             if (!namespace.equals(id.namespace())) {
-                evictWritten(id.in(namespace));
+                evictWritten(id.in(namespace), cause);
             }
         }
     }
 
     /** A write of a key changes the current version, one of a version may change which that is. */
-    private void evictWritten(ObjectId id) {
+    private void evictWritten(ObjectId id, EvictionCause cause) {
         ObjectId current = id.current();
-        evict(id);
-        evict(current);
+        evict(id, cause);
+        evict(current, cause);
         evict(new ObjectId(current.backend(), current.namespace(), current.bucket(), current.key(),
-                NULL_VERSION));
+                NULL_VERSION), cause);
     }
 
     /** What {@link Write#end} returns where something else was written too. */

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +31,7 @@ final class PageIndex {
     private final long runBytes;
     private final Pins pins;
     private final boolean verifying;
-    private final LongAdder evicted = new LongAdder();
+    private final Evictions evictions = new Evictions();
     private final CorruptPages corrupt = new CorruptPages();
     private final Shares shares;
     private final ConcurrentMap<PageKey, PinnedPage> pinned = new ConcurrentHashMap<>();
@@ -47,7 +46,7 @@ final class PageIndex {
         this.runBytes = config.runBytes();
         this.pins = pins;
         this.verifying = config.verification().beforeReads();
-        this.shares = new Shares(config.tenants(), runBytes, evicted);
+        this.shares = new Shares(config.tenants(), runBytes, evictions);
         memory.onGrowth(this::limit);
         limit();
     }
@@ -77,9 +76,9 @@ final class PageIndex {
         return capacity - Math.min(fills, capacity / 2);
     }
 
-    private void condemn(Page page) {
+    private void condemn(Page page, EvictionCause cause) {
         if (page.condemn()) {
-            evicted.increment();
+            evictions.count(cause);
         }
     }
 
@@ -112,7 +111,7 @@ final class PageIndex {
         if (page == null || !verifying || page.isIntact()) {
             return page;
         }
-        remove(key);
+        remove(key, EvictionCause.CORRUPT);
         corrupt.read(key);
         return null;
     }
@@ -124,7 +123,7 @@ final class PageIndex {
             return 0;
         }
         if (!page.isIntact()) {
-            remove(key);
+            remove(key, EvictionCause.CORRUPT);
             corrupt.scrubbed(key);
         }
         corrupt.looked(page.length());
@@ -222,26 +221,27 @@ final class PageIndex {
             if (!taken[0]) {
                 return before;
             }
-            discard(same, before);
+            discard(same, before, EvictionCause.INVALIDATED);
             return new PinnedPage(ownedPage, share);
         });
         return taken[0];
     }
 
     /** Under the key's lock. */
-    private void discard(PageKey key, @Nullable PinnedPage pinnedPage) {
+    private void discard(PageKey key, @Nullable PinnedPage pinnedPage,
+            EvictionCause cause) {
         for (Share share : shares.all()) {
-            share.invalidate(key);
+            share.invalidate(key, cause);
         }
         if (pinnedPage != null) {
             pins.release(pinnedPage.page().slotBytes());
-            condemn(pinnedPage.page());
+            condemn(pinnedPage.page(), cause);
         }
     }
 
-    void remove(PageKey key) {
+    void remove(PageKey key, EvictionCause cause) {
         pinned.compute(key, (same, page) -> {
-            discard(same, page);
+            discard(same, page, cause);
             return null;
         });
     }
@@ -281,7 +281,7 @@ final class PageIndex {
             return new PinnedPage(page, share);
         }
         pins.release(page.slotBytes());
-        condemn(page);
+        condemn(page, EvictionCause.PRESSURE);
         return null;
     }
 
@@ -334,15 +334,17 @@ final class PageIndex {
     }
 
     /** Removes a version's pages: by name, or by a look at all keys where those are fewer. */
-    void removeAll(ObjectVersion version) {
+    void removeAll(ObjectVersion version, EvictionCause cause) {
         long count = pagesOf(version);
         if (count <= size()) {
             for (long index = 0; index < count; index++) {
-                remove(new PageKey(version, index));
+                remove(new PageKey(version, index), cause);
             }
         } else {
             for (Set<PageKey> each : keys()) {
-                each.stream().filter(key -> key.version().equals(version)).forEach(this::remove);
+                each.stream()
+                        .filter(key -> key.version().equals(version))
+                        .forEach(key -> remove(key, cause));
             }
         }
     }
@@ -351,7 +353,7 @@ final class PageIndex {
         for (Share share : shares.all()) {
             share.clear();
         }
-        pinned.keySet().forEach(this::remove);
+        pinned.keySet().forEach(key -> remove(key, EvictionCause.INVALIDATED));
     }
 
     /** Evicts at once what would be evicted soon. */
@@ -367,8 +369,8 @@ final class PageIndex {
         shares.evictColdest(bytes, tenant);
     }
 
-    long evictedPages() {
-        return evicted.sum();
+    Map<EvictionCause, Long> evictedPages() {
+        return evictions.byCause();
     }
 
     /** What the tenants that have a rule have. */

@@ -22,7 +22,7 @@ final class Share {
     private static final int UNREAD_PART = 32;
 
     private final TenantShare rule;
-    private final LongAdder evicted;
+    private final Evictions evictions;
     private final LongAdder quotaEvictions = new LongAdder();
     private final AtomicLong bytes = new AtomicLong();
     private final Cache<PageKey, Page> pages;
@@ -35,11 +35,11 @@ final class Share {
     private final Set<Page> spared = ConcurrentHashMap.newKeySet();
     private volatile long maximum;
 
-    /** @param evicted counts pages that were condemned here */
-    Share(TenantShare rule, LongAdder evicted) {
+    /** @param evictions counts pages that were condemned here */
+    Share(TenantShare rule, Evictions evictions) {
         this.rule = rule;
-        this.evicted = evicted;
-        this.unread = new UnreadPages(evicted);
+        this.evictions = evictions;
+        this.unread = new UnreadPages(evictions);
         this.pages = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumWeight(0)
@@ -64,13 +64,21 @@ final class Share {
             return;
         }
         bytes.addAndGet(-page.slotBytes());
-        if (cause == RemovalCause.SIZE && maximum == rule.quotaBytes()) {
+        boolean overQuota = cause == RemovalCause.SIZE && maximum == rule.quotaBytes();
+        if (overQuota) {
             quotaEvictions.increment();
         }
         if (spared.remove(page)) {
             unread.trim();
         } else if (!moving.contains(page) && page.condemn()) {
-            evicted.increment();
+            switch (cause) {
+                case SIZE -> evictions
+                        .count(overQuota ? EvictionCause.QUOTA : EvictionCause.PRESSURE);
+                case REPLACED -> evictions.count(EvictionCause.INVALIDATED);
+                // Whoever took it out counts it.
+                case EXPLICIT, EXPIRED, COLLECTED -> {
+                }
+            }
         }
     }
 
@@ -124,9 +132,13 @@ final class Share {
         Page _ = pages.getIfPresent(key);
     }
 
-    void invalidate(PageKey key) {
-        pages.invalidate(key);
-        unread.invalidate(key);
+    void invalidate(PageKey key, EvictionCause cause) {
+        if (pages.asMap().remove(key) != null) {
+            evictions.count(cause);
+        }
+        if (unread.invalidate(key)) {
+            evictions.count(cause);
+        }
     }
 
     /** Takes it out, condemned no more than it was; false where it is not here. */
@@ -175,7 +187,11 @@ final class Share {
                     });
             return keys;
         });
-        pages.invalidateAll(coldest);
+        for (PageKey key : coldest) {
+            if (pages.asMap().remove(key) != null) {
+                evictions.count(EvictionCause.PRESSURE);
+            }
+        }
     }
 
     long size() {

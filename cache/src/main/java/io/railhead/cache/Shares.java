@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,15 +30,15 @@ final class Shares {
 
     /**
      * @param stepBytes what is moved between shares at least, if there is as much
-     * @param evicted counts the pages that were condemned
+     * @param evictions counts the pages that were condemned
      */
-    Shares(Map<String, TenantShare> rules, long stepBytes, LongAdder evicted) {
+    Shares(Map<String, TenantShare> rules, long stepBytes, Evictions evictions) {
         if (rules.size() >= Byte.MAX_VALUE) {
             throw new IllegalArgumentException("too many tenants' rules: " + rules.size());
         }
         this.stepBytes = stepBytes;
-        this.rest = new Share(new TenantShare(TenantShare.NO_QUOTA, 0), evicted);
-        rules.forEach((tenant, rule) -> byTenant.put(tenant, new Share(rule, evicted)));
+        this.rest = new Share(new TenantShare(TenantShare.NO_QUOTA, 0), evictions);
+        rules.forEach((tenant, rule) -> byTenant.put(tenant, new Share(rule, evictions)));
         List<Share> shares = new ArrayList<>(List.of(rest));
         shares.addAll(byTenant.values());
         this.all = shares.toArray(Share[]::new);

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  * <p> Any thread. Who looks takes no lock; who changes something does, and frees nothing within it.
  */
 final class UnreadPages {
-    private final LongAdder evicted;
+    private final Evictions evictions;
     private final ConcurrentMap<PageKey, Page> pages = new ConcurrentHashMap<>();
     /** The keys as they came. Guarded by this, as all that changes. */
     private final Set<PageKey> order = new LinkedHashSet<>();
     private long bytes;
     private long maximum;
 
-    /** @param evicted counts pages that were condemned here for others */
-    UnreadPages(LongAdder evicted) {
-        this.evicted = evicted;
+    /** @param evictions counts pages that make room here */
+    UnreadPages(Evictions evictions) {
+        this.evictions = evictions;
     }
 
     void limit(long newMaximum) {
@@ -52,7 +51,7 @@ final class UnreadPages {
     void trim() {
         for (Page page : takeExcess()) {
             if (page.condemn()) {
-                evicted.increment();
+                evictions.count(EvictionCause.PRESSURE);
             }
         }
     }
@@ -78,11 +77,14 @@ final class UnreadPages {
         return pages.get(key);
     }
 
-    void invalidate(PageKey key) {
+    /** Condemns the page; false where it is not here. */
+    boolean invalidate(PageKey key) {
         Page page = pages.get(key);
-        if (page != null && tryTake(key, page)) {
+        boolean taken = page != null && tryTake(key, page);
+        if (taken) {
             page.condemn();
         }
+        return taken;
     }
 
     /** Takes it out as it is; false where it is not here. */

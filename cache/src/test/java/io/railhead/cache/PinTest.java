@@ -123,7 +123,7 @@ final class PinTest {
         assertThat(holds(rig, old)).isFalse();
         assertThat(rig.cache.stats().pinnedBytes()).isZero();
         ObjectVersion now = hold(rig, "a", random(2, 2 * PAGE));
-        rig.cache.invalidate(id("a"));
+        rig.cache.invalidate(id("a"), EvictionCause.INVALIDATED);
         assertThat(holds(rig, now)).isFalse();
         assertThat(rig.memory.stats().usedBytes()).isZero();
     }
@@ -176,6 +176,27 @@ final class PinTest {
         }
         assertThat(rig.cache.control().pinnedBytes()).isEqualTo(20 * PAGE);
         assertThat(rig.cache.stats().shortages()).isNotNegative();
+    }
+
+    /** A page counts once, by why it went: an alert reads pressure alone. */
+    @Test
+    void pagesThatLeaveAreCountedByCause() {
+        CacheRig rig = CacheRig.of(leaks, 40);
+        hold(rig, "operator", random(1, 3 * PAGE));
+        hold(rig, "pinned", random(2, PAGE));
+        assertThat(rig.cache.control().tryPin(key("pinned"))).isTrue();
+        hold(rig, "written", random(3, 2 * PAGE));
+        hold(rig, "replaced", random(4, PAGE));
+
+        rig.cache.control().evict(key("operator"));
+        rig.cache.control().evict(key("pinned"));
+        rig.cache.invalidate(id("written"), EvictionCause.INVALIDATED);
+        hold(rig, "replaced", random(5, PAGE));
+
+        assertThat(rig.cache.stats().evictedPages()).isEqualTo(Map.of(
+                EvictionCause.ADMIN, 4L, EvictionCause.INVALIDATED, 3L,
+                EvictionCause.PRESSURE, 0L, EvictionCause.QUOTA, 0L,
+                EvictionCause.CORRUPT, 0L));
     }
 
     @Test
@@ -330,7 +351,7 @@ final class PinTest {
                             rig.memory.tryAllocate(new int[]{PAGE}, Pool.CACHE)).getFirst();
                     page.publish();
                     index.put(key, page, "");
-                    index.remove(key);
+                    index.remove(key, EvictionCause.INVALIDATED);
                     assertThat(index.peek(key)).as("round %s", i).isNull();
                 }
             } finally {

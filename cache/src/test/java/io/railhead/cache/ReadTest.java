@@ -179,7 +179,7 @@ final class ReadTest {
         byte[] bytes = random(3, 20 * RUN + 17);
         ObjectVersion version = rig.source.put(id("large"), bytes, "1");
         assertThat(rig.readAll(version).awaitBytes()).isEqualTo(bytes);
-        assertThat(rig.cache.stats().evictedPages()).isPositive();
+        assertThat(rig.cache.stats().evicted(EvictionCause.PRESSURE)).isPositive();
     }
 
     static Reason reasonOf(Received received) {

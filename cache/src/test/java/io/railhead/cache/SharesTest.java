@@ -11,7 +11,6 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -25,7 +24,7 @@ final class SharesTest {
             new MemoryConfig(16L * PAGE, PAGE, 0, false), slab -> {}));
     private final Shares shares = new Shares(
             Map.of("kept", new TenantShare(TenantShare.NO_QUOTA, 16L * PAGE)), STEP,
-            new LongAdder());
+            new Evictions());
 
     private Page page() {
         Page page = requireNonNull(memory.tryAllocate(new int[]{PAGE}, Pool.CACHE)).getFirst();

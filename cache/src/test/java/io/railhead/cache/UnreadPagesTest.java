@@ -9,7 +9,6 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,8 +18,8 @@ final class UnreadPagesTest {
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
 
-    private final LongAdder evicted = new LongAdder();
-    private final UnreadPages unread = new UnreadPages(evicted);
+    private final Evictions evictions = new Evictions();
+    private final UnreadPages unread = new UnreadPages(evictions);
     private CacheRig rig;
     private ObjectVersion version;
 
@@ -49,7 +48,7 @@ final class UnreadPagesTest {
             put(i);
         }
         assertThat(unread.keys()).containsExactlyInAnyOrder(key(3), key(4));
-        assertThat(evicted.sum()).isEqualTo(3);
+        assertThat(evictions.byCause()).containsEntry(EvictionCause.PRESSURE, 3L);
         unread.limit(0);
         assertThat(unread.keys()).isEmpty();
     }

@@ -95,7 +95,7 @@ class WarmingIT extends GatewayWithAdministrator {
         assertThat(full.getString("state")).isEqualTo("full");
         assertThat(full.getLong("objects")).isBetween(20L, 31L);
         assertThat(full.getString("last_key")).startsWith("big");
-        assertThat(gateway.metric("railhead_evicted_pages_total")).isZero();
+        assertThat(gateway.metric("railhead_evicted_pages_total{cause=\"pressure\",}")).isZero();
         // What is pinned may displace the rest, up to the limit.
         assertThat(call("pin", of("b", "big4")).getLong("pinned_bytes")).isZero();
         JsonObject pinned = call("warm", of("b", "big4"));
@@ -103,7 +103,7 @@ class WarmingIT extends GatewayWithAdministrator {
         assertThat(pinned.getLong("objects")).isEqualTo(10);
         // The last page is indexed just after its reader was told.
         TestGateway.await(() -> gateway.metric("railhead_pinned_bytes") == 10 << 20);
-        assertThat(gateway.metric("railhead_evicted_pages_total")).isPositive();
+        assertThat(gateway.metric("railhead_evicted_pages_total{cause=\"pressure\",}")).isPositive();
     }
 
     @Test

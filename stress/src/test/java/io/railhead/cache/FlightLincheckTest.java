@@ -109,7 +109,7 @@ class FlightLincheckTest {
 
         @Operation
         public void evict() {
-            reads.bench.index.remove(Bench.key(0));
+            reads.bench.index.remove(Bench.key(0), EvictionCause.INVALIDATED);
         }
 
         @Validate

@@ -52,7 +52,7 @@ class IndexLincheckTest {
 
         @Operation(params = "key")
         public void remove(int key) {
-            bench.index.remove(Bench.key(key));
+            bench.index.remove(Bench.key(key), EvictionCause.INVALIDATED);
         }
 
         @Validate
@@ -90,7 +90,7 @@ class IndexLincheckTest {
 
         @Operation(params = "key")
         public void remove(int key) {
-            bench.index.remove(Bench.key(key));
+            bench.index.remove(Bench.key(key), EvictionCause.INVALIDATED);
         }
 
         @Operation(nonParallelGroup = "selections")

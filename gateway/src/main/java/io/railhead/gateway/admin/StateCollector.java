@@ -14,6 +14,7 @@ import io.railhead.cache.memory.PageMemory;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 
 /** What memory, cache and backends count themselves, read when asked. */
 public final class StateCollector extends Collector {
@@ -78,8 +79,12 @@ public final class StateCollector extends Collector {
         checksums.addMetric(List.of("match"), (double) stats.checksumMatches());
         checksums.addMetric(List.of("mismatch"), (double) stats.checksumMismatches());
         families.add(checksums);
-        families.add(new CounterMetricFamily("railhead_evicted_pages", "Pages that made room.",
-                (double) stats.evictedPages()));
+        CounterMetricFamily evicted = new CounterMetricFamily("railhead_evicted_pages",
+                "Pages that left the cache, by cause.", List.of("cause"));
+        stats.evictedPages()
+                .forEach((cause, evictions) -> evicted.addMetric(
+                        List.of(cause.name().toLowerCase(Locale.ROOT)), (double) evictions));
+        families.add(evicted);
         families.add(new CounterMetricFamily("railhead_memory_shortages",
                 "Reads that found no page to fill.",
                 (double) stats.shortages()));

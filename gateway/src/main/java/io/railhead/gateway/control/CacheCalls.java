@@ -1,6 +1,7 @@
 package io.railhead.gateway.control;
 
 import io.railhead.cache.CacheControl;
+import io.railhead.cache.EvictionCause;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.Selection;
@@ -32,7 +33,8 @@ final class CacheCalls {
         if (selection.kind() == Selection.Kind.KEY) {
             // What is being asked about it right now is not seen anywhere.
             backends.forEach(backend -> cache.invalidate(
-                    new ObjectId(backend, "", selection.bucket(), selection.name(), null)));
+                    new ObjectId(backend, "", selection.bucket(), selection.name(), null),
+                    EvictionCause.ADMIN));
         }
         return sizes(held);
     }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.events;
 
+import io.railhead.cache.EvictionCause;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.admin.Metrics;
@@ -128,7 +129,8 @@ public final class EventEndpoint implements UnsignedPath {
         for (String backend : backends) {
             for (String key : change.keys()) {
                 cache.invalidate(
-                        new ObjectId(backend, "", change.bucket(), key, change.versionId()));
+                        new ObjectId(backend, "", change.bucket(), key, change.versionId()),
+                        EvictionCause.INVALIDATED);
             }
         }
     }

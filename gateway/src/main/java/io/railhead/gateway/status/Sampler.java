@@ -3,6 +3,7 @@ package io.railhead.gateway.status;
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
 import io.railhead.cache.CacheStats;
+import io.railhead.cache.EvictionCause;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.rdma.Fabric;
@@ -63,7 +64,7 @@ final class Sampler {
                 Series.sum(bytes, labels -> isHit(labels.getFirst())));
         return new Sample(System.currentTimeMillis(), System.nanoTime(), paths(bytes), reads,
                 sources.backends().stream().mapToLong(store -> store.stats().bytesIn()).sum(),
-                cache.evictedPages(), cache.shortages(), Series.of(metrics.seconds),
+                cache.evicted(EvictionCause.PRESSURE), cache.shortages(), Series.of(metrics.seconds),
                 Series.of(metrics.backendSeconds));
     }
 

@@ -1,0 +1,30 @@
+package io.railhead.cache;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts pages that left the cache, by cause. Any thread. */
+final class Evictions {
+    private final Map<EvictionCause, LongAdder> counts = new EnumMap<>(EvictionCause.class);
+
+    Evictions() {
+        for (EvictionCause cause : EvictionCause.values()) {
+            counts.put(cause, new LongAdder());
+        }
+    }
+
+    void count(EvictionCause cause) {
+        LongAdder adder = counts.get(cause);
+        if (adder != null) {
+            adder.increment();
+        }
+    }
+
+    /** All causes, with 0 for those that never were. */
+    Map<EvictionCause, Long> byCause() {
+        Map<EvictionCause, Long> sums = new EnumMap<>(EvictionCause.class);
+        counts.forEach((cause, adder) -> sums.put(cause, adder.sum()));
+        return sums;
+    }
+}
