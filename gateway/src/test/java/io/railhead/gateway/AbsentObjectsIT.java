@@ -7,6 +7,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** That there is no such key is remembered for seconds, and never against what a rule promises. */
@@ -60,6 +61,21 @@ class AbsentObjectsIT {
         assertThat(store.count("HEAD /" + bucket + "/none")).isZero();
         assertThat(gateway.metric("railhead_cache_requests_total{result=\"absent\",}"))
                 .isEqualTo(3);
+    }
+
+    /** As s3proxy says with each 404; a real delete marker's headers are not ours to make. */
+    @ParameterizedTest
+    @CsvSource({"false, 1", "False, 1", "true, 3"})
+    void aDeleteMarkerIsOneOnlyWhereTheStoreSaysTrue(String said, int asked) {
+        store.absentHeader("x-amz-delete-marker", said);
+        for (int i = 0; i < 3; i++) {
+            assertThat(client.head("/b/none").statusCode()).isEqualTo(404);
+        }
+        for (int i = 0; i < 3; i++) {
+            assertAbsent(client.get("/b/none"));
+        }
+        assertThat(store.count("HEAD /b/none")).isEqualTo(asked);
+        assertThat(store.count("GET /b/none")).isEqualTo(asked);
     }
 
     @Test

@@ -41,6 +41,7 @@ final class FakeStore implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Map<String, byte[]> objects = new ConcurrentHashMap<>();
     private final Map<String, String> metadata = new ConcurrentHashMap<>();
+    private final Map<String, String> absent = new ConcurrentHashMap<>();
     private final Map<String, Integer> partBytes = new ConcurrentHashMap<>();
     private final Set<String> denied = ConcurrentHashMap.newKeySet();
     private final List<String> requests = new CopyOnWriteArrayList<>();
@@ -76,6 +77,11 @@ final class FakeStore implements AutoCloseable {
     /** A header that comes with every object from now on. */
     void header(String name, String value) {
         metadata.put(name, value);
+    }
+
+    /** A header that comes with every 404 from now on. */
+    void absentHeader(String name, String value) {
+        absent.put(name, value);
     }
 
     void deny(String accessKey) {
@@ -242,6 +248,7 @@ final class FakeStore implements AutoCloseable {
         }
         byte[] object = objects.get(path);
         if (object == null) {
+            absent.forEach(exchange.getResponseHeaders()::set);
             answer(exchange, 404, "<Error><Code>NoSuchKey</Code></Error>".getBytes());
             return;
         }

@@ -2,6 +2,7 @@ package io.railhead.gateway.freshness;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectCache;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.Freshness;
@@ -15,8 +16,7 @@ import java.util.function.LongSupplier;
  * of anything of its bucket's, ends it at once. Any thread.
  */
 public final class Absences {
-    /** Comes with a 404 that says more than that there is nothing. */
-    public static final String DELETE_MARKER = "x-amz-delete-marker";
+    private static final String DELETE_MARKER = "x-amz-delete-marker";
 
     /** How long at most, whatever the rule allows for what is there. */
     private static final Duration LONGEST = Duration.ofSeconds(5);
@@ -45,6 +45,15 @@ public final class Absences {
     public Absences(LongSupplier nanoClock, ObjectCache cache) {
         this.nanoClock = nanoClock;
         this.cache = cache;
+    }
+
+    /**
+     * Whether a 404 says more than that there is nothing, in headers that an answer of ours would
+     * not have. s3proxy says {@code false} with each.
+     */
+    public static boolean isDeleteMarker(Headers refusal) {
+        String value = refusal.get(DELETE_MARKER);
+        return value != null && !value.strip().equalsIgnoreCase("false");
     }
 
     /** Whether it need not be asked for again now. */

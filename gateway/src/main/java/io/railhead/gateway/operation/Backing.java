@@ -93,7 +93,7 @@ final class Backing {
             services.grants().revoke(grant);
             if (answer.status() == 404) {
                 services.cache().evict(id);
-                if (!answer.headers().contains(Absences.DELETE_MARKER)) {
+                if (!Absences.isDeleteMarker(answer.headers())) {
                     services.absences()
                             .learn(grant, Absences.Said.BY_STATUS, sent.nanos(),
                                     sent.generation());

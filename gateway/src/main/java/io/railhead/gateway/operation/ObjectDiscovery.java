@@ -119,12 +119,11 @@ final class ObjectDiscovery implements DiscoverySource {
         });
     }
 
-    /** A delete marker is told by headers that an answer of ours would not have. */
     private static boolean isShort(Headers headers) {
         String length = headers.get("content-length");
         return length != null && length.length() <= 4
                 && Integer.parseInt(length) <= MAX_DOCUMENT_BYTES
-                && !headers.contains(Absences.DELETE_MARKER);
+                && !Absences.isDeleteMarker(headers);
     }
 
     private void refused(BackendResponse answer) {
