@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How long exactly an answer is given without asking: a clock that only the test moves. */
 class BoundedFreshnessIT {
@@ -55,6 +57,24 @@ class BoundedFreshnessIT {
         byte[] object = new byte[10_000];
         new Random(seed).nextBytes(object);
         return object;
+    }
+
+    /** What a GET brought in answers a HEAD for as long as its rule lets it answer a GET. */
+    @ParameterizedTest
+    @ValueSource(strings = {"held", "fixed"})
+    void aHeadOfWhatAGetBroughtInAsksNobodyAndNeedsNoStore(String bucket) {
+        byte[] object = random(7);
+        store.put("/" + bucket + "/key", object);
+        get("/" + bucket + "/key", object);
+        store.close();
+        HttpResponse<byte[]> head = client.head("/" + bucket + "/key");
+        assertThat(head.statusCode()).isEqualTo(200);
+        assertThat(head.headers().firstValue("etag")).contains(FakeStore.etag(object));
+        assertThat(head.headers().firstValueAsLong("content-length")).hasValue(object.length);
+        assertThat(store.count("HEAD /" + bucket)).isZero();
+        // Checksums are the store's to tell: without it they are left out.
+        assertThat(client.send("HEAD", "/" + bucket + "/key", new byte[0], "x-amz-checksum-mode",
+                "ENABLED").statusCode()).isEqualTo(200);
     }
 
     private void get(String path, byte[] expected) {

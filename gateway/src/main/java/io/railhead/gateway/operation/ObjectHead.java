@@ -5,6 +5,7 @@ import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.Grant;
 import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Absences;
@@ -48,7 +49,7 @@ public final class ObjectHead {
         ObjectId id = request.objectId();
         Grant grant = ObjectReads.grant(request, id);
         ObjectMetadata held = services.cache().find(id);
-        if (held != null && mayServe(held, request.route().rule(), grant)) {
+        if (held != null && tellsAll(held) && mayServe(held, request.route().rule(), grant)) {
             found(held, CacheResult.HIT);
             return;
         }
@@ -65,11 +66,14 @@ public final class ObjectHead {
                                 : new Probe.Unanswered(failure), held, grant)));
     }
 
+    /** What a GET brought in names no checksums: only a client that asks for them needs a HEAD. */
+    private boolean tellsAll(ObjectMetadata held) {
+        return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
+    }
+
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
-        return ObjectHeaders.isComplete(held)
-                && services.grants()
-                        .isGranted(ObjectHeaders.isGuarded(held) ? grant.toDescribe() : grant,
-                                rule)
+        return services.grants()
+                .isGranted(ObjectHeaders.isGuarded(held) ? grant.toDescribe() : grant, rule)
                 && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
                         services.cache().isSettled(held));
     }
@@ -83,24 +87,33 @@ public final class ObjectHead {
             case Probe.Uncacheable(Headers headers) -> client.passed(200, headers);
             case Probe.Refused(int status, Headers headers) -> client.passed(status, headers);
             case Probe.Failed(int status, Headers headers) -> {
-                if (!foundStale(held, grant)) {
+                if (!foundUnasked(held, grant)) {
                     client.passed(status, headers);
                 }
             }
             case Probe.Unanswered(Throwable failure) -> {
-                if (!foundStale(held, grant)) {
+                if (!foundUnasked(held, grant)) {
                     requester.fail(StoreErrors.of(failure));
                 }
             }
         }
     }
 
-    private boolean foundStale(@Nullable ObjectMetadata held, Grant grant) {
-        if (held == null || !services.mayServeStale(held, request.route().rule(), grant)) {
+    /** The store gave no answer to pass on: the rule may serve what is held all the same. */
+    private boolean foundUnasked(@Nullable ObjectMetadata held, Grant grant) {
+        if (held == null) {
             return false;
         }
-        found(held, CacheResult.STALE);
-        return true;
+        if (mayServe(held, request.route().rule(), grant)) {
+            // Only checksums are left out.
+            found(held, CacheResult.HIT);
+            return true;
+        }
+        if (services.mayServeStale(held, request.route().rule(), grant)) {
+            found(held, CacheResult.STALE);
+            return true;
+        }
+        return false;
     }
 
     private void found(ObjectMetadata metadata, CacheResult result) {
