@@ -4,6 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.OutputStreamAppender;
 import io.railhead.gateway.config.GatewayConfig;
@@ -19,6 +20,7 @@ public final class ApplicationLog {
 
     public static void configure(GatewayConfig.Log settings) {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        context.addTurboFilter(started(new RepeatedLines(System::nanoTime)));
         context.getLogger(OURS).setLevel(Level.convertAnSLF4JLevel(settings.level()));
         if (settings.json()) {
             Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
@@ -29,6 +31,11 @@ public final class ApplicationLog {
                 }
             }
         }
+    }
+
+    private static TurboFilter started(TurboFilter filter) {
+        filter.start();
+        return filter;
     }
 
     /** One object a line, what is known of a request in fields of its own. */

@@ -21,6 +21,9 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
 
     private final Counter lost;
     private boolean failing;
+    /** It was opened again after a failure, and nothing was written since. */
+    private boolean reopened;
+    private boolean failedNow;
 
     CountedFile(Counter lost) {
         this.lost = lost;
@@ -45,19 +48,26 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
 
     @Override
     protected void subAppend(ILoggingEvent line) {
-        // The line by which it finds that there is room again is lost, too.
-        boolean lostOne = failing;
+        // The line by which the file is opened again is lost, too.
+        boolean skipped = failing && !reopened;
+        failedNow = false;
         super.subAppend(line);
-        if (lostOne || failing) {
+        if (skipped || failedNow) {
             lost.inc();
+        } else if (failing) {
+            failing = false;
+            reopened = false;
+            LOG.info("log.access.file: lines are written again");
         }
     }
 
-    /** Hears of each try that failed. */
+    /** Hears of each try that failed, and of a file that could be opened: a full disk lets it. */
     private final class Heard implements RecoveryListener {
 
         @Override
         public void newFailure(IOException cause) {
+            failedNow = true;
+            reopened = false;
             if (!failing) {
                 failing = true;
                 LOG.warn("log.access.file: lines are lost: {}", cause.getMessage());
@@ -66,8 +76,7 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
 
         @Override
         public void recoveryOccured() {
-            failing = false;
-            LOG.info("log.access.file: lines are written again");
+            reopened = true;
         }
     }
 }
