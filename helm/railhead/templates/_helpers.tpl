@@ -130,8 +130,51 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- mustMergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
 {{- end -}}
 
+{{/* What of railhead.yaml only a restart puts in force: all but what the gateway reads again. A test holds it. */}}
+{{- define "railhead.restartConfig" -}}
+{{- $config := include "railhead.config" . | fromYaml -}}
+{{- $config = omit $config "backends" "rules" "tracing" -}}
+{{- $_ := set $config "gateway" (omit $config.gateway "admission") -}}
+{{- $_ := set $config "log" (omit ($config.log | default dict) "level") -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* The JVM's options: those of env first, so that the heap and direct memory are what the pod has memory for. */}}
+{{- define "railhead.javaOptions" -}}
+{{- $options := list -}}
+{{- range .Values.env -}}
+{{- if eq .name "JDK_JAVA_OPTIONS" -}}
+{{- $options = append $options .value -}}
+{{- end -}}
+{{- end -}}
+{{- $options = append $options (printf "-Xmx%dm" (int .Values.memoryMiB.heap)) -}}
+{{- $options = append $options (printf "-XX:MaxDirectMemorySize=%dm" (sub (int .Values.memoryMiB.other) 256)) -}}
+{{- join " " $options -}}
+{{- end -}}
+
+{{/* The other variables. */}}
+{{- define "railhead.env" -}}
+{{- $others := list -}}
+{{- range .Values.env -}}
+{{- if ne .name "JDK_JAVA_OPTIONS" -}}
+{{- $others = append $others . -}}
+{{- end -}}
+{{- end -}}
+{{- with $others -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
 {{/* What a schema cannot say. */}}
 {{- define "railhead.check" -}}
+{{- range $i, $variable := .Values.env -}}
+{{- if and (eq $variable.name "JDK_JAVA_OPTIONS") (not (hasKey $variable "value")) -}}
+{{- fail (printf "env[%d]: JDK_JAVA_OPTIONS needs a value, beside which the chart writes the sizes of memoryMiB" $i) -}}
+{{- end -}}
+{{- if and (eq $variable.name "JDK_JAVA_OPTIONS") (regexMatch "-Xmx|MaxDirectMemorySize|MaxRAM|MaxHeapSize" ($variable.value | toString)) -}}
+{{- fail (printf "env[%d]: JDK_JAVA_OPTIONS must not size memory; set memoryMiB.heap and memoryMiB.other, of which the pod's memory is the sum" $i) -}}
+{{- end -}}
+{{- end -}}
 {{- $config := .Values.config -}}
 {{- $gateway := $config.gateway | default dict -}}
 {{- $authentication := include "railhead.authentication" . -}}
@@ -172,6 +215,14 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if hasKey $rule.freshness "exclusive" -}}
 {{- fail (printf "config.rules[%d].freshness: exclusive needs config.gateway.sole: true, which says that no other release and nobody past this one writes there" $i) -}}
 {{- end -}}
+{{- end -}}
+{{- if kindIs "string" $rule.freshness -}}
+{{- if not (has $rule.freshness (list "strong" "immutable")) -}}
+{{- fail (printf "config.rules[%d].freshness: '%s' is not strong, immutable, {bounded: 30s} or {exclusive: 1h}" $i $rule.freshness) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $rule.backend (not (hasKey $config.backends $rule.backend)) -}}
+{{- fail (printf "config.rules[%d].backend: there is no '%s' under config.backends; one of %s" $i $rule.backend (keys $config.backends | sortAlpha | join ", ")) -}}
 {{- end -}}
 {{- if and (gt (len $config.backends) 1) (not $rule.backend) -}}
 {{- fail (printf "config.rules[%d].backend: is missing; there are several backends" $i) -}}

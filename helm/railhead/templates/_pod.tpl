@@ -7,7 +7,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
-    checksum/config: {{ include "railhead.config" . | sha256sum }}
+    checksum/config: {{ include "railhead.restartConfig" . | sha256sum }}
     {{- with .Values.network.multus }}
     k8s.v1.cni.cncf.io/networks: {{ . | quote }}
     {{- end }}
@@ -82,9 +82,9 @@ spec:
       args: [serve, --config, /etc/railhead/railhead.yaml]
       env:
         - name: JDK_JAVA_OPTIONS
-          value: "-Xmx{{ int .Values.memoryMiB.heap }}m"
-        {{- with .Values.env }}
-        {{- toYaml . | nindent 8 }}
+          value: {{ include "railhead.javaOptions" . | quote }}
+        {{- with include "railhead.env" . }}
+        {{- . | nindent 8 }}
         {{- end }}
       ports:
         - name: s3

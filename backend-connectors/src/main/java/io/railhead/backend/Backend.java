@@ -11,6 +11,11 @@ public interface Backend extends AutoCloseable {
 
     String name();
 
+    /** The region that its signatures name. */
+    default String region() {
+        return "us-east-1";
+    }
+
     /** What the store can do, as probed; before the first probe, {@link Capabilities#ASSUMED}. */
     Capabilities capabilities();
 

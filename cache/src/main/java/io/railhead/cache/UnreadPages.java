@@ -80,11 +80,11 @@ final class UnreadPages {
     /** Condemns the page; false where it is not here. */
     boolean invalidate(PageKey key) {
         Page page = pages.get(key);
-        boolean taken = page != null && tryTake(key, page);
-        if (taken) {
-            page.condemn();
+        if (page == null || !tryTake(key, page)) {
+            return false;
         }
-        return taken;
+        page.condemn();
+        return true;
     }
 
     /** Takes it out as it is; false where it is not here. */

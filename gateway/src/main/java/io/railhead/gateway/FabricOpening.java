@@ -11,6 +11,7 @@ import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.session.Sessions;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -18,9 +19,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens the fabrics that are configured, and knows how peers reach them. */
 final class FabricOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(FabricOpening.class);
+
     private final GatewayConfig config;
     private final UnaryOperator<Fabric> between;
     private final Fabric loopback;
@@ -50,19 +56,48 @@ final class FabricOpening {
 
     private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
         GatewayConfig.Loopback settings = config.rdma().loopback();
-        requireSocketFolder(settings);
-        return settings.enabled()
-                ? new LoopbackFabric(loopbackConfig(), sessions, requests)
-                : new UnavailableFabric(LoopbackFabric.NAME,
-                        "switched off by rdma.loopback.enabled");
+        if (!settings.enabled()) {
+            return off("switched off by rdma.loopback.enabled");
+        }
+        try {
+            requireSocketFolder(settings);
+            return new LoopbackFabric(loopbackConfig(), sessions, requests);
+        } catch (IllegalArgumentException | UncheckedIOException e) {
+            if (settings.named()) {
+                throw e;
+            }
+            LOG.warn("loopback is off: {}", e.getMessage());
+            return off(String.valueOf(e.getMessage()));
+        }
     }
 
-    /** What a default configuration trips over first. */
-    static void requireSocketFolder(GatewayConfig.Loopback loopback) {
+    private static Fabric off(String reason) {
+        return new UnavailableFabric(LoopbackFabric.NAME, reason);
+    }
+
+    /** Why a fabric that nobody named would be off; null where it would not be. */
+    static @Nullable String reasonAgainst(GatewayConfig.Loopback loopback) {
+        try {
+            requireSocketFolder(loopback);
+            return null;
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
+    }
+
+    /** Throws where a fabric that was named cannot be had. */
+    static void requireNamed(GatewayConfig.Loopback loopback) {
+        if (loopback.enabled() && loopback.named()) {
+            requireSocketFolder(loopback);
+        }
+    }
+
+    private static void requireSocketFolder(GatewayConfig.Loopback loopback) {
         Path folder = loopback.socket().toAbsolutePath().getParent();
-        if (loopback.enabled() && (folder == null || !Files.isWritable(folder))) {
+        if (folder == null || !Files.isWritable(folder)) {
             throw new IllegalArgumentException("rdma.loopback.socket: " + folder
-                    + " is not a folder that can be written to; make it, or set rdma.loopback.enabled: false");
+                    + " is not a folder that can be written to; make it, or name another socket, or"
+                    + " set rdma.loopback.enabled: false");
         }
     }
 

@@ -5,10 +5,8 @@ import static io.railhead.gateway.Started.await;
 import static io.railhead.gateway.Started.bound;
 
 import io.railhead.backend.Backend;
-import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
-import io.railhead.backend.aws.AwsBackend;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ReadAhead;
@@ -44,6 +42,7 @@ import io.railhead.gateway.channel.ChannelRequests;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.control.AdminApi;
@@ -61,6 +60,7 @@ import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
+import io.railhead.gateway.frontdoor.TurnedAway;
 import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.DcTokens;
@@ -77,7 +77,6 @@ import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.status.StatusPage;
 import io.railhead.gateway.status.StatusSources;
-import io.railhead.gateway.status.TimedBackend;
 import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
@@ -85,7 +84,6 @@ import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
-import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
@@ -95,7 +93,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -120,18 +117,21 @@ public final class Gateway implements AutoCloseable, Readiness {
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final int MAX_PENDING_SESSIONS = 256;
 
+    /** As it was at the start; {@link #reload} has what holds now of what can change. */
     private final GatewayConfig config;
     private final Started started = new Started();
     private final Metrics metrics = new Metrics();
     private final Drain drain = new Drain(metrics.inFlight);
     private final ReloadedFiles files = new ReloadedFiles(metrics);
-    private final Map<String, Backend> backends = new LinkedHashMap<>();
     private final List<Executor> eventLoops = new ArrayList<>();
     private final Vertx vertx;
     private final HttpServer health;
     private final AccessLog accessLog;
     private final PageMemory memory;
     private final ObjectCache cache;
+    private final Tracing tracing;
+    private final Routes routes;
+    private final Reload reload;
     private final S3Listener listener;
     private final @Nullable HttpServer admin;
     private volatile boolean serving;
@@ -142,6 +142,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         LongSupplier nanoClock = surroundings.nanoClock();
         try {
             Cleartext.require(config, credentials.principals());
+            tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
             started.push(() -> await(vertx.close()));
             ((VertxInternal) vertx).eventLoopGroup().forEach(eventLoops::add);
@@ -158,11 +159,9 @@ public final class Gateway implements AutoCloseable, Readiness {
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
-            config.backends()
-                    .forEach((name, store) -> backends.put(name,
-                            new TimedBackend(openBackend(store.backend()),
-                                    metrics.backendSeconds.labels(name))));
-            metrics.register(new StateCollector(memory, cache, backends.values()));
+            Stores stores = opened(new Stores(metrics.backendSeconds));
+            routes = openRoutes(stores);
+            metrics.register(new StateCollector(memory, cache, routes::backends));
             metrics.register(new FabricCollector(fabrics.all()));
             metrics.register(new NicCollector(config.rdma()));
             Grants grants = new Grants(nanoClock, cache, metrics);
@@ -174,25 +173,25 @@ public final class Gateway implements AutoCloseable, Readiness {
             Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
                     metrics.refused);
             Connections connections = new Connections(MachineLimits.connections(config),
-                    reason -> metrics.closedConnections.labels(reason).inc());
+                    new TurnedAway(metrics.closedConnections, System::nanoTime));
             metrics.register(new AdmissionCollector(admission, connections::open,
-                    connections.limit(), heap));
+                    connections::limit, heap));
             SessionCallers callers = new SessionCallers();
-            Routes routes = new Routes(config.rules(), backends);
             AccessControl access = new AccessControl(openPolicy(), metrics);
             ReadServices reads = readServices(fabrics, grants, nanoClock);
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, opening, reads, routes,
-                            callers, access, admission, nanoClock),
-                    metrics, connections, config.gateway()).leavingWhile(drain::isOn);
-            if (config.tracing() != null) {
-                listener.traced();
-            }
+                    frontDoor(credentials, sessions, opening, reads, callers, access, admission,
+                            nanoClock),
+                    metrics, connections, config.gateway()).leavingWhile(drain::isOn)
+                    .tracedWhile(tracing::isOn);
+            reload = new Reload(config, new Reload.Parts(stores, routes, requests, admission,
+                    connections, tracing, nanoClock,
+                    fresh -> fresh.forEach(store -> probe(store, credentials.principals()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
-                    ? openAdmin(status(fabrics), adminCalls(credentials, reads, routes, access))
+                    ? openAdmin(status(fabrics), adminCalls(credentials, reads, access))
                     : null;
             // Last of what can fail, and first of what ends: nobody is taken on in between.
             bound("gateway.listen", config.gateway().listen(),
@@ -276,21 +275,21 @@ public final class Gateway implements AutoCloseable, Readiness {
                         settings.scrub().bytes()));
     }
 
-    private AwsBackend openBackend(BackendConfig store) {
-        AwsBackend backend = opened(new AwsBackend(store));
-        backend.eventLoops().forEach(eventLoops::add);
-        return backend;
+    private Routes openRoutes(Stores stores) {
+        Stores.Change first = stores.open(config.backends());
+        first.eventLoops().forEach(eventLoops::add);
+        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()));
+        first.done();
+        return opened;
     }
 
     private Vertx openVertx() {
-        VertxBuilder builder = Vertx.builder()
+        tracing.use(config.tracing());
+        return Vertx.builder()
                 .with(new VertxOptions().setPreferNativeTransport(true)
-                        .setEventLoopPoolSize(config.gateway().eventLoops()));
-        if (config.tracing() != null) {
-            builder.withTracer(opened(Tracing.open(config.tracing(), config.gateway().name(),
-                    metrics.spans)).factory());
-        }
-        return builder.build();
+                        .setEventLoopPoolSize(config.gateway().eventLoops()))
+                .withTracer(tracing.factory())
+                .build();
     }
 
     private static HeapPressure.Actions sheddingOf(ObjectCache cache, Grants grants) {
@@ -315,15 +314,15 @@ public final class Gateway implements AutoCloseable, Readiness {
     }
 
     private StatusPage status(Fabrics fabrics) {
-        return new StatusPage(vertx, new StatusSources(config, this, metrics,
-                memory, cache, backends.values(), fabrics.all()));
+        return new StatusPage(vertx, new StatusSources(() -> reload.config(), this, metrics,
+                memory, cache, routes::backends, fabrics.all()));
     }
 
-    private AdminApi adminCalls(CredentialStore credentials, ReadServices reads, Routes routes,
+    private AdminApi adminCalls(CredentialStore credentials, ReadServices reads,
             AccessControl access) {
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
-                routes, access, backends.keySet(), drain));
+                routes, access, drain));
     }
 
     private HttpServer openAdmin(StatusPage status, AdminApi api) {
@@ -351,7 +350,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     }
 
     private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions,
-            FabricOpening opening, ReadServices reads, Routes routes, SessionCallers callers,
+            FabricOpening opening, ReadServices reads, SessionCallers callers,
             AccessControl access, Admission admission, LongSupplier nanoClock) {
         Endpoints endpoints = opening.endpoints();
         Fabric verbs = opening.verbs();
@@ -366,7 +365,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                         ? Operations.passingThrough(reads, access)
                         : Operations.router(reads, sessions, config.rdma(),
                                 new PairedWindows(verbs), targets, replays, access,
-                                forms(credentials, routes, access)),
+                                forms(credentials, access)),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,
                                 () -> Cleartext.reasonAgainst(config, credentials.principals()))),
@@ -387,13 +386,10 @@ public final class Gateway implements AutoCloseable, Readiness {
         return paths;
     }
 
-    private FormUpload.Site forms(CredentialStore credentials, Routes routes,
-            AccessControl access) {
-        Map<String, String> regions = new HashMap<>();
-        config.backends().forEach((name, store) -> regions.put(name, store.backend().region()));
+    private FormUpload.Site forms(CredentialStore credentials, AccessControl access) {
         return new FormUpload.Site(
                 new PostPolicy(credentials, config.gateway().access().sigV2()), routes,
-                Map.copyOf(regions), access, Clock.systemUTC());
+                access, Clock.systemUTC());
     }
 
     private Map<String, UnsignedPath> unsignedPaths() {
@@ -404,7 +400,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         EventToken token = new EventToken();
         opened(files.openToken(events, token));
         return Map.of("events",
-                new EventEndpoint(token, cache, List.copyOf(backends.keySet()), metrics));
+                new EventEndpoint(token, cache, routes::backendNames, metrics));
     }
 
     private RequestAuthenticator authenticator(CredentialStore credentials) {
@@ -442,26 +438,37 @@ public final class Gateway implements AutoCloseable, Readiness {
      * failed.
      */
     private CompletionStage<?> probeBackends(List<Principal> principals) {
-        List<CompletableFuture<?>> probes = new ArrayList<>();
-        if (principals.isEmpty()) {
+        return CompletableFuture.allOf(routes.backends()
+                .stream()
+                .map(store -> probe(store, principals).toCompletableFuture())
+                .toArray(CompletableFuture[]::new))
+                .orTimeout(LONGEST_PROBE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    private CompletionStage<?> probe(Backend backend, List<Principal> principals) {
+        GatewayConfig.Store store = reload.config().backends().get(backend.name());
+        if (principals.isEmpty() || store == null) {
             return CompletableFuture.completedStage(null);
         }
         Principal first = principals.getFirst();
         Caller caller = first.backendCredential(first.keys().getFirst());
-        config.backends().forEach((name, store) -> {
-            Backend backend = backends.get(name);
-            if (backend != null) {
-                probes.add(backend.probe(store.probeBucket(), caller)
-                        .whenComplete((found, failure) -> LOG
-                                .info("backend {}: {}", name,
-                                        failure == null
-                                                ? found
-                                                : "not probed: " + failure.getMessage()))
-                        .toCompletableFuture());
-            }
-        });
-        return CompletableFuture.allOf(probes.toArray(CompletableFuture[]::new))
-                .orTimeout(LONGEST_PROBE.toSeconds(), TimeUnit.SECONDS);
+        return backend.probe(store.probeBucket(), caller)
+                .whenComplete((found, failure) -> LOG.info("backend {}: {}", backend.name(),
+                        failure == null ? found : "not probed: " + failure.getMessage()));
+    }
+
+    /** Reads the file again when it changes, until this is closed, and when {@code reread} is. */
+    public FileWatch follow(Path file) {
+        return opened(files.openConfig(file, reload));
+    }
+
+    /**
+     * Puts another configuration in force, whole or not at all. Blocks.
+     *
+     * @throws ConfigException where it cannot be, or needs a restart
+     */
+    void reload(GatewayConfig next) throws ConfigException {
+        reload.apply(next);
     }
 
     @Override
@@ -474,7 +481,7 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     @Override
     public List<String> stores() {
-        return serving ? backends.values().stream().map(Gateway::state).toList() : List.of();
+        return serving ? routes.backends().stream().map(Gateway::state).toList() : List.of();
     }
 
     private static String state(Backend store) {

@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.railhead.cache.memory.MemoryBudget;
 import io.railhead.gateway.admission.Limits;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.MachineNeeds;
@@ -10,7 +11,7 @@ import java.lang.management.ManagementFactory;
 final class MachineLimits {
     private static final int LEAST = 64;
     private static final long CONNECTION_BYTES = 32 << 10;
-    /** Of heap and direct memory each, which the JVM bounds alike: heads, pieces of bodies. */
+    /** Of heap and direct memory each, which the JVM bounds alike unless it is told: heads, pieces of bodies. */
     private static final long REQUEST_BYTES = 512 << 10;
     /** Readers of the same pages share them, so the cache's memory alone says too little. */
     private static final int READERS_OF_A_PAGE = 8;
@@ -21,7 +22,8 @@ final class MachineLimits {
         GatewayConfig.Admission asked = config.gateway().admission();
         long window = config.cache().window().bytes();
         int requests = asked.requests() == 0
-                ? within(Runtime.getRuntime().maxMemory() / REQUEST_BYTES)
+                ? within(Math.min(Runtime.getRuntime().maxMemory(),
+                        MemoryBudget.maxDirectBytes()) / REQUEST_BYTES)
                 : asked.requests();
         long bytes = asked.bytes().bytes() == 0
                 ? READERS_OF_A_PAGE * config.cache().memory().bytes()

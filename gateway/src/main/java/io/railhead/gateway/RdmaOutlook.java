@@ -15,14 +15,20 @@ record RdmaOutlook(GatewayConfig.Rdma rdma) {
 
     List<String> lines(List<RdmaDevice> devices) {
         List<String> lines = new ArrayList<>();
-        lines.add("rdma over loopback: " + (rdma.loopback().enabled()
-                ? rdma.loopback().socket()
-                : "switched off by rdma.loopback.enabled"));
+        lines.add("rdma over loopback: " + loopback());
         lines.addAll(verbs(devices));
         if (rdma.dc().enabled()) {
             lines.add(dc(rdma.dc()));
         }
         return lines;
+    }
+
+    private String loopback() {
+        if (!rdma.loopback().enabled()) {
+            return "switched off by rdma.loopback.enabled";
+        }
+        String reason = FabricOpening.reasonAgainst(rdma.loopback());
+        return reason == null ? rdma.loopback().socket().toString() : "off: " + reason;
     }
 
     private List<String> verbs(List<RdmaDevice> devices) {

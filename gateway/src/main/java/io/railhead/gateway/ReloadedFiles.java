@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.events.EventToken;
@@ -8,17 +9,18 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.TlsFiles;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ServerSSLOptions;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The front door's files that are read again when they change, and what is counted of that. */
+/** Files that are read again when they change, and what is counted of that. */
 final class ReloadedFiles {
     private final Metrics metrics;
 
     ReloadedFiles(Metrics metrics) {
         this.metrics = metrics;
         // An alert needs a 0 before the first 1.
-        for (String setting : List.of("credentials", "policy", "tls", "events")) {
+        for (String setting : List.of("credentials", "policy", "tls", "events", "config")) {
             metrics.fileReloads.labels(setting, "refused");
             metrics.fileRefused.labels(setting);
         }
@@ -59,6 +61,16 @@ final class ReloadedFiles {
     FileWatch openToken(GatewayConfig.Events events, EventToken token) {
         return FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
                 token::replace, usable -> count("events", usable));
+    }
+
+    /** What is in force is the file's content of a moment ago: a change since then is used, too. */
+    FileWatch openConfig(Path file, Reload reload) {
+        FileWatch watch = new FileWatch("configuration", List.of(file),
+                contents -> reload.apply(ConfigLoader.parse(file, contents.getFirst())));
+        watch.tell(usable -> count("config", usable));
+        watch.loadOrWarn();
+        watch.watch();
+        return watch;
     }
 
     void count(String setting, boolean usable) {

@@ -1,6 +1,6 @@
 package io.railhead.gateway;
 
-import io.railhead.backend.aws.PrivateAuthority;
+import io.railhead.cache.memory.MemoryBudget;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.auth.Principal;
@@ -8,11 +8,14 @@ import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.DcConfig;
+import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.ApplicationLog;
+import io.railhead.os.Hangup;
+import io.railhead.os.HostLimits;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -21,6 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,18 +47,24 @@ public final class Serve {
     public int check(Path config) {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
+            MemoryBudget budget = MemoryBudget.of(Gateway.memoryConfig(checked));
+            String excess = budget.excess(HostLimits.read());
+            if (excess != null) {
+                throw new IllegalArgumentException(excess);
+            }
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
-            FabricOpening.requireSocketFolder(checked.rdma().loopback());
+            FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 Cleartext.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());
-                requireAuthorities(checked);
+                Stores.requireAuthorities(checked.backends());
                 warnings(checked, credentials)
                         .forEach(warning -> out.println("warning: " + warning));
                 out.println(config + " is good: " + checked.backends().size() + " backend(s), "
                         + credentials.principals().size() + " principal(s)");
+                out.println("memory: " + budget);
                 new RdmaOutlook(checked.rdma()).lines(RdmaDevices.read()).forEach(out::println);
             }
             return 0;
@@ -64,24 +74,20 @@ public final class Serve {
         }
     }
 
+    /** A start goes on: what may be used in the worst case need not come to be used. */
+    private static void tellBudget(MemoryBudget budget) {
+        String excess = budget.excess(HostLimits.read());
+        if (excess == null) {
+            LOG.info("memory at most: {}", budget);
+        } else {
+            LOG.warn("{}; the kernel may kill it", excess);
+        }
+    }
+
     private static void requireDcKey(DcConfig dc, List<Principal> principals) {
         if (dc.enabled()) {
             DcKeyFile.require(dc, DcKeyFile.read(dc), principals);
         }
-    }
-
-    private static void requireAuthorities(GatewayConfig config) {
-        config.backends().forEach((name, store) -> {
-            Path ca = store.backend().ca();
-            try {
-                if (ca != null) {
-                    PrivateAuthority.read(ca);
-                }
-            } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException(
-                        "backends." + name + "." + e.getMessage(), e);
-            }
-        });
     }
 
     private static List<String> warnings(GatewayConfig config, CredentialStore credentials)
@@ -107,21 +113,30 @@ public final class Serve {
     }
 
     /**
-     * Serves until SIGTERM or SIGINT, then drains. Returns only if it could not start: a stop ends
+     * Serves until SIGTERM or SIGINT, then drains; reads its files again on SIGHUP. Returns only if it could not start: a stop ends
      * the process with status 0, or 1 if something could not be stopped.
      */
     public int run(Path config) {
         // Read when the JDK's TLS is loaded: a handshake costs the server more than who asks for
         // it.
         System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
+        // From the first moment: whoever sends it early means no harm.
+        AtomicReference<Runnable> onHangup = new AtomicReference<>(() -> {});
+        Hangup.handle(() -> Thread.ofVirtual().name("hangup").start(onHangup.get()));
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
             ApplicationLog.configure(loaded.log());
-            requireAuthorities(loaded);
+            tellBudget(MemoryBudget.of(Gateway.memoryConfig(loaded)));
             CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
             Gateway gateway = Gateway.start(loaded, credentials);
             credentials.watch();
+            FileWatch file = gateway.follow(config);
+            onHangup.set(() -> {
+                LOG.info("SIGHUP: reading {} again", config);
+                credentials.reload();
+                file.reread();
+            });
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
             out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":"

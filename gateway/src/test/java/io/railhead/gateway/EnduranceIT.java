@@ -36,6 +36,11 @@ class EnduranceIT {
     }
 
     @Test
+    void rulesAndStoresThatChangeFailNobody() throws Exception {
+        operators.changeRules();
+    }
+
+    @Test
     void filesThatChangeFailNobody() throws Exception {
         operators.changeFiles();
     }

@@ -134,6 +134,15 @@ final class GatewayProcess implements AutoCloseable {
         process.destroy();
     }
 
+    void hangUp() throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start()
+                .waitFor()).isZero();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
     void awaitEnd() throws InterruptedException {
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
         assertThat(process.exitValue()).isZero();

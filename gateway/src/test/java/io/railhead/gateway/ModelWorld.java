@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.trust.Content;
 import io.railhead.gateway.trust.Deadline;
 import io.railhead.gateway.trust.FabricFault;
@@ -49,6 +50,8 @@ final class ModelWorld implements AutoCloseable {
     /** Invariant I3. */
     private static final Duration BACK_TO_NORMAL = Duration.ofSeconds(10);
     private static final String LOOPBACK = "{fabric=\"loopback\",}";
+    /** One step in so many has another configuration come while it runs. */
+    private static final int RECONFIGURED = 4;
     private static final String MOVED = "Moved";
     /** None of the history's. */
     private static final String ALWAYS = "/strong/always";
@@ -68,6 +71,7 @@ final class ModelWorld implements AutoCloseable {
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .build();
+    private final String yaml;
     private final TestGateway gateway;
     private final List<TestClient> clients;
     private final History history;
@@ -79,7 +83,7 @@ final class ModelWorld implements AutoCloseable {
     ModelWorld(long seed, Fills fills) {
         this.seed = seed;
         this.history = new History(seed, OPERATIONS_PER_STEP, fills);
-        this.gateway = new TestGateway("  sole: true\n", """
+        this.yaml = """
                   decide_timeout: 500ms
                   fence_timeout: 1s
                   channel: {request_timeout: 1s}
@@ -114,7 +118,8 @@ final class ModelWorld implements AutoCloseable {
                     cache: reads+writes
                 """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10,
                 proxy.endpoint())
-                .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED)), """
+                .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED));
+        this.gateway = new TestGateway("  sole: true\n", yaml, """
                         principals:
                           - name: trainer
                             keys: [{access_key: AK, secret_key: SK}]
@@ -159,6 +164,25 @@ final class ModelWorld implements AutoCloseable {
         return (long) gateway.metric("railhead_fill_checksums_total{result=\"mismatch\",}");
     }
 
+    /** Configurations that promise as much or more, one after the other. */
+    private @Nullable String reconfigure(int which) {
+        String changed = switch (which % 6) {
+            case 0 -> yaml.replace("bounded: 30s", "bounded: 5s");
+            case 1 -> yaml.replace("freshness: immutable", "freshness: strong");
+            case 2 -> yaml.replace("freshness: {exclusive: 1h}", "freshness: strong");
+            case 3 -> yaml.replace("shared: true", "shared: false");
+            case 4 -> yaml.replace("max_attempts: 2", "max_attempts: 3");
+            default -> yaml.replace("cache: reads+writes", "cache: off");
+        };
+        try {
+            gateway.reconfigure(changed);
+            gateway.reconfigure(which % 2 == 0 ? yaml : changed);
+            return null;
+        } catch (ConfigException e) {
+            return e.getMessage();
+        }
+    }
+
     void run(long operations) {
         for (long done = 0; done < operations; done += OPERATIONS_PER_STEP) {
             Step step = history.next();
@@ -194,6 +218,10 @@ final class ModelWorld implements AutoCloseable {
         List<Future<@Nullable String>> running = new ArrayList<>();
         for (Operation operation : step.operations()) {
             running.add(threads.submit(() -> run(operation, step.excuses(operation.kind()))));
+        }
+        if (step.number() % RECONFIGURED == 0) {
+            int which = (int) (step.number() / RECONFIGURED);
+            running.add(threads.submit(() -> reconfigure(which)));
         }
         for (Future<@Nullable String> each : running) {
             assertThat(await(each)).isNull();

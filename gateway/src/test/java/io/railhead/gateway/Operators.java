@@ -152,6 +152,49 @@ final class Operators implements AutoCloseable {
         }
     }
 
+    /** Rules, limits, levels and stores, good and bad, by the file alone and on SIGHUP. */
+    void changeRules() throws Exception {
+        Path config = config("one", GatewayProcess.freePort(), "");
+        String first = Files.readString(config);
+        try (GatewayProcess running = GatewayProcess.start(config);
+                SteadyLoad load = new SteadyLoad(store,
+                        new TestClient(running.endpoint(), "AK", "SK"), SEED,
+                        ATTEMPTS_OF_SDKS)) {
+            load.awaitMore(SOME);
+            replace(config, first.replace("freshness: immutable", "freshness: imutable"));
+            awaitReload(running, "config", "refused");
+            assertThat(running.metric("railhead_file_refused{setting=\"config\",}")).isOne();
+            assertThat(running.log()).contains("'imutable' is not one of strong, immutable");
+            replace(config, first.replace("64MiB", "128MiB"));
+            TestGateway.await(() -> reloads(running, "refused") > 1);
+            assertThat(running.log()).contains("cache.memory needs a restart");
+            load.awaitMore(SOME);
+            for (String changed : List.of(
+                    first.replace("freshness: immutable", "freshness: {bounded: 1s}"),
+                    first.replace("freshness: immutable", "cache: off"),
+                    first + "log: {level: debug}\n",
+                    first.replace("endpoints: [",
+                            "endpoints: [\"http://localhost:" + store.endpoint().getPort()
+                                    + "\", "),
+                    first)) {
+                double before = reloads(running, "used");
+                replace(config, changed);
+                running.hangUp();
+                TestGateway.await(() -> reloads(running, "used") > before);
+                load.awaitMore(SOME);
+            }
+            assertThat(running.metric("railhead_file_refused{setting=\"config\",}")).isZero();
+            assertThat(running.isAlive()).isTrue();
+            assertThat(load.failures()).isEmpty();
+            say("rules", load);
+        }
+    }
+
+    private static double reloads(GatewayProcess running, String outcome) {
+        return running.metric("railhead_file_reloads_total{setting=\"config\",outcome=\"" + outcome
+                + "\",}");
+    }
+
     private static TestClient client(GatewayProcess running, String accessKey, SSLContext tls) {
         return new TestClient(URI.create("https://127.0.0.1:" + running.port()),
                 accessKey, "SK", tls);

@@ -26,6 +26,7 @@ import java.util.function.LongSupplier;
 /** A gateway on ports of its own, from a configuration written as a user would write it. */
 final class TestGateway implements AutoCloseable {
     private final Path directory;
+    private final String settings;
     private final CredentialStore credentials;
     private final Gateway gateway;
     private final HttpClient http = HttpClient.newBuilder()
@@ -50,18 +51,32 @@ final class TestGateway implements AutoCloseable {
     }
 
     TestGateway(String settings, String yaml, String principals, Surroundings surroundings) {
+        this.settings = settings;
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
-            Path config = Files.writeString(directory.resolve("railhead.yaml"),
-                    DEFAULTS.replace("  SETTINGS\n", settings)
-                            .replace("SOCKET", socket().toString()) + yaml);
+            Path config = write(yaml);
             credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
             gateway = Gateway.start(ConfigLoader.load(config), credentials, surroundings);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    private Path write(String yaml) throws IOException {
+        return Files.writeString(directory.resolve("railhead.yaml"),
+                DEFAULTS.replace("  SETTINGS\n", settings)
+                        .replace("SOCKET", socket().toString()) + yaml);
+    }
+
+    /** Another configuration, as the constructor takes it, is put in force. */
+    void reconfigure(String yaml) throws ConfigException {
+        try {
+            gateway.reload(ConfigLoader.load(write(yaml)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

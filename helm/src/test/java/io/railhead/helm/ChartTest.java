@@ -205,6 +205,44 @@ class ChartTest {
         assertThat(after).isEqualTo(before).isNotEqualTo(other);
     }
 
+    /** What the gateway reads again reaches it by the volume; what it does not restarts the pod. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            backends: {s: {endpoints: ["http://t"]}}                  | false
+            rules: [{freshness: immutable}]                           | false
+            gateway: {admission: {requests: 7}}                       | false
+            tracing: {endpoint: "http://c:4318"}                      | false
+            log: {level: debug}                                       | false
+            log: {format: text}                                       | true
+            gateway: {idle_timeout: 7s}                               | true
+            cache: {metadata_entries: 7}                              | true
+            rdma: {token_age: 7s}                                     | true
+            """)
+    void onlyAKeyThatNeedsARestartRestartsThePod(String config, boolean restarts)
+            throws IOException {
+        String plain = "{backends: {s: {endpoints: [\"http://s\"]}}}";
+        var changed = (ObjectNode) Chart.YAML.readTree(plain);
+        Chart.YAML.readTree(config)
+                .properties()
+                .forEach(each -> changed.set(each.getKey(), each.getValue()));
+        String before = annotations(with("laptop", "config: " + plain));
+        String after = annotations(with("laptop", "config: " + changed));
+        assertThat(!after.equals(before)).isEqualTo(restarts);
+    }
+
+    @Test
+    void theJvmsOptionsAreNamedOnceAndNeverLoseTheHeap() throws IOException {
+        JsonNode env = with("laptop", """
+                env:
+                  - {name: TZ, value: UTC}
+                  - {name: JDK_JAVA_OPTIONS, value: -Dhere=true}
+                memoryMiB: {cache: 128, heap: 300, other: 500}
+                """).document("StatefulSet").at("/spec/template/spec/containers/0/env");
+        assertThat(env.toString()).isEqualTo("[{\"name\":\"JDK_JAVA_OPTIONS\",\"value\":"
+                + "\"-Dhere=true -Xmx300m -XX:MaxDirectMemorySize=244m\"},"
+                + "{\"name\":\"TZ\",\"value\":\"UTC\"}]");
+    }
+
     private static String annotations(Chart chart) {
         return chart.document("StatefulSet").at("/spec/template/metadata/annotations").toString();
     }
@@ -247,6 +285,15 @@ class ChartTest {
             rack-roce    | memoryMiB: {cache: 1536, heap: 512, other: 512}              | memoryMiB.cache: 1536 is no multiple
             laptop       | config: {cache: {huge_pages: 2MiB}, backends: {s: {endpoints: ["http://s"]}}} | huge_pages
             multi-tenant | tls: {clientCaSecret: ca}                                    | tls.clientCaSecret
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{freshness: 30s}]} | is not strong, immutable, {bounded: 30s}
+            laptop       | env: [{name: JDK_JAVA_OPTIONS, value: "-Xmx9g"}]             | must not size memory
+            laptop       | env: [{name: JDK_JAVA_OPTIONS, valueFrom: {}}]               | env[0]: JDK_JAVA_OPTIONS needs a value
+            laptop       | memoryMiB: {cache: 128, heap: 256, other: 256}               | other
+            laptop       | config: {backends: {s: {endpoints: ["http://s"], answer_timeout: 30}}} | answer_timeout
+            laptop       | config: {backends: {s: {endpoints: ["http://s"], answer_timeout: 0s}}} | answer_timeout
+            laptop       | config: {gateway: {idle_timeout: 60}, backends: {s: {endpoints: ["http://s"]}}} | idle_timeout
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{authorization: {remember: 60}}]} | remember
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{backend: t}]} | config.rules[0].backend: there is no 't'
             pass-through | credentials: {existingSecret: s}                             | credentials: must be empty
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
             """)

@@ -30,6 +30,13 @@ final class ControlGroup {
                 new Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
     }
 
+    /** The tightest of the groups' limits, whatever is used of it. */
+    static long limitBytes(List<String> membership, Path mount) {
+        return remaining(membership, mount, "memory",
+                new Files("memory.max", NOTHING, NOTHING),
+                new Files("memory.limit_in_bytes", NOTHING, NOTHING));
+    }
+
     /** The same of huge pages, which count towards limits of their own. */
     static long remainingHugeBytes(List<String> membership, Path mount, HugePageSize size) {
         String prefix = "hugetlb." + size.groupName();
@@ -39,6 +46,7 @@ final class ControlGroup {
     }
 
     /**
+     * @param usage empty: nothing of the limit counts as used
      * @param droppable the field of memory.stat that does not count as used
      */
     private record Files(String limit, String usage, String droppable) {}
@@ -70,7 +78,7 @@ final class ControlGroup {
             if (limit < Long.MAX_VALUE) {
                 long dropped = ProcFields.read(group.resolve("memory.stat"))
                         .number(files.droppable, 0);
-                long used = number(group.resolve(files.usage));
+                long used = files.usage.isEmpty() ? 0 : number(group.resolve(files.usage));
                 remaining = Math.min(remaining,
                         Math.max(0, limit - Math.max(0, used - dropped)));
             }

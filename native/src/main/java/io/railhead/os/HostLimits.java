@@ -8,10 +8,17 @@ import java.util.List;
  *
  * @param availableBytes memory the kernel says can be had now without swapping, or the control
  *            group's remaining limit if that is less; without {@link HugePages}
+ * @param limitBytes the tightest memory limit of the process's control groups, past which the kernel
+ *            kills it; {@link Long#MAX_VALUE} where there is none
  * @param memlockBytes what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
  */
-public record HostLimits(long availableBytes, long memlockBytes) {
+public record HostLimits(long availableBytes, long limitBytes, long memlockBytes) {
     private static final int CAP_IPC_LOCK = 14;
+
+    /** Without a control group that limits it. */
+    public HostLimits(long availableBytes, long memlockBytes) {
+        this(availableBytes, Long.MAX_VALUE, memlockBytes);
+    }
 
     public static HostLimits read() {
         return read(Path.of("/"), Libc.memlockLimit());
@@ -25,9 +32,12 @@ public record HostLimits(long availableBytes, long memlockBytes) {
     public static HostLimits read(Path root, long memlockLimit) {
         Path proc = root.resolve("proc");
         List<String> membership = ProcFields.lines(proc.resolve("self/cgroup"));
-        long group = ControlGroup.remainingBytes(membership, root.resolve("sys/fs/cgroup"));
-        return of(ProcFields.read(proc.resolve("meminfo")), group,
+        Path groups = root.resolve("sys/fs/cgroup");
+        HostLimits limits = of(ProcFields.read(proc.resolve("meminfo")),
+                ControlGroup.remainingBytes(membership, groups),
                 ProcFields.read(proc.resolve("self/status")), memlockLimit);
+        return new HostLimits(limits.availableBytes, ControlGroup.limitBytes(membership, groups),
+                limits.memlockBytes);
     }
 
     static HostLimits of(ProcFields meminfo, long groupBytes, ProcFields status, long rlimit) {

@@ -47,6 +47,9 @@ final class HostLimitsTest {
         Files.writeString(parent.resolve("memory.stat"), "anon 600\ninactive_file 100\n");
         Files.writeString(child.resolve("memory.max"), "max\n");
         assertThat(ControlGroup.remainingBytes(List.of("0::/pod/container"), mount)).isEqualTo(400);
+        assertThat(ControlGroup.limitBytes(List.of("0::/pod/container"), mount))
+                .isGreaterThan(400)
+                .isLessThan(Long.MAX_VALUE);
         assertThat(ControlGroup.remainingBytes(List.of("0::/"), mount)).isEqualTo(Long.MAX_VALUE);
     }
 

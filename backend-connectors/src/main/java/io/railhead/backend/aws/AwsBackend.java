@@ -66,6 +66,11 @@ public final class AwsBackend implements Backend {
     }
 
     @Override
+    public String region() {
+        return config.region();
+    }
+
+    @Override
     public Capabilities capabilities() {
         return capabilities;
     }
@@ -173,6 +178,11 @@ public final class AwsBackend implements Backend {
     @Override
     public BackendStats stats() {
         return counters.snapshot(endpoints.healthy(), endpoints.size(), gate.state());
+    }
+
+    /** Whether no request, and no body of an answer, is under way. */
+    public boolean isIdle() {
+        return transport.isIdle();
     }
 
     /** Where answers come, and stages complete. */

@@ -174,6 +174,10 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         if (!over.compareAndSet(false, true)) {
             return false;
         }
+        synchronized (this) {
+            // The client's pool leads here for as long as the connection is idle.
+            downstream = null;
+        }
         ScheduledFuture<?> watching = watchdog;
         if (watching != null) {
             watching.cancel(false);

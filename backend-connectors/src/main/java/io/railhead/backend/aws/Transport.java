@@ -94,6 +94,10 @@ final class Transport implements AutoCloseable {
         running.remove(work);
     }
 
+    boolean isIdle() {
+        return running.isEmpty();
+    }
+
     CompletableFuture<Void> execute(Wire.Message message, Exchange exchange) {
         if (closed) {
             throw closedException();

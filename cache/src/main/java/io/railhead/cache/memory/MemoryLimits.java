@@ -3,7 +3,6 @@ package io.railhead.cache.memory;
 import io.railhead.os.HostLimits;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.HugePages;
-import java.util.Locale;
 
 /** Refuses, in one line that says what to set, more memory than this machine can give. */
 final class MemoryLimits {
@@ -19,14 +18,14 @@ final class MemoryLimits {
             return;
         }
         if (config.memoryBytes() > limits.availableBytes()) {
-            throw new IllegalArgumentException("cache.memory: " + size(config.memoryBytes())
-                    + " is more than the " + size(limits.availableBytes())
-                    + " this machine has free: set cache.memory to at most "
-                    + whole(limits.availableBytes()));
+            throw new IllegalArgumentException("cache.memory: " + MemoryBudget.size(config.memoryBytes())
+                    + " is more than the " + MemoryBudget.size(limits.availableBytes())
+                    + " this machine has free: "
+                    + MemoryBudget.of(config).mend(limits.availableBytes()));
         }
         if (config.lock() && config.memoryBytes() > limits.memlockBytes()) {
-            throw new IllegalArgumentException("cache.memory: " + size(config.memoryBytes())
-                    + " is more than the " + size(limits.memlockBytes())
+            throw new IllegalArgumentException("cache.memory: " + MemoryBudget.size(config.memoryBytes())
+                    + " is more than the " + MemoryBudget.size(limits.memlockBytes())
                     + " this process may lock: set LimitMEMLOCK (systemd) or ulimit -l to at least "
                     + config.memoryBytes() / 1024 + " KiB, or set cache.memory to at most "
                     + whole(limits.memlockBytes()));
@@ -35,7 +34,7 @@ final class MemoryLimits {
 
     static void requireHugePages(long memoryBytes, HugePages pages) {
         long needed = memoryBytes / pages.size().bytes();
-        String what = "cache.huge_pages: cache.memory of " + size(memoryBytes) + " takes " + needed
+        String what = "cache.huge_pages: cache.memory of " + MemoryBudget.size(memoryBytes) + " takes " + needed
                 + " huge pages of " + pages.size();
         if (memoryBytes > pages.groupBytes()) {
             throw new IllegalArgumentException(what + ", this container may have "
@@ -67,13 +66,6 @@ final class MemoryLimits {
         };
     }
 
-    private static String size(long bytes) {
-        if (bytes >= GIB) {
-            return trimmed(bytes / GIB) + "GiB";
-        }
-        return bytes >= MIB ? trimmed(bytes / MIB) + "MiB" : bytes / 1024 + "KiB";
-    }
-
     /** Rounded down, and a little below what is free now: it is not free for long. */
     private static String whole(long bytes) {
         long advised = bytes / 20 * 19;
@@ -81,10 +73,5 @@ final class MemoryLimits {
             return (long) (advised / GIB) + "GiB";
         }
         return advised >= MIB ? (long) (advised / MIB) + "MiB" : advised / 1024 + "KiB";
-    }
-
-    private static String trimmed(double number) {
-        String text = String.format(Locale.ROOT, "%.1f", number);
-        return text.endsWith(".0") ? text.substring(0, text.length() - 2) : text;
     }
 }

@@ -4,7 +4,10 @@ import static io.railhead.cli.doctor.Finding.fail;
 import static io.railhead.cli.doctor.Finding.ok;
 import static io.railhead.cli.doctor.Finding.warn;
 
+import io.railhead.cache.memory.MemoryBudget;
+import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.gateway.config.Adapters;
+import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.MachineNeeds;
 import io.railhead.os.HostLimits;
 import io.railhead.os.HugePageSize;
@@ -26,25 +29,43 @@ final class MemoryCheck implements Check {
         long cache = needs.cache().memory().bytes();
         HugePageSize reserved = needs.cache().hugePages();
         if (reserved == null) {
-            findings.add(room(host, cache, limits.availableBytes()));
+            findings.add(room(host, budget(needs), limits));
             findings.add(hugePages(host, cache));
         } else {
             findings.add(reserved(cache, HugePages.read(host.root(), reserved)));
+            findings.add(room(host, budget(needs), limits));
         }
         findings.add(memlock(host, needs, limits.memlockBytes()));
         findings.add(sharedHugePages(host));
         return findings;
     }
 
-    private static Finding room(Host host, long cache, long available) {
-        String found = Sizes.of(available) + " can be had, the cache takes " + Sizes.of(cache);
-        String why = "the cache is taken whole at start";
-        if (available >= cache) {
+    /** With the heap that a gateway is given which is started as this command was. */
+    private static MemoryBudget budget(MachineNeeds needs) {
+        Cache cache = needs.cache();
+        return MemoryBudget.of(new MemoryConfig(cache.memory().bytes(),
+                (int) cache.page().bytes(), cache.reserve().value() / 100.0, cache.lock(),
+                cache.hugePages()));
+    }
+
+    private static Finding room(Host host, MemoryBudget budget, HostLimits limits) {
+        String found = Sizes.of(limits.availableBytes()) + " can be had, the cache takes "
+                + Sizes.of(budget.cacheBytes()) + ", and all of it at most: " + budget;
+        String why = "the cache is taken whole at start; heap and direct memory grow up to their"
+                + " maxima, and past a container's limit the kernel kills the process";
+        String excess = budget.excess(limits);
+        if (excess != null) {
+            return fail(ROOM, found, why, excess);
+        }
+        if (limits.availableBytes() >= budget.sumBytes()) {
             return ok(ROOM, found, why);
         }
-        return fail(ROOM, found, why, host.container().isPresent()
-                ? "raise the container's memory limit, or set cache.memory lower"
-                : "set cache.memory lower");
+        return limits.availableBytes() >= budget.cacheBytes()
+                ? warn(ROOM, found, why, "set cache.memory lower, or -Xmx and"
+                        + " -XX:MaxDirectMemorySize in JDK_JAVA_OPTIONS")
+                : fail(ROOM, found, why, host.container().isPresent()
+                        ? "raise the container's memory limit, or set cache.memory lower"
+                        : "set cache.memory lower");
     }
 
     /** The cache is made of these alone: what else is free does not matter to it. */

@@ -12,20 +12,20 @@ import io.railhead.cache.Verification;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.PageMemory;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /** What memory, cache and backends count themselves, read when asked. */
 public final class StateCollector extends Collector {
     private final PageMemory memory;
     private final ObjectCache cache;
-    private final Collection<Backend> backends;
+    private final Supplier<List<Backend>> backends;
 
-    public StateCollector(PageMemory memory, ObjectCache cache, Collection<Backend> backends) {
+    public StateCollector(PageMemory memory, ObjectCache cache, Supplier<List<Backend>> backends) {
         this.memory = memory;
         this.cache = cache;
-        this.backends = List.copyOf(backends);
+        this.backends = backends;
     }
 
     @Override
@@ -147,7 +147,7 @@ public final class StateCollector extends Collector {
         GaugeMetricFamily fetches = new GaugeMetricFamily("railhead_backend_fetches",
                 "Fetches under way to a store, and those that wait for their turn.",
                 List.of("backend", "state"));
-        for (Backend each : backends) {
+        for (Backend each : backends.get()) {
             BackendStats stats = each.stats();
             requests.addMetric(List.of(each.name(), "ranged_get"), (double) stats.rangedGets());
             requests.addMetric(List.of(each.name(), "head"), (double) stats.heads());

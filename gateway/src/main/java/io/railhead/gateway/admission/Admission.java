@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class Admission {
     private static final String NO_TENANT = "default";
 
-    private final Limits limits;
+    private volatile Limits limits;
     private final BooleanSupplier shedding;
     private final Counter refused;
     private final Use all = new Use();
@@ -130,10 +130,11 @@ public final class Admission {
         if (shedding.getAsBoolean()) {
             return "heap";
         }
-        if (isPast(limits.requests(), all.requests(), share.use().requests(), 1)) {
+        Limits now = limits;
+        if (isPast(now.requests(), all.requests(), share.use().requests(), 1)) {
             return "requests";
         }
-        return isPast(limits.bytes(), all.bytes(), share.use().bytes(), limits.windowBytes())
+        return isPast(now.bytes(), all.bytes(), share.use().bytes(), now.windowBytes())
                 ? "bytes"
                 : null;
     }
@@ -163,6 +164,11 @@ public final class Admission {
 
     public Limits limits() {
         return limits;
+    }
+
+    /** Other limits from now on; who was taken on stays. */
+    public void limit(Limits others) {
+        limits = others;
     }
 
     public int requests() {

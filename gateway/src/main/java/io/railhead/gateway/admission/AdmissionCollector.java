@@ -9,10 +9,11 @@ import java.util.function.IntSupplier;
 public final class AdmissionCollector extends Collector {
     private final Admission admission;
     private final IntSupplier connections;
-    private final int mostConnections;
+    private final IntSupplier mostConnections;
     private final HeapPressure heap;
 
-    public AdmissionCollector(Admission admission, IntSupplier connections, int mostConnections,
+    public AdmissionCollector(Admission admission, IntSupplier connections,
+            IntSupplier mostConnections,
             HeapPressure heap) {
         this.admission = admission;
         this.connections = connections;
@@ -33,7 +34,7 @@ public final class AdmissionCollector extends Collector {
                 List.of("what"));
         limit.addMetric(List.of("requests"), admission.limits().requests());
         limit.addMetric(List.of("bytes"), (double) admission.limits().bytes());
-        limit.addMetric(List.of("connections"), mostConnections);
+        limit.addMetric(List.of("connections"), mostConnections.getAsInt());
         return List.of(inUse, limit, new GaugeMetricFamily("railhead_admission_tenants",
                 "Tenants with requests in flight.", admission.active()),
                 new GaugeMetricFamily("railhead_heap_pressure",

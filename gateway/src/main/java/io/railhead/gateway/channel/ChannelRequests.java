@@ -39,6 +39,11 @@ public final class ChannelRequests implements RequestHandler {
         opened = services;
     }
 
+    /** What a name led to holds no longer: backends and rules are others. Any thread. */
+    public void rerouted() {
+        peers.values().forEach(PeerRequests::forgetNames);
+    }
+
     @Override
     public void handle(RequestView request, RequestChannel channel) {
         ChannelServices with = opened;

@@ -91,7 +91,7 @@ final class Hits {
         boolean servable = held != null
                 && held.version().sizeBytes() <= known.rule().maxObject().bytes()
                 && grants.isGranted(known.grant(), known.rule())
-                && FreshnessCheck.isFresh(known.rule().freshness(), held,
+                && FreshnessCheck.isFresh(known.rule(), held,
                         nanoClock.getAsLong(), cache.isSettled(held));
         return servable ? held : null;
     }

@@ -34,8 +34,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one channel's peer asks for: hits at once, the rest on one event loop.
  *
- * <p> Its calls come on the channel's own thread, which alone touches the remembered names; the
- * table of outstanding requests is also changed by the event loop.
+ * <p> Its calls come on the channel's own thread, which alone touches the remembered names, but that
+ * anybody may have all of them forgotten; the table of outstanding requests is also changed by the
+ * event loop.
  */
 final class PeerRequests {
     private static final int REMEMBERED = 512;
@@ -45,7 +46,7 @@ final class PeerRequests {
     private final Context context;
     private final ChannelCounts counts;
     private final Hits hits;
-    private final @Nullable KnownName[] names = new @Nullable KnownName[REMEMBERED];
+    private volatile @Nullable KnownName[] names = new @Nullable KnownName[REMEMBERED];
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
     private final Asker asker;
     private final ChannelLog log;
@@ -67,6 +68,11 @@ final class PeerRequests {
         this.hits = new Hits(services.reads().cache(), services.reads().grants(),
                 services.reads().nanoClock(), services.windowBytes(), counts,
                 log);
+    }
+
+    /** Names lead elsewhere from now on. Any thread. */
+    void forgetNames() {
+        names = new @Nullable KnownName[REMEMBERED];
     }
 
     int outstanding() {
@@ -151,7 +157,9 @@ final class PeerRequests {
     /** Null for a bucket that cannot be. */
     private @Nullable KnownName know(RequestView request) {
         int at = request.nameHash() & (REMEMBERED - 1);
-        KnownName known = names[at];
+        // Once: where others take its place meanwhile, what is found is not kept among them.
+        @Nullable KnownName[] remembered = names;
+        KnownName known = remembered[at];
         if (known != null && request.nameEquals(known.name())) {
             return known;
         }
@@ -159,7 +167,7 @@ final class PeerRequests {
             return null;
         }
         KnownName met = new KnownName(request.name(), caller, asker, services.routes());
-        names[at] = met;
+        remembered[at] = met;
         return met;
     }
 

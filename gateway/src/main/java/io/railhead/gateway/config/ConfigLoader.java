@@ -68,11 +68,21 @@ public final class ConfigLoader {
         return load(file, (path, kind, otherwise) -> {});
     }
 
+    /** The file's content, when it has been read already; the path is for messages and folders. */
+    public static GatewayConfig parse(Path file, byte[] content) throws ConfigException {
+        Settings settings = new Settings((path, kind, otherwise) -> {});
+        return new ConfigLoader(folder(file))
+                .load(YamlFile.parse(file, content).heardBy(settings), settings);
+    }
+
+    private static Path folder(Path file) {
+        return requireNonNullElse(file.toAbsolutePath().getParent(), file);
+    }
+
     /** @param listener hears of the keys that a file like this one may have */
     static GatewayConfig load(Path file, Section.Listener listener) throws ConfigException {
-        Path folder = requireNonNullElse(file.toAbsolutePath().getParent(), file);
         Settings settings = new Settings(listener);
-        return new ConfigLoader(folder).load(YamlFile.read(file).heardBy(settings), settings);
+        return new ConfigLoader(folder(file)).load(YamlFile.read(file).heardBy(settings), settings);
     }
 
     private GatewayConfig load(Section root, Settings settings) throws ConfigException {
@@ -165,7 +175,7 @@ public final class ConfigLoader {
             return null;
         }
         if (file == null) {
-            throw section.problem("token_file", "is missing; events need a token");
+            throw section.missing("token_file", "is missing; events need a token");
         }
         return new Events(existing(folder, section, "token_file", file));
     }

@@ -86,6 +86,15 @@ public final class FileWatch implements AutoCloseable {
         user.use(lastSeen);
     }
 
+    /** The same where something was handed over before, which stays in force if need be. Blocks. */
+    public synchronized void loadOrWarn() {
+        try {
+            load();
+        } catch (ConfigException | RuntimeException e) {
+            failed(e);
+        }
+    }
+
     /** Who is told of each change, on the thread that looks. */
     public void tell(Outcome listener) {
         outcome = listener;
@@ -137,11 +146,24 @@ public final class FileWatch implements AutoCloseable {
         try {
             List<byte[]> contents = read();
             if (!isSame(contents, lastSeen)) {
-                lastSeen = contents;
-                user.use(contents);
-                LOG.info("{}: reloaded", key);
-                outcome.reloaded(true);
+                use(contents);
             }
+        } catch (IOException | ConfigException | RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    private void use(List<byte[]> contents) throws ConfigException {
+        lastSeen = contents;
+        user.use(contents);
+        LOG.info("{}: reloaded", key);
+        outcome.reloaded(true);
+    }
+
+    /** Uses the files as they are now, changed or not: somebody asked for it. Blocks. */
+    public synchronized void reread() {
+        try {
+            use(read());
         } catch (IOException | ConfigException | RuntimeException e) {
             failed(e);
         }

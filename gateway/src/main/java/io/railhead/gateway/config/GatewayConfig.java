@@ -11,8 +11,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
@@ -27,6 +30,16 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
 
     public GatewayConfig {
         backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
+    }
+
+    /** In the order of the reference. What another configuration changes elsewhere is reloaded. */
+    public List<String> keysThatNeedARestart(GatewayConfig next) {
+        Set<String> keys = new LinkedHashSet<>(settings.keySet());
+        keys.addAll(next.settings.keySet());
+        return keys.stream()
+                .filter(key -> !Objects.equals(settings.get(key), next.settings.get(key)))
+                .filter(key -> !Reloadable.is(key))
+                .toList();
     }
 
     /**
@@ -177,9 +190,11 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * The fabric of one host.
      *
+     * @param named whether the file says anything of it: then it stops the start where it cannot be
+     *            had, and is off otherwise
      * @param crossMemory whether processes may have their own, unshared memory attached to
      */
-    public record Loopback(boolean enabled, Path socket, boolean crossMemory) {}
+    public record Loopback(boolean enabled, Path socket, boolean crossMemory, boolean named) {}
 
     /** How a PUT whose token is declined is answered. */
     public enum PutDecline {

@@ -9,6 +9,7 @@ import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.dialect.Dialects;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -31,6 +32,9 @@ final class RdmaLoader {
             .stream(GidType.values())
             .collect(Collectors.toMap(GidType::configured, type -> type, (one, _) -> one,
                     TreeMap::new));
+
+    /** Of the kernel's 107, a dot and a process's number follow while it is being bound. */
+    private static final int MAX_SOCKET_BYTES = 99;
 
     private final Path folder;
 
@@ -75,10 +79,17 @@ final class RdmaLoader {
     }
 
     private Loopback loopback(Section section) throws ConfigException {
+        boolean named = !section.keys().isEmpty();
         Loopback loopback = new Loopback(section.flag("enabled", true),
                 folder.resolve(section.text("socket", "/run/railhead/loopback.sock")),
-                section.flag("cross_memory", false));
+                section.flag("cross_memory", false), named);
         section.close();
+        int length = loopback.socket().toString().getBytes(StandardCharsets.UTF_8).length;
+        if (loopback.enabled() && length > MAX_SOCKET_BYTES) {
+            throw section.problem("socket", "must be at most " + MAX_SOCKET_BYTES
+                    + " bytes long, and is " + length + ": the kernel takes 107, and it is bound"
+                    + " under a longer name first: " + loopback.socket());
+        }
         return loopback;
     }
 

@@ -97,7 +97,7 @@ final class RuleLoader {
     private String backend(Section section, @Nullable String name) throws ConfigException {
         if (name == null) {
             if (stores.size() > 1) {
-                throw section.problem("backend", "is missing; one of " + String.join(", ", stores));
+                throw section.missing("backend", "is missing; one of " + String.join(", ", stores));
             }
             return stores.iterator().next();
         }
@@ -109,9 +109,33 @@ final class RuleLoader {
         return name;
     }
 
+    private static Freshness word(String text) {
+        Freshness mode = WORDS.get(text);
+        if (mode == null) {
+            throw new IllegalArgumentException("'" + text + "' is not one of "
+                    + String.join(", ", WORDS.keySet()) + switch (text) {
+                        case "bounded", "exclusive" -> "; " + text + " has a duration: {" + text
+                                + ": 30s}";
+                        default -> isDuration(text)
+                                ? "; at most that old is {bounded: " + text + "}"
+                                : "; or {bounded: 30s}, {exclusive: 1h}";
+                    });
+        }
+        return mode;
+    }
+
+    private static boolean isDuration(String text) {
+        try {
+            return !Quantity.duration(text).isZero();
+        } catch (IllegalArgumentException _) {
+            return false;
+        }
+    }
+
     private Freshness freshness(Section section) throws ConfigException {
         if (!section.isSection("freshness")) {
-            return section.choice("freshness", "strong", WORDS);
+            return section.value("freshness", String.join(", ", WORDS.keySet()), "strong",
+                    RuleLoader::word);
         }
         Section modes = section.section("freshness");
         if (modes.has("bounded") == modes.has("exclusive")) {

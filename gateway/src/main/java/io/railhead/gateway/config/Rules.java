@@ -1,5 +1,6 @@
 package io.railhead.gateway.config;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -9,7 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class Rules {
     private final Entry[] entries;
 
-    record Entry(Match match, Rule rule) {}
+    record Entry(Match match, Rule rule) {
+
+        private boolean saysAs(Entry other) {
+            return match.equals(other.match) && rule.promisedAt(0).equals(other.rule.promisedAt(0));
+        }
+    }
 
     Rules(List<Entry> entries) {
         this.entries = entries.toArray(Entry[]::new);
@@ -31,6 +37,23 @@ public final class Rules {
             }
         }
         throw new IllegalStateException("the last rule matches everything");
+    }
+
+    /**
+     * The same rules in force after others. One keeps the moment of its promise where it and all
+     * before it stand unchanged, and so matches what it has matched.
+     *
+     * @param nowNanos the moment of every other promise
+     */
+    public Rules after(Rules earlier, long nowNanos) {
+        List<Entry> promised = new ArrayList<>();
+        boolean unchanged = true;
+        for (int i = 0; i < entries.length; i++) {
+            unchanged &= i < earlier.entries.length && entries[i].saysAs(earlier.entries[i]);
+            long sinceNanos = unchanged ? earlier.entries[i].rule.promisedAtNanos() : nowNanos;
+            promised.add(new Entry(entries[i].match, entries[i].rule.promisedAt(sinceNanos)));
+        }
+        return new Rules(promised);
     }
 
     /** The number of the first such rule; -1 for none. */

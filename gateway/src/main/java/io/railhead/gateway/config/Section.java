@@ -131,7 +131,7 @@ public final class Section {
             }
         }
         if (found.isEmpty()) {
-            throw problem(key, "is missing");
+            throw missing(key, "is missing");
         }
         return found;
     }
@@ -206,7 +206,7 @@ public final class Section {
     public String requireText(String key) throws ConfigException {
         String value = text(key);
         if (value == null) {
-            throw problem(key, "is missing");
+            throw missing(key, "is missing");
         }
         return value;
     }
@@ -232,7 +232,7 @@ public final class Section {
         return value(key, "", otherwise, parser);
     }
 
-    private <T extends @Nullable Object> T value(String key, String kind, String otherwise,
+    <T extends @Nullable Object> T value(String key, String kind, String otherwise,
             Function<String, T> parser) throws ConfigException {
         String text = scalar(key, kind, otherwise);
         try {
@@ -307,6 +307,16 @@ public final class Section {
                         : "unknown key; did you mean " + at(nearest) + "?");
             }
         }
+    }
+
+    /** A refusal of a section without this key, or of one that nobody knows and that is near it. */
+    public ConfigException missing(String key, String what) {
+        return keys().stream()
+                .filter(other -> !asked.contains(other))
+                .filter(other -> Spelling.nearest(other, List.of(key)) != null)
+                .findFirst()
+                .map(other -> problem(other, "unknown key; did you mean " + at(key) + "?"))
+                .orElseGet(() -> problem(key, what));
     }
 
     /** A refusal of a key's value. */

@@ -37,7 +37,7 @@ final class StoreLoader {
             stores.put(entry.getKey(), store(entry.getKey(), entry.getValue()));
         }
         if (stores.isEmpty()) {
-            throw root.problem("backends", "is missing; name at least one store");
+            throw root.missing("backends", "is missing; name at least one store");
         }
         return stores;
     }
@@ -88,7 +88,7 @@ final class StoreLoader {
             endpoints.add(endpoint);
         }
         if (endpoints.isEmpty()) {
-            throw section.problem("endpoints", "needs at least one, such as http://10.0.0.5:8080");
+            throw section.missing("endpoints", "needs at least one, such as http://10.0.0.5:8080");
         }
         return endpoints;
     }

@@ -15,6 +15,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /** Reads a YAML file as one {@link Section}; no key may appear twice. */
 public final class YamlFile {
@@ -46,11 +48,30 @@ public final class YamlFile {
             }
             return Section.root(name, root);
         } catch (JsonProcessingException e) {
-            throw new ConfigException(name + where(e.getLocation()) + ": " + key(e)
-                    + withoutExcerpt(e.getOriginalMessage()));
+            throw e.getCause() instanceof MarkedYAMLException marked
+                    ? malformed(name, marked)
+                    : new ConfigException(name + where(e.getLocation()) + ": " + key(e)
+                            + withoutExcerpt(e.getOriginalMessage()));
         } catch (IOException e) {
             throw new ConfigException(name + ": cannot be read: " + e.getMessage());
         }
+    }
+
+    /**
+     * Names the line of the problem itself, where the parser names that of what it read last. What
+     * is open until the file ends is told by the line that opens it.
+     */
+    private static ConfigException malformed(String name, MarkedYAMLException e) {
+        Mark problem = e.getProblemMark();
+        Mark context = e.getContextMark();
+        boolean atEnd = problem == null || problem.getIndex() >= problem.getBuffer().length;
+        Mark at = atEnd && context != null ? context : problem;
+        String begun = context == null || at == null || context.getLine() == at.getLine()
+                ? ""
+                : " (begun in line " + (context.getLine() + 1) + ")";
+        return new ConfigException(name + (at == null ? "" : ":" + (at.getLine() + 1)) + ": "
+                + (e.getContext() == null ? "" : e.getContext() + begun + ", ")
+                + e.getProblem());
     }
 
     /** The tree would have the anchor's name for its value. */

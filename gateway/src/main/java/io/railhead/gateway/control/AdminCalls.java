@@ -8,7 +8,6 @@ import io.railhead.gateway.request.Routes;
 import io.vertx.core.Vertx;
 import java.time.InstantSource;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The table of calls. */
@@ -22,11 +21,11 @@ public final class AdminCalls {
      * @param authenticator of SigV4; null where nobody here can tell who asks
      */
     public static AdminApi api(@Nullable RequestAuthenticator authenticator, ReadServices reads,
-            Routes routes, AccessControl access, Set<String> backends, Drain drain) {
+            Routes routes, AccessControl access, Drain drain) {
         InstantSource clock = InstantSource.system();
         Vertx vertx = reads.vertx();
         Metrics metrics = reads.metrics();
-        CacheCalls cache = new CacheCalls(reads.cache(), backends);
+        CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
         LogLevels levels = new LogLevels(vertx, clock);
         WarmCall warm = new WarmCall(new Warming.Services(reads, routes, access));
         return new AdminApi(vertx, authenticator, clock, metrics, Map.of(

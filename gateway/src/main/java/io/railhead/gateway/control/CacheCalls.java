@@ -10,6 +10,7 @@ import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Eviction and pins. They go by name: what they name is meant under every backend and account, as
@@ -18,12 +19,12 @@ import java.util.Set;
 final class CacheCalls {
     private final ObjectCache cache;
     private final CacheControl control;
-    private final Set<String> backends;
+    private final Supplier<Set<String>> backends;
 
-    CacheCalls(ObjectCache cache, Set<String> backends) {
+    CacheCalls(ObjectCache cache, Supplier<Set<String>> backends) {
         this.cache = cache;
         this.control = cache.control();
-        this.backends = Set.copyOf(backends);
+        this.backends = backends;
     }
 
     JsonObject evict(AdminCall.Asked asked) {
@@ -32,7 +33,7 @@ final class CacheCalls {
         CacheControl.Held held = control.evict(selection);
         if (selection.kind() == Selection.Kind.KEY) {
             // What is being asked about it right now is not seen anywhere.
-            backends.forEach(backend -> cache.invalidate(
+            backends.get().forEach(backend -> cache.invalidate(
                     new ObjectId(backend, "", selection.bucket(), selection.name(), null),
                     EvictionCause.ADMIN));
         }

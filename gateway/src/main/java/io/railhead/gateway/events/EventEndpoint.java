@@ -11,6 +11,8 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,14 +27,14 @@ public final class EventEndpoint implements UnsignedPath {
 
     private final EventToken token;
     private final ObjectCache cache;
-    private final List<String> backends;
+    private final Supplier<Set<String>> backends;
     private final Metrics metrics;
 
-    public EventEndpoint(EventToken token, ObjectCache cache, List<String> backends,
+    public EventEndpoint(EventToken token, ObjectCache cache, Supplier<Set<String>> backends,
             Metrics metrics) {
         this.token = token;
         this.cache = cache;
-        this.backends = List.copyOf(backends);
+        this.backends = backends;
         this.metrics = metrics;
     }
 
@@ -126,7 +128,7 @@ public final class EventEndpoint implements UnsignedPath {
     }
 
     private void invalidate(EventDocument.Change change) {
-        for (String backend : backends) {
+        for (String backend : backends.get()) {
             for (String key : change.keys()) {
                 cache.invalidate(
                         new ObjectId(backend, "", change.bucket(), key, change.versionId()),

@@ -21,18 +21,27 @@ import org.jspecify.annotations.Nullable;
  * connections on which nothing is asked drives out itself. Where all are at work, the new one is.
  */
 public final class Connections {
-    private final int limit;
+    private volatile int limit;
     private final Consumer<String> onClosed;
     private final AtomicInteger open = new AtomicInteger();
     private final ChannelGroup all = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /** @param onClosed hears why one was closed */
     public Connections(int limit, Consumer<String> onClosed) {
+        this.limit = required(limit);
+        this.onClosed = onClosed;
+    }
+
+    private static int required(int limit) {
         if (limit <= 0) {
             throw new IllegalArgumentException("limit must be > 0: " + limit);
         }
-        this.limit = limit;
-        this.onClosed = onClosed;
+        return limit;
+    }
+
+    /** Another limit for those that come from now on. */
+    public void limit(int other) {
+        limit = required(other);
     }
 
     public int open() {

@@ -83,9 +83,13 @@ public final class FrontDoor {
         this.heldReads = heldReads;
     }
 
-    /** Those of one event loop, which it finds for itself. */
-    Hits hits(Turns turns, BooleanSupplier leaving) {
-        return new Hits(this, heldReads, turns, leaving, metrics, accessLog, date);
+    /**
+     * Those of one event loop, which it finds for itself.
+     *
+     * @param standingAside while all is Vert.x's to answer
+     */
+    Hits hits(Turns turns, BooleanSupplier standingAside) {
+        return new Hits(this, heldReads, turns, standingAside, metrics, accessLog, date);
     }
 
     /** @param verdict what came of {@link #verify}; null where that was not asked */

@@ -53,7 +53,7 @@ final class Hits {
     private final FrontDoor door;
     private final HeldReads held;
     private final Turns turns;
-    private final BooleanSupplier leaving;
+    private final BooleanSupplier standingAside;
     private final HitCounts counts;
     private final AccessLog log;
     private final HttpDate date;
@@ -62,12 +62,12 @@ final class Hits {
     /** While a request goes on to Vert.x, which asks for it at once or not at all. */
     private @Nullable Verdict verdict;
 
-    Hits(FrontDoor door, HeldReads held, Turns turns, BooleanSupplier leaving, Metrics metrics,
+    Hits(FrontDoor door, HeldReads held, Turns turns, BooleanSupplier standingAside, Metrics metrics,
             AccessLog log, HttpDate date) {
         this.door = door;
         this.held = held;
         this.turns = turns;
-        this.leaving = leaving;
+        this.standingAside = standingAside;
         this.counts = new HitCounts(metrics);
         this.log = log;
         this.date = date;
@@ -150,7 +150,7 @@ final class Hits {
         private boolean mayTry(ChannelHandlerContext context, HttpRequest request) {
             return unanswered == 0 && writing < MOST_WRITING && isPlain(request)
                     && context.channel().isWritable()
-                    && !Exchange.isEnding(context.channel()) && !leaving.getAsBoolean()
+                    && !Exchange.isEnding(context.channel()) && !standingAside.getAsBoolean()
                     && turns.isFree();
         }
 

@@ -56,7 +56,7 @@ public final class S3Listener {
     private final Connections connections;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
     private BooleanSupplier leaving = () -> false;
-    private boolean traced;
+    private BooleanSupplier traced = () -> false;
 
     public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, Connections connections,
             GatewayConfig.Gateway settings) {
@@ -97,9 +97,12 @@ public final class S3Listener {
         return this;
     }
 
-    /** Before it listens: each request is to have a span, which Vert.x makes of those it serves. */
-    public S3Listener traced() {
-        traced = true;
+    /**
+     * Before it listens: while this holds each request is to have a span, which Vert.x makes of
+     * those it serves.
+     */
+    public S3Listener tracedWhile(BooleanSupplier condition) {
+        traced = condition;
         return this;
     }
 
@@ -111,10 +114,11 @@ public final class S3Listener {
     private Future<HttpServer> listen(Context context, String host, int port) {
         Connections.OfLoop ofLoop = connections.new OfLoop();
         Turns turns = Turns.of(((ContextInternal) context).nettyEventLoop());
-        Hits hits = traced ? null : door.hits(turns, leaving);
+        Hits hits = door.hits(turns,
+                () -> leaving.getAsBoolean() || traced.getAsBoolean());
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> handle(request, context, turns,
-                        hits == null ? null : hits.takeVerdict()))
+                        hits.takeVerdict()))
                 .connectionHandler(connection -> guard(connection, ofLoop, turns.new Gathering(),
                         hits))
                 .invalidRequestHandler(this::refuse);
@@ -131,7 +135,7 @@ public final class S3Listener {
     }
 
     private void guard(HttpConnection connection, Connections.OfLoop ofLoop,
-            Turns.Gathering gathering, @Nullable Hits hits) {
+            Turns.Gathering gathering, Hits hits) {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
         if (!options.isSsl()) {
@@ -146,11 +150,9 @@ public final class S3Listener {
         pipeline.addBefore(context.name(), null, new BodyCopies());
         StrictDecoder.replaceIn(pipeline, options);
         Connections.Waiting place = ofLoop.add(context);
-        if (hits != null) {
-            SocketAddress peer = connection.remoteAddress();
-            hits.serve(context, Asker.of("", peer == null ? null : peer.hostAddress(),
-                    connection.isSsl()), bodyPace, place);
-        }
+        SocketAddress peer = connection.remoteAddress();
+        hits.serve(context, Asker.of("", peer == null ? null : peer.hostAddress(),
+                connection.isSsl()), bodyPace, place);
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);
     }

@@ -21,7 +21,7 @@ public final class ApplicationLog {
     public static void configure(GatewayConfig.Log settings) {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         context.addTurboFilter(started(new RepeatedLines(System::nanoTime)));
-        context.getLogger(OURS).setLevel(Level.convertAnSLF4JLevel(settings.level()));
+        level(settings.level());
         if (settings.json()) {
             Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
             for (Iterator<Appender<ILoggingEvent>> it = root.iteratorForAppenders(); it
@@ -36,6 +36,12 @@ public final class ApplicationLog {
     private static TurboFilter started(TurboFilter filter) {
         filter.start();
         return filter;
+    }
+
+    /** How much is logged from now on. */
+    public static void level(org.slf4j.event.Level level) {
+        ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(OURS)
+                .setLevel(Level.convertAnSLF4JLevel(level));
     }
 
     /** One object a line, what is known of a request in fields of its own. */

@@ -38,8 +38,7 @@ public final class FormUpload implements Operation {
     private final Site site;
 
     /** What uploads by forms need to know of the site. */
-    public record Site(PostPolicy policies, Routes routes, Map<String, String> regions,
-            AccessControl access, InstantSource clock) {}
+    public record Site(PostPolicy policies, Routes routes, AccessControl access, InstantSource clock) {}
 
     FormUpload(BucketWrite write, Site site) {
         this.write = write;
@@ -130,7 +129,7 @@ public final class FormUpload implements Operation {
                 ? asItCame
                 : form.with(PostPolicy.SIGNING, PostPolicy.signedAnew(
                         String.valueOf(fields.get("policy")), other,
-                        site.regions.getOrDefault(route.backend().name(), "us-east-1"),
+                        route.backend().region(),
                         site.clock.instant()));
         return new Sending(signed, ByteBuffer.wrap(head));
     }

@@ -74,7 +74,7 @@ public final class ObjectHead {
     private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
         return services.grants()
                 .isGranted(ObjectHeaders.isGuarded(held) ? grant.toDescribe() : grant, rule)
-                && FreshnessCheck.isFresh(rule.freshness(), held, services.nanoClock().getAsLong(),
+                && FreshnessCheck.isFresh(rule, held, services.nanoClock().getAsLong(),
                         services.cache().isSettled(held));
     }
 

@@ -30,7 +30,7 @@ public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
      */
     boolean isFresh(ObjectMetadata held, S3Request request) {
         Rule rule = request.route().rule();
-        return FreshnessCheck.isFresh(rule.freshness(), held, nanoClock.getAsLong(),
+        return FreshnessCheck.isFresh(rule, held, nanoClock.getAsLong(),
                 cache.isSettled(held))
                 && (ObjectHeaders.isComplete(held)
                         || !(rule.verifyFills() || AnswerHead.wantsChecksums(request)));

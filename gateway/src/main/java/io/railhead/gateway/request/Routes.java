@@ -7,46 +7,81 @@ import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.config.Rules;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
-/** Which backend, in whose name and under which rule. Any thread. */
+/**
+ * Which backend, in whose name and under which rule. Rules and backends are replaced together: a
+ * request is routed by one table, and keeps what that said. Any thread.
+ */
 public final class Routes {
     /** No account is called so: what anonymous requests see is kept apart from every tenant's. */
     private static final String ANONYMOUS = "!anonymous";
 
-    private final Rules rules;
-    private final Map<String, Backend> backends;
+    private volatile Table table;
 
-    public Routes(Rules rules, Map<String, Backend> backends) {
-        this.rules = rules;
-        this.backends = Map.copyOf(backends);
+    /**
+     * What holds at one moment.
+     *
+     * @param stores by their names, in the configuration's order
+     */
+    public record Table(Rules rules, Map<String, PlacedStore> stores) {
+
+        public Table {
+            stores = Collections.unmodifiableMap(new LinkedHashMap<>(stores));
+        }
+
+        private Route route(Authentication authentication, Address address) {
+            return switch (authentication) {
+                case Authentication.Anonymous _ -> route(rules.match("", address.bucket(),
+                        address.key()), new Caller.Anonymous(), ANONYMOUS);
+                case Authentication.PassedThrough(String host) -> route(rules.match("",
+                        address.bucket(), address.key()), new Caller.ClientSigned(host), "");
+                case Authentication.Known known -> route(known.principal(), known.key(), address);
+            };
+        }
+
+        private Route route(Principal principal, AccessKey key, Address address) {
+            Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
+            return route(rule, principal.backendCredential(key),
+                    rule.shared() ? "" : principal.namespace(key));
+        }
+
+        private Route route(Rule rule, Caller caller, String account) {
+            PlacedStore store = stores.get(rule.backend());
+            if (store == null) {
+                throw new IllegalStateException("no backend is called " + rule.backend());
+            }
+            return new Route(store.backend(), caller, store.namespace(account), rule);
+        }
+    }
+
+    public Routes(Table table) {
+        this.table = table;
+    }
+
+    /** Requests that are routed from now on see the other table, and nothing of this one. */
+    public void replace(Table other) {
+        table = other;
+    }
+
+    public Table table() {
+        return table;
+    }
+
+    /** Those that are configured now. */
+    public List<Backend> backends() {
+        return table.stores.values().stream().map(PlacedStore::backend).toList();
+    }
+
+    public Set<String> backendNames() {
+        return table.stores.keySet();
     }
 
     public Route route(Authentication authentication, Address address) {
-        return switch (authentication) {
-            case Authentication.Anonymous _ -> {
-                Rule rule = rules.match("", address.bucket(), address.key());
-                yield new Route(backend(rule), new Caller.Anonymous(), ANONYMOUS, rule);
-            }
-            case Authentication.PassedThrough(String host) -> {
-                Rule rule = rules.match("", address.bucket(), address.key());
-                yield new Route(backend(rule), new Caller.ClientSigned(host), "", rule);
-            }
-            case Authentication.Known known -> route(known.principal(), known.key(), address);
-        };
-    }
-
-    private Route route(Principal principal, AccessKey key, Address address) {
-        Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
-        String namespace = rule.shared() ? "" : principal.namespace(key);
-        return new Route(backend(rule), principal.backendCredential(key), namespace, rule);
-    }
-
-    private Backend backend(Rule rule) {
-        Backend backend = backends.get(rule.backend());
-        if (backend == null) {
-            throw new IllegalStateException("no backend is called " + rule.backend());
-        }
-        return backend;
+        return table.route(authentication, address);
     }
 }

@@ -9,14 +9,22 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.rdma.Fabric;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** What the status page is about; read, never changed. */
-public record StatusSources(GatewayConfig config, Readiness readiness, Metrics metrics,
-        PageMemory memory, ObjectCache cache, Collection<Backend> backends,
+public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
+        Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
         Collection<Fabric> fabrics) {
 
     public StatusSources {
-        backends = List.copyOf(backends);
         fabrics = List.copyOf(fabrics);
+    }
+
+    GatewayConfig config() {
+        return configured.get();
+    }
+
+    List<Backend> backends() {
+        return stores.get();
     }
 }

@@ -42,6 +42,11 @@ public record TimedBackend(Backend store, Histogram.Child seconds) implements Ba
     }
 
     @Override
+    public String region() {
+        return store.region();
+    }
+
+    @Override
     public Capabilities capabilities() {
         return store.capabilities();
     }

@@ -23,6 +23,7 @@ import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.Routes;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
@@ -83,8 +84,8 @@ class HitsTest {
                 .watch(PageMemory.open(new MemoryConfig(64L << 20, PAGE, 0.05, false), _ -> {}));
         cache = leaks.closing(new ObjectCache(memory, CacheConfig.DEFAULT, () -> nowNanos));
         grants = new Grants(() -> nowNanos, cache, metrics);
-        routes = new Routes(config().rules(),
-                Map.<String, Backend>of("store", new NoBackend()));
+        routes = new Routes(new Routes.Table(config().rules(),
+                Map.of("store", new PlacedStore(new NoBackend(), ""))));
         hits = new Hits(cache, grants, () -> nowNanos, 1 << 20,
                 new ChannelCounts(metrics, "test"),
                 new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),

@@ -37,7 +37,15 @@ class ConfigFileTest {
 
     @Test
     void aFileThatIsNotYamlIsOneLine() throws IOException {
-        assertThat(refusal("gateway: [")).startsWith("railhead.yaml:");
+        assertThat(refusal("gateway: [")).startsWith("railhead.yaml:1: ");
+        assertThat(refusal("a: 1\nb: 2\n\tc: 3\n")).startsWith("railhead.yaml:3: ");
+        assertThat(refusal("a: 1\nb: \"x\nc: 3\nd: 4\n")).startsWith("railhead.yaml:2: ");
+        assertThat(refusal("a: 1\nb\nc: 3\n")).startsWith("railhead.yaml:3: ")
+                .contains("begun in line 2");
+        assertThat(refusal("a: 1\nb: [1, 2\nc: 4\n")).startsWith("railhead.yaml:3: ")
+                .contains("begun in line 2");
+        assertThat(refusal("a: 1\nb: {x: 1\n")).startsWith("railhead.yaml:2: ");
+        assertThat(refusal("a: 1\n c: 3\n")).startsWith("railhead.yaml:2: ");
         assertThat(refusal("")).contains("gateway.credentials: no such file");
         assertThat(refusal("a: 1\n---\nb: 2\n")).contains("more than one document");
         assertThat(refusal("- a\n")).contains("must be a mapping");

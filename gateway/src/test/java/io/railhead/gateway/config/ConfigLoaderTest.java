@@ -108,7 +108,7 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
                 false, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
-                new Loopback(true, Path.of("/run/railhead/loopback.sock"), false),
+                new Loopback(true, Path.of("/run/railhead/loopback.sock"), false, false),
                 new VerbsConfig(false, new Listening(List.of(), 7471), new Pin(null, 1, null),
                         new Connection(null, 0, null, 14, 6, 3, 12), new Queues(256, 16),
                         new Polling(1, Duration.ofNanos(20_000)),
@@ -196,7 +196,7 @@ class ConfigLoaderTest {
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true, true, false));
         assertThat(config.rdma()).isEqualTo(new Rdma(
-                new Loopback(false, folder.resolve("l.sock"), true),
+                new Loopback(false, folder.resolve("l.sock"), true, true),
                 new VerbsConfig(true,
                         new Listening(List.of(InetAddress.ofLiteral("10.99.0.1"),
                                 InetAddress.ofLiteral("fd00::1")), 7),
@@ -319,6 +319,8 @@ class ConfigLoaderTest {
             "rules: [{backend: c}]             | rules[0].backend: there is no 'c' under backends",
             "rules: [{freshness: fresh}]       | rules[0].freshness: 'fresh' is not one of strong",
             "rules: [{freshness: {bounded: 5}}]     | rules[0].freshness.bounded: '5' is not a dur",
+            "rules: [{freshness: 30s}]         | rules[0].freshness: '30s' is not one of strong, immutable; at most that old is {bounded: 30s}",
+            "rules: [{freshness: bounded}]     | rules[0].freshness: 'bounded' is not one of strong, immutable; bounded has a duration: {bounded: 30s}",
             "rules: [{freshness: {}}]          | rules[0].freshness: must be strong, immutable,",
             "rules: [{freshness: {exclusive: 1h}}]  | rules[0].freshness: exclusive needs gateway.sole: true",
             "rules: [{cache: on}]              | rules[0].cache: 'on' is not one of off, reads",
@@ -361,6 +363,8 @@ class ConfigLoaderTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "{}                                 | backends: is missing",
             "{a: {}}                            | backends.a.endpoints: needs at least one",
+            "{a: {endpoint: 'http://h'}}        | backends.a.endpoint: unknown key; did you mean backends.a.endpoints?",
+            "{a: {endpoint: ['http://h'], region: r}} | backends.a.endpoint: unknown key; did you mean backends.a.endpoints?",
             "{a: {endpoints: ['s3:80']}}        | backends.a.endpoints: 's3:80' is not scheme, host",
             "{a: {endpoints: ['http://h/p']}}   | backends.a.endpoints: 'http://h/p' is not scheme",
             "{a: {endpoints: ['ht tp://h']}}    | backends.a.endpoints: 'ht tp://h' is not scheme",
@@ -404,6 +408,24 @@ class ConfigLoaderTest {
                 "cache.memory: must be a multiple of 1GiB under cache.huge_pages: 1536MiB");
         assertThat(load(GATEWAY + "cache: {huge_pages: off}\n" + BACKENDS).cache().hugePages())
                 .isNull();
+    }
+
+    @Test
+    void aStoreUnderAMisspeltSectionIsAskedForByItsName() throws Exception {
+        assertThat(refusal(GATEWAY + "backend: {a: {endpoints: ['http://h']}}"))
+                .contains("backend: unknown key; did you mean backends?");
+    }
+
+    @Test
+    void aSocketThatTheKernelWouldNotTakeIsNamed() throws Exception {
+        String longest = "/" + "s".repeat(98);
+        assertThat(load(GATEWAY + BACKENDS + "rdma: {loopback: {socket: " + longest + "}}").rdma()
+                .loopback()
+                .socket()).isEqualTo(Path.of(longest));
+        assertThat(refusal(GATEWAY + BACKENDS + "rdma: {loopback: {socket: " + longest + "s}}"))
+                .contains("rdma.loopback.socket: must be at most 99 bytes long, and is 100");
+        assertThat(refusal(GATEWAY + BACKENDS + "rdma: {loopback: {socket: /"
+                + "é".repeat(50) + "}}")).contains("and is 101");
     }
 
     private String cacheRefusal(String settings) throws IOException {

@@ -1,0 +1,88 @@
+package io.railhead.cache.memory;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import io.railhead.os.HostLimits;
+import java.lang.management.ManagementFactory;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All memory that a gateway may come to use: the one sum that starts, checks and advice go by. The
+ * cache is used whole, heap and direct memory up to their maxima.
+ *
+ * @param cacheBytes 0 where it is of reserved huge pages, which count elsewhere
+ * @param directBytes buffers of network connections
+ * @param otherBytes threads, code, and what the JVM keeps of classes
+ */
+public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, long otherBytes) {
+    private static final long OTHER_BYTES = 256L << 20;
+    private static final double GIB = 1 << 30;
+    private static final double MIB = 1 << 20;
+
+    /** With the heap and direct memory that this JVM was given. */
+    public static MemoryBudget of(MemoryConfig cache) {
+        return new MemoryBudget(cache.hugePages() == null ? cache.memoryBytes() : 0,
+                Runtime.getRuntime().maxMemory(), maxDirectBytes(), OTHER_BYTES);
+    }
+
+    /** What the JVM bounds direct memory by, which is the heap's maximum unless it is told. */
+    public static long maxDirectBytes() {
+        HotSpotDiagnosticMXBean jvm = ManagementFactory
+                .getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        long told = Long.parseLong(jvm.getVMOption("MaxDirectMemorySize").getValue());
+        return told > 0 ? told : Runtime.getRuntime().maxMemory();
+    }
+
+    public long sumBytes() {
+        return cacheBytes + besidesBytes();
+    }
+
+    private long besidesBytes() {
+        return heapBytes + directBytes + otherBytes;
+    }
+
+    /**
+     * In one line, what is wrong and its mend where the process may grow past the limit of its
+     * control group, which would have it killed without a word; null where it cannot.
+     */
+    public @Nullable String excess(HostLimits limits) {
+        return sumBytes() <= limits.limitBytes()
+                ? null
+                : "cache.memory: " + this + " is more than the " + size(limits.limitBytes())
+                        + " that this process's control group may use: "
+                        + mend(limits.limitBytes());
+    }
+
+    /** What is to be set for it to fit into so much. */
+    String mend(long bytes) {
+        long cache = bytes / 20 * 19 - besidesBytes();
+        String smaller = "-Xmx and -XX:MaxDirectMemorySize in JDK_JAVA_OPTIONS lower";
+        return cache >= 64L << 20
+                ? "set cache.memory to at most " + whole(cache) + ", or " + smaller
+                : "set " + smaller + ", or give it more memory";
+    }
+
+    /** The sum, part by part. */
+    @Override
+    public String toString() {
+        return (cacheBytes == 0 ? "" : "cache " + size(cacheBytes) + " + ") + "heap "
+                + size(heapBytes) + " + direct memory " + size(directBytes)
+                + " + threads and code " + size(otherBytes) + " = " + size(sumBytes());
+    }
+
+    static String size(long bytes) {
+        if (bytes >= GIB) {
+            return trimmed(bytes / GIB) + "GiB";
+        }
+        return bytes >= MIB ? trimmed(bytes / MIB) + "MiB" : bytes / 1024 + "KiB";
+    }
+
+    private static String whole(long bytes) {
+        return bytes >= 2 * GIB ? (long) (bytes / GIB) + "GiB" : (long) (bytes / MIB) + "MiB";
+    }
+
+    private static String trimmed(double number) {
+        String text = String.format(Locale.ROOT, "%.1f", number);
+        return text.endsWith(".0") ? text.substring(0, text.length() - 2) : text;
+    }
+}

@@ -1,0 +1,77 @@
+package io.railhead.gateway;
+
+import io.railhead.backend.Backend;
+import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.channel.ChannelRequests;
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.Connections;
+import io.railhead.gateway.log.ApplicationLog;
+import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.tracing.Tracing;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Puts another configuration in force while requests are served. It is put in force whole, or not
+ * at all where it names an unusable store or changes a key that needs a restart.
+ */
+final class Reload {
+    private final Parts parts;
+    private volatile GatewayConfig config;
+
+    /**
+     * What can change.
+     *
+     * @param nanoClock of what is held
+     * @param probing asks stores that are new what they can do, and waits for none
+     */
+    record Parts(Stores stores, Routes routes, ChannelRequests requests, Admission admission,
+            Connections connections, Tracing tracing, LongSupplier nanoClock,
+            Consumer<List<Backend>> probing) {}
+
+    Reload(GatewayConfig config, Parts parts) {
+        this.config = config;
+        this.parts = parts;
+    }
+
+    /** What is in force now. */
+    GatewayConfig config() {
+        return config;
+    }
+
+    /** Blocks: files are read and threads started. */
+    synchronized void apply(GatewayConfig next) throws ConfigException {
+        List<String> fixed = config.keysThatNeedARestart(next);
+        if (!fixed.isEmpty()) {
+            throw new ConfigException("nothing of the file is used: " + String.join(", ", fixed)
+                    + (fixed.size() == 1 ? " needs" : " need") + " a restart");
+        }
+        try (Stores.Change stores = parts.stores().open(next.backends())) {
+            // Of its own, since a promise that is new covers what is learnt from here on.
+            long nowNanos = parts.nanoClock().getAsLong();
+            parts.routes()
+                    .replace(new Routes.Table(
+                            next.rules().after(parts.routes().table().rules(), nowNanos),
+                            stores.placed()));
+            parts.requests().rerouted();
+            applyLimits(next);
+            List<Backend> fresh = stores.fresh();
+            config = next;
+            stores.done();
+            parts.probing().accept(fresh);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void applyLimits(GatewayConfig next) {
+        parts.admission().limit(MachineLimits.of(next));
+        parts.connections().limit(MachineLimits.connections(next));
+        parts.tracing().use(next.tracing());
+        if (next.log().level() != config.log().level()) {
+            ApplicationLog.level(next.log().level());
+        }
+    }
+}

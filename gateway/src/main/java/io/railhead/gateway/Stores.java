@@ -1,0 +1,138 @@
+package io.railhead.gateway;
+
+import io.prometheus.client.Histogram;
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendConfig;
+import io.railhead.backend.aws.AwsBackend;
+import io.railhead.backend.aws.PrivateAuthority;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.request.PlacedStore;
+import io.railhead.gateway.status.TimedBackend;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stores that are open: those that are configured now, and those that were, until their last
+ * request has ended. Of the thread that starts, reloads and stops, one at a time.
+ */
+final class Stores implements AutoCloseable {
+    private final Histogram seconds;
+    private final RetiredStores retired = new RetiredStores();
+    private Map<String, Opened> current = Map.of();
+    private int eras;
+
+    /** @param placed what requests are routed to, which leads to {@code store} */
+    private record Opened(BackendConfig config, AwsBackend store, PlacedStore placed) {}
+
+    /** A table of stores in the making: it is put into force, or closed. */
+    final class Change implements AutoCloseable {
+        private final Map<String, Opened> next;
+        private final List<Opened> fresh;
+
+        private Change(Map<String, Opened> next, List<Opened> fresh) {
+            this.next = next;
+            this.fresh = fresh;
+        }
+
+        Map<String, PlacedStore> placed() {
+            Map<String, PlacedStore> placed = new LinkedHashMap<>();
+            next.forEach((name, opened) -> placed.put(name, opened.placed()));
+            return placed;
+        }
+
+        /** Those that were opened for it, and know nothing of their store yet. */
+        List<Backend> fresh() {
+            return fresh.stream().map(opened -> opened.placed().backend()).toList();
+        }
+
+        Iterable<Executor> eventLoops() {
+            List<Executor> loops = new ArrayList<>();
+            fresh.forEach(opened -> opened.store().eventLoops().forEach(loops::add));
+            return loops;
+        }
+
+        /** Requests are routed to these now; the others are closed when none uses them. */
+        void done() {
+            Map<String, Opened> before = current;
+            current = next;
+            fresh.clear();
+            before.values()
+                    .stream()
+                    .filter(opened -> !next.containsValue(opened))
+                    .forEach(opened -> retired.add(opened.placed().backend(), opened.store()));
+        }
+
+        /** Where it was not put into force. */
+        @Override
+        public void close() {
+            fresh.forEach(opened -> opened.store().close());
+        }
+    }
+
+    Stores(Histogram seconds) {
+        this.seconds = seconds;
+    }
+
+    /** Throws in one line which file of an authority cannot be used. */
+    static void requireAuthorities(Map<String, GatewayConfig.Store> wanted) {
+        wanted.forEach((name, store) -> {
+            Path ca = store.backend().ca();
+            try {
+                if (ca != null) {
+                    PrivateAuthority.read(ca);
+                }
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "backends." + name + "." + e.getMessage(), e);
+            }
+        });
+    }
+
+    /** Opens what is new or changed, and keeps the rest; where one cannot be opened, none is. */
+    Change open(Map<String, GatewayConfig.Store> wanted) {
+        requireAuthorities(wanted);
+        Map<String, Opened> next = new LinkedHashMap<>();
+        List<Opened> fresh = new ArrayList<>();
+        try {
+            wanted.forEach((name, store) -> {
+                Opened now = current.get(name);
+                if (now == null || !now.config().equals(store.backend())) {
+                    now = open(store.backend(), now);
+                    fresh.add(now);
+                }
+                next.put(name, now);
+            });
+        } catch (RuntimeException | Error e) {
+            fresh.forEach(opened -> opened.store().close());
+            throw e;
+        }
+        return new Change(next, fresh);
+    }
+
+    private Opened open(BackendConfig config, @Nullable Opened before) {
+        AwsBackend store = new AwsBackend(config);
+        Backend timed = new TimedBackend(store, seconds.labels(config.name()));
+        return new Opened(config, store, new PlacedStore(timed, era(config, before)));
+    }
+
+    /** With an endpoint in common it is the same store: what is held of it stays good. */
+    private String era(BackendConfig config, @Nullable Opened before) {
+        if (before != null && !Collections.disjoint(config.endpoints(),
+                before.config().endpoints())) {
+            return before.placed().era();
+        }
+        return current.isEmpty() ? "" : "#" + ++eras + "/";
+    }
+
+    @Override
+    public void close() {
+        retired.close();
+        current.values().forEach(opened -> opened.store().close());
+    }
+}

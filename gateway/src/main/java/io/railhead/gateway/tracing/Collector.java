@@ -1,0 +1,106 @@
+package io.railhead.gateway.tracing;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
+import io.prometheus.client.Counter;
+import io.railhead.gateway.config.GatewayConfig;
+import io.vertx.core.spi.tracing.VertxTracer;
+import io.vertx.core.tracing.TracingOptions;
+import io.vertx.tracing.opentelemetry.OpenTelemetryTracingFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One collector, which is sent spans by OTLP over HTTP, in batches and from a thread of its own.
+ * Once retired it is closed with the last span that it began. Any thread.
+ */
+final class Collector implements AutoCloseable {
+    private final GatewayConfig.Tracing settings;
+    private final OpenTelemetrySdk sdk;
+    private final VertxTracer<Object, Object> tracer;
+    /** Spans that have begun and not ended, and 1 while it is not retired. */
+    private final AtomicInteger open = new AtomicInteger(1);
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    @SuppressWarnings("unchecked")
+    private Collector(GatewayConfig.Tracing settings, OpenTelemetrySdk sdk) {
+        this.settings = settings;
+        this.sdk = sdk;
+        // Vert.x hands a span back as it was given it, and asks for no type.
+        this.tracer = (VertxTracer<Object, Object>) new OpenTelemetryTracingFactory(sdk)
+                .tracer(new TracingOptions());
+    }
+
+    static Collector open(GatewayConfig.Tracing settings, String instance, Counter spans) {
+        OtlpHttpSpanExporter exporter = OtlpHttpSpanExporter.builder()
+                .setEndpoint(settings.endpoint() + "/v1/traces")
+                .build();
+        SdkTracerProvider provider = SdkTracerProvider.builder()
+                .setResource(Resource.create(
+                        Attributes.of(AttributeKey.stringKey("service.name"), "railhead",
+                                AttributeKey.stringKey("service.instance.id"), instance)))
+                .setSampler(Sampler.parentBased(
+                        Sampler.traceIdRatioBased(settings.sample().value() / 100.0)))
+                .addSpanProcessor(BatchSpanProcessor.builder(new RedactedSpans(exporter, spans))
+                        .build())
+                .build();
+        return new Collector(settings, OpenTelemetrySdk.builder()
+                .setTracerProvider(provider)
+                .setPropagators(
+                        ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
+                .build());
+    }
+
+    GatewayConfig.Tracing settings() {
+        return settings;
+    }
+
+    /** Null where there is no span, or this was retired in the meantime. */
+    @Nullable
+    Object begin(Function<VertxTracer<Object, Object>, @Nullable Object> span) {
+        if (open.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            return null;
+        }
+        Object begun = span.apply(tracer);
+        if (begun == null) {
+            release();
+        }
+        return begun;
+    }
+
+    void end(Consumer<VertxTracer<Object, Object>> span) {
+        span.accept(tracer);
+        release();
+    }
+
+    /** Begins no more spans. It is closed with the last one that it began. */
+    void retire() {
+        release();
+    }
+
+    private void release() {
+        if (open.decrementAndGet() == 0) {
+            // It waits for the collector, and an event loop must not.
+            Thread.ofVirtual().name("tracing-end").start(this::close);
+        }
+    }
+
+    /** Sends what is still to be sent, for some seconds. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            sdk.close();
+        }
+    }
+}

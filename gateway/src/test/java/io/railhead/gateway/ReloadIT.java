@@ -1,0 +1,281 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import java.io.OutputStream;
+import java.net.http.HttpResponse;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What another configuration changes of a gateway that runs, and what it leaves. */
+class ReloadIT {
+    private static final int BUFFER = 1 << 20;
+    private static final byte[] OLD = {1, 2, 3, 4};
+    private static final byte[] NEW = {5, 6, 7, 8};
+
+    private FakeStore store;
+    private FakeStore other;
+    private TestGateway gateway;
+    private TestClient client;
+    private TestPeer peer;
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        other = new FakeStore();
+        store.put("/b/object", OLD);
+        gateway = new TestGateway("  sole: true\n", config(rule("freshness: immutable")), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                  - name: second
+                    keys: [{access_key: AK2, secret_key: SK}]
+                """);
+        client = gateway.client("AK", "SK");
+        peer = new TestPeer(client, "SK", BUFFER);
+    }
+
+    @AfterEach
+    void stop() {
+        peer.close();
+        gateway.assertNoLease();
+        gateway.close();
+        store.close();
+        other.close();
+    }
+
+    private static String rule(String says) {
+        return "rules: [{" + says + "}]\n";
+    }
+
+    private String config(String rest) {
+        return config("[" + store.endpoint() + "]", rest);
+    }
+
+    private String config(String endpoints, String rest) {
+        return """
+                cache: {memory: 64MiB}
+                backends:
+                  store: {endpoints: %s}
+                """.formatted(endpoints) + rest;
+    }
+
+    private byte[] read() {
+        HttpResponse<byte[]> answer = client.get("/b/object");
+        assertThat(answer.statusCode()).isEqualTo(200);
+        return answer.body();
+    }
+
+    private Answer ask() {
+        return peer.ask(Request.get(0, "b", "object", peer.key(), 0, BUFFER));
+    }
+
+    private byte[] moved() {
+        assertThat(ask().status()).isEqualTo(200);
+        return peer.bytes(0, OLD.length);
+    }
+
+    @Test
+    void aRuleThatAsksTheStoreHoldsFromTheNextRequestOnWhicheverWayItComes() throws Exception {
+        assertThat(read()).isEqualTo(OLD);
+        assertThat(moved()).isEqualTo(OLD);
+        store.put("/b/object", NEW);
+        assertThat(read()).isEqualTo(OLD);
+        assertThat(moved()).isEqualTo(OLD);
+
+        gateway.reconfigure(config(rule("freshness: strong")));
+        assertThat(moved()).isEqualTo(NEW);
+        assertThat(read()).isEqualTo(NEW);
+    }
+
+    @Test
+    void whatWasHeldBeforeItWasCalledImmutableIsAskedForOnceMore() throws Exception {
+        for (String promise : new String[]{"freshness: immutable", "freshness: {exclusive: 1h}"}) {
+            store.put("/b/object", OLD);
+            gateway.reconfigure(config(rule("freshness: strong")));
+            assertThat(read()).isEqualTo(OLD);
+            assertThat(moved()).isEqualTo(OLD);
+            store.put("/b/object", NEW);
+
+            gateway.reconfigure(config(rule(promise)));
+            assertThat(moved()).as(promise).isEqualTo(NEW);
+            assertThat(read()).as(promise).isEqualTo(NEW);
+            int asked = store.requests().size();
+            assertThat(read()).isEqualTo(NEW);
+            assertThat(store.requestsAfter(asked)).isEmpty();
+        }
+    }
+
+    @Test
+    void aPromiseThatStandsCostsNobodyAQuestion() throws Exception {
+        read();
+        int asked = store.requests().size();
+        gateway.reconfigure(config("""
+                rules: [{freshness: immutable}]
+                tracing: {endpoint: "http://127.0.0.1:9", sample: 0%}
+                """));
+        assertThat(read()).isEqualTo(OLD);
+        assertThat(store.requestsAfter(asked)).isEmpty();
+    }
+
+    @Test
+    void whatMayNotBeCachedAnyMoreIsRelayedAndForgottenByNoWrite() throws Exception {
+        read();
+        gateway.reconfigure(config(rule("freshness: immutable, cache: off")));
+        assertThat(client.put("/b/object", NEW).statusCode()).isEqualTo(200);
+        assertThat(read()).isEqualTo(NEW);
+        gateway.reconfigure(config(rule("freshness: immutable")));
+        assertThat(read()).isEqualTo(NEW);
+    }
+
+    @Test
+    void rdmaThatIsOffIsDeclinedInASessionThatIsOpen() throws Exception {
+        assertThat(moved()).isEqualTo(OLD);
+        gateway.reconfigure(config(rule("freshness: immutable, rdma: off")));
+        assertThat(ask()).extracting(Answer::status, Answer::code).containsExactly(0, "rule");
+        gateway.reconfigure(config(rule("freshness: immutable")));
+        assertThat(moved()).isEqualTo(OLD);
+    }
+
+    @Test
+    void anObjectOfAnAccountIsAnothersNoMoreOnceTheyShareNothing() throws Exception {
+        gateway.reconfigure(config(rule("freshness: immutable, shared: true")));
+        read();
+        gateway.reconfigure(config(rule("freshness: immutable, shared: false")));
+        int asked = store.requests().size();
+        assertThat(gateway.client("AK2", "SK").get("/b/object").body()).isEqualTo(OLD);
+        assertThat(store.requestsAfter(asked)).contains("GET /b/object bytes=0-8388607");
+    }
+
+    @Test
+    void nothingHeldOfAStoreIsServedAsAnothersThatTookItsName() throws Exception {
+        other.put("/b/object", NEW);
+        read();
+        assertThat(moved()).isEqualTo(OLD);
+        String others = config("[" + other.endpoint() + "]", rule("freshness: immutable"));
+        gateway.reconfigure(others);
+        assertThat(moved()).isEqualTo(NEW);
+        assertThat(read()).isEqualTo(NEW);
+        store.put("/b/object", new byte[]{9});
+        gateway.reconfigure(config(rule("freshness: immutable")));
+        assertThat(read()).containsExactly(9);
+    }
+
+    @Test
+    void anEndpointMoreCostsNothingOfWhatIsHeld() throws Exception {
+        read();
+        int asked = store.requests().size();
+        gateway.reconfigure(config("[" + store.endpoint() + ", " + other.endpoint() + "]",
+                rule("freshness: immutable")));
+        assertThat(read()).isEqualTo(OLD);
+        assertThat(store.requestsAfter(asked)).noneMatch(each -> each.contains("/b/object"));
+    }
+
+    @Test
+    void aStoreThatIsRemovedEndsWithItsLastRequest() throws Exception {
+        byte[] large = new byte[6 << 20];
+        large[5 << 20] = 1;
+        store.put("/b/large", large);
+        gateway.reconfigure(config(rule("cache: off")));
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        store.fault((exchange, object) -> {
+            if (object.length < large.length || exchange.getRequestMethod().equals("HEAD")) {
+                return false;
+            }
+            try (OutputStream body = exchange.getResponseBody()) {
+                exchange.getResponseHeaders().set("ETag", FakeStore.etag(object));
+                exchange.sendResponseHeaders(200, object.length);
+                body.write(object, 0, 1 << 20);
+                body.flush();
+                begun.countDown();
+                TestGateway.await(goOn);
+                body.write(object, 1 << 20, object.length - (1 << 20));
+            } catch (java.io.IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+            return true;
+        });
+        CompletableFuture<HttpResponse<byte[]>> slow = client.sendAsync("GET", "/b/large",
+                new byte[0]);
+        assertThat(TestGateway.await(begun)).isTrue();
+        gateway.reconfigure("""
+                cache: {memory: 64MiB}
+                backends:
+                  another: {endpoints: [%s]}
+                """.formatted(other.endpoint()));
+        other.put("/b/object", NEW);
+        assertThat(read()).isEqualTo(NEW);
+        System.gc();
+        assertThat(threadsOf("backend-store-")).isTrue();
+        goOn.countDown();
+        assertThat(slow.get().body()).isEqualTo(large);
+        // The longest that a connection to it may stay idle, and some time for the collector.
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
+        while (threadsOf("backend-store-") && System.nanoTime() - deadline < 0) {
+            System.gc();
+        }
+        assertThat(threadsOf("backend-store-")).isFalse();
+        assertThat(gateway.metrics()).contains("railhead_backend_requests_total{backend=\"another\"")
+                .doesNotContain("railhead_backend_requests_total{backend=\"store\"");
+    }
+
+    private static boolean threadsOf(String prefix) {
+        return Thread.getAllStackTraces()
+                .keySet()
+                .stream()
+                .anyMatch(thread -> thread.getName().startsWith(prefix));
+    }
+
+    @Test
+    void aKeyThatNeedsARestartIsNamedAndNothingOfTheFileIsUsed() throws Exception {
+        read();
+        store.put("/b/object", NEW);
+        assertThatThrownBy(() -> gateway.reconfigure("""
+                cache: {memory: 128MiB}
+                backends:
+                  store: {endpoints: [%s]}
+                rules: [{freshness: strong}]
+                """.formatted(store.endpoint()))).isInstanceOf(ConfigException.class)
+                .hasMessage("nothing of the file is used: cache.memory needs a restart");
+        assertThat(read()).isEqualTo(OLD);
+    }
+
+    @Test
+    void whatCannotBeUsedChangesNothing() throws Exception {
+        read();
+        assertThatThrownBy(() -> gateway.reconfigure(config("rules: [{backend: nobody}]\n")))
+                .isInstanceOf(ConfigException.class);
+        assertThatThrownBy(() -> gateway.reconfigure("""
+                cache: {memory: 64MiB}
+                backends:
+                  store: {endpoints: [%s], ca: credentials.yaml}
+                rules: [{freshness: strong}]
+                """.formatted(store.endpoint()))).isInstanceOf(ConfigException.class)
+                .hasMessageContaining("backends.store.ca");
+        store.put("/b/object", NEW);
+        assertThat(read()).isEqualTo(OLD);
+    }
+
+    @Test
+    void theStatusPageAndTheMetricsShowWhatHoldsNow() throws Exception {
+        gateway.reconfigure("""
+                cache: {memory: 64MiB}
+                backends:
+                  store: {endpoints: [%s]}
+                  more: {endpoints: [%s]}
+                rules: [{bucket: m, backend: more}, {backend: store}]
+                """.formatted(store.endpoint(), other.endpoint()));
+        assertThat(gateway.metrics()).contains("railhead_backend_requests_total{backend=\"more\"");
+        assertThat(gateway.status().encode()).contains("rules[0].backend", other.endpoint()
+                .toString());
+    }
+}
