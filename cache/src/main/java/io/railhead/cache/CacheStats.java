@@ -13,7 +13,8 @@ import java.util.Map;
  */
 public record CacheStats(long pageHits, long pageMisses, long pageJoins, long fillRuns,
         long fillBytes,
-        long fillFailures, Map<EvictionCause, Long> evictedPages, long shortages, long objects, long pages,
+        long fillFailures, Map<EvictionCause, Long> evictedPages, long shortages, long objects,
+        long pages,
         long stagedBytes, long pinnedBytes, long pinLimitBytes, long readAheadBytes,
         long checksumMatches, long checksumMismatches) {
 

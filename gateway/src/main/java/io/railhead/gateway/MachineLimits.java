@@ -11,7 +11,10 @@ import java.lang.management.ManagementFactory;
 final class MachineLimits {
     private static final int LEAST = 64;
     private static final long CONNECTION_BYTES = 32 << 10;
-    /** Of heap and direct memory each, which the JVM bounds alike unless it is told: heads, pieces of bodies. */
+    /**
+     * Of heap and direct memory each, which the JVM bounds alike unless it is told: heads, pieces
+     * of bodies.
+     */
     private static final long REQUEST_BYTES = 512 << 10;
     /** Readers of the same pages share them, so the cache's memory alone says too little. */
     private static final int READERS_OF_A_PAGE = 8;

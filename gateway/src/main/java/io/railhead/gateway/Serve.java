@@ -113,8 +113,9 @@ public final class Serve {
     }
 
     /**
-     * Serves until SIGTERM or SIGINT, then drains; reads its files again on SIGHUP. Returns only if it could not start: a stop ends
-     * the process with status 0, or 1 if something could not be stopped.
+     * Serves until SIGTERM or SIGINT, then drains; reads its files again on SIGHUP. Returns only if
+     * it could not start: a stop ends the process with status 0, or 1 if something could not be
+     * stopped.
      */
     public int run(Path config) {
         // Read when the JDK's TLS is loaded: a handshake costs the server more than who asks for

@@ -120,17 +120,17 @@ final class ModelWorld implements AutoCloseable {
                 proxy.endpoint())
                 .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED));
         this.gateway = new TestGateway("  sole: true\n", yaml, """
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                            rdma_put: true
-                          - name: other
-                            keys: [{access_key: OTHER, secret_key: other-secret}]
-                            rdma_put: true
-                          - name: operator
-                            keys: [{access_key: ADMIN, secret_key: admin-secret}]
-                            admin: true
-                        """,
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                    rdma_put: true
+                  - name: other
+                    keys: [{access_key: OTHER, secret_key: other-secret}]
+                    rdma_put: true
+                  - name: operator
+                    keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                    admin: true
+                """,
                 Surroundings.REAL.withClock(this::nanoTime)
                         .withFabrics(
                                 fabric -> new FaultyFabric(fabric, fabrics)));
@@ -220,7 +220,7 @@ final class ModelWorld implements AutoCloseable {
             running.add(threads.submit(() -> run(operation, step.excuses(operation.kind()))));
         }
         if (step.number() % RECONFIGURED == 0) {
-            int which = (int) (step.number() / RECONFIGURED);
+            int which = (step.number() / RECONFIGURED);
             running.add(threads.submit(() -> reconfigure(which)));
         }
         for (Future<@Nullable String> each : running) {

@@ -21,7 +21,8 @@ class NamedFabricTest {
 
     @Test
     void aFabricThatNobodyNamedIsOffWithItsReason() {
-        assertThatCode(() -> FabricOpening.requireNamed(loopback(false))).doesNotThrowAnyException();
+        assertThatCode(() -> FabricOpening.requireNamed(loopback(false)))
+                .doesNotThrowAnyException();
         assertThat(FabricOpening.reasonAgainst(loopback(false)))
                 .contains("missing is not a folder that can be written to");
     }

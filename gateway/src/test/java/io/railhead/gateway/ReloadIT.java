@@ -224,7 +224,8 @@ class ReloadIT {
             System.gc();
         }
         assertThat(threadsOf("backend-store-")).isFalse();
-        assertThat(gateway.metrics()).contains("railhead_backend_requests_total{backend=\"another\"")
+        assertThat(gateway.metrics())
+                .contains("railhead_backend_requests_total{backend=\"another\"")
                 .doesNotContain("railhead_backend_requests_total{backend=\"store\"");
     }
 

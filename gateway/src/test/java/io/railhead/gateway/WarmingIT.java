@@ -103,7 +103,8 @@ class WarmingIT extends GatewayWithAdministrator {
         assertThat(pinned.getLong("objects")).isEqualTo(10);
         // The last page is indexed just after its reader was told.
         TestGateway.await(() -> gateway.metric("railhead_pinned_bytes") == 10 << 20);
-        assertThat(gateway.metric("railhead_evicted_pages_total{cause=\"pressure\",}")).isPositive();
+        assertThat(gateway.metric("railhead_evicted_pages_total{cause=\"pressure\",}"))
+                .isPositive();
     }
 
     @Test

@@ -8,8 +8,8 @@ import java.util.List;
  *
  * @param availableBytes memory the kernel says can be had now without swapping, or the control
  *            group's remaining limit if that is less; without {@link HugePages}
- * @param limitBytes the tightest memory limit of the process's control groups, past which the kernel
- *            kills it; {@link Long#MAX_VALUE} where there is none
+ * @param limitBytes the tightest memory limit of the process's control groups, past which the
+ *            kernel kills it; {@link Long#MAX_VALUE} where there is none
  * @param memlockBytes what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
  */
 public record HostLimits(long availableBytes, long limitBytes, long memlockBytes) {

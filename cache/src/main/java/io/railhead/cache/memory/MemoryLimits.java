@@ -18,13 +18,15 @@ final class MemoryLimits {
             return;
         }
         if (config.memoryBytes() > limits.availableBytes()) {
-            throw new IllegalArgumentException("cache.memory: " + MemoryBudget.size(config.memoryBytes())
-                    + " is more than the " + MemoryBudget.size(limits.availableBytes())
-                    + " this machine has free: "
-                    + MemoryBudget.of(config).mend(limits.availableBytes()));
+            throw new IllegalArgumentException(
+                    "cache.memory: " + MemoryBudget.size(config.memoryBytes())
+                            + " is more than the " + MemoryBudget.size(limits.availableBytes())
+                            + " this machine has free: "
+                            + MemoryBudget.of(config).mend(limits.availableBytes()));
         }
         if (config.lock() && config.memoryBytes() > limits.memlockBytes()) {
-            throw new IllegalArgumentException("cache.memory: " + MemoryBudget.size(config.memoryBytes())
+            throw new IllegalArgumentException("cache.memory: "
+                    + MemoryBudget.size(config.memoryBytes())
                     + " is more than the " + MemoryBudget.size(limits.memlockBytes())
                     + " this process may lock: set LimitMEMLOCK (systemd) or ulimit -l to at least "
                     + config.memoryBytes() / 1024 + " KiB, or set cache.memory to at most "
@@ -34,7 +36,8 @@ final class MemoryLimits {
 
     static void requireHugePages(long memoryBytes, HugePages pages) {
         long needed = memoryBytes / pages.size().bytes();
-        String what = "cache.huge_pages: cache.memory of " + MemoryBudget.size(memoryBytes) + " takes " + needed
+        String what = "cache.huge_pages: cache.memory of " + MemoryBudget.size(memoryBytes)
+                + " takes " + needed
                 + " huge pages of " + pages.size();
         if (memoryBytes > pages.groupBytes()) {
             throw new IllegalArgumentException(what + ", this container may have "

@@ -56,8 +56,9 @@ final class SlabsTest {
         assertThatThrownBy(() -> PageMemory.open(config, slab -> {},
                 new HostLimits((long) (21.3 * (1 << 30)), 1L << 40)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("cache.memory: 64GiB is more than the 21.3GiB this machine has"
-                        + " free: set ");
+                .hasMessageStartingWith(
+                        "cache.memory: 64GiB is more than the 21.3GiB this machine has"
+                                + " free: set ");
         assertThatThrownBy(
                 () -> PageMemory.open(config, slab -> {}, new HostLimits(1L << 40, 8L << 20)))
                 .isInstanceOf(IllegalArgumentException.class)

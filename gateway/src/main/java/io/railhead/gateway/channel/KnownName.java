@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an object's name means to one caller: where it leads and under which rule. Good for as long
- * as the caller is who it was, and the rules and backends are what they were. Channel's own thread only.
+ * as the caller is who it was, and the rules and backends are what they were. Channel's own thread
+ * only.
  */
 final class KnownName {
     private final ObjectName name;

@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one channel's peer asks for: hits at once, the rest on one event loop.
  *
- * <p> Its calls come on the channel's own thread, which alone touches the remembered names, but that
- * anybody may have all of them forgotten; the table of outstanding requests is also changed by the
- * event loop.
+ * <p> Its calls come on the channel's own thread, which alone touches the remembered names, but
+ * that anybody may have all of them forgotten; the table of outstanding requests is also changed by
+ * the event loop.
  */
 final class PeerRequests {
     private static final int REMEMBERED = 512;
@@ -158,7 +158,8 @@ final class PeerRequests {
     private @Nullable KnownName know(RequestView request) {
         int at = request.nameHash() & (REMEMBERED - 1);
         // Once: where others take its place meanwhile, what is found is not kept among them.
-        @Nullable KnownName[] remembered = names;
+        @Nullable
+        KnownName[] remembered = names;
         KnownName known = remembered[at];
         if (known != null && request.nameEquals(known.name())) {
             return known;

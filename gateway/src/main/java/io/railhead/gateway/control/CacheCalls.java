@@ -33,9 +33,10 @@ final class CacheCalls {
         CacheControl.Held held = control.evict(selection);
         if (selection.kind() == Selection.Kind.KEY) {
             // What is being asked about it right now is not seen anywhere.
-            backends.get().forEach(backend -> cache.invalidate(
-                    new ObjectId(backend, "", selection.bucket(), selection.name(), null),
-                    EvictionCause.ADMIN));
+            backends.get()
+                    .forEach(backend -> cache.invalidate(
+                            new ObjectId(backend, "", selection.bucket(), selection.name(), null),
+                            EvictionCause.ADMIN));
         }
         return sizes(held);
     }

@@ -62,7 +62,8 @@ final class Hits {
     /** While a request goes on to Vert.x, which asks for it at once or not at all. */
     private @Nullable Verdict verdict;
 
-    Hits(FrontDoor door, HeldReads held, Turns turns, BooleanSupplier standingAside, Metrics metrics,
+    Hits(FrontDoor door, HeldReads held, Turns turns, BooleanSupplier standingAside,
+            Metrics metrics,
             AccessLog log, HttpDate date) {
         this.door = door;
         this.held = held;

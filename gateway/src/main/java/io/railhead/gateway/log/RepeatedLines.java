@@ -58,7 +58,7 @@ public final class RepeatedLines extends TurboFilter {
     @Override
     public FilterReply decide(@Nullable Marker marker, Logger logger, Level level,
             @Nullable String text, Object @Nullable [] parameters, @Nullable Throwable thrown) {
-        if (text == null || marker == OWN || !level.isGreaterOrEqual(Level.WARN)
+        if (text == null || OWN.equals(marker) || !level.isGreaterOrEqual(Level.WARN)
                 || !level.isGreaterOrEqual(logger.getEffectiveLevel())) {
             return FilterReply.NEUTRAL;
         }

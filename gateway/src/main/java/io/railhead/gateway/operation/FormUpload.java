@@ -38,7 +38,8 @@ public final class FormUpload implements Operation {
     private final Site site;
 
     /** What uploads by forms need to know of the site. */
-    public record Site(PostPolicy policies, Routes routes, AccessControl access, InstantSource clock) {}
+    public record Site(PostPolicy policies, Routes routes, AccessControl access,
+            InstantSource clock) {}
 
     FormUpload(BucketWrite write, Site site) {
         this.write = write;

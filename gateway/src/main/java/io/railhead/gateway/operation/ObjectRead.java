@@ -177,12 +177,12 @@ public final class ObjectRead {
     }
 
     private boolean servedStale(@Nullable ObjectMetadata held) {
-        boolean may = held != null && services.mayServeStale(held, scope.rule(), scope.grant());
-        if (may) {
-            cacheResult = CacheResult.STALE;
-            serve(held);
+        if (held == null || !services.mayServeStale(held, scope.rule(), scope.grant())) {
+            return false;
         }
-        return may;
+        cacheResult = CacheResult.STALE;
+        serve(held);
+        return true;
     }
 
     private void serve(ObjectMetadata metadata) {

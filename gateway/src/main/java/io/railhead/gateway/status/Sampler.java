@@ -64,7 +64,8 @@ final class Sampler {
                 Series.sum(bytes, labels -> isHit(labels.getFirst())));
         return new Sample(System.currentTimeMillis(), System.nanoTime(), paths(bytes), reads,
                 sources.backends().stream().mapToLong(store -> store.stats().bytesIn()).sum(),
-                cache.evicted(EvictionCause.PRESSURE), cache.shortages(), Series.of(metrics.seconds),
+                cache.evicted(EvictionCause.PRESSURE), cache.shortages(),
+                Series.of(metrics.seconds),
                 Series.of(metrics.backendSeconds));
     }
 

@@ -139,7 +139,8 @@ class AuthenticatorTest {
     @Test
     void otherKeysDoNot() {
         RequestHead head = get("/b/a/b/./c");
-        for (String path : new String[]{"/b/a%252Fb/./c", "/b/a/b/c", "/b/a%2F%2Fb/./c", "/b/a//b/./c", "/b/a/b/./c/"}) {
+        for (String path : new String[]{"/b/a%252Fb/./c", "/b/a/b/c", "/b/a%2F%2Fb/./c",
+                "/b/a//b/./c", "/b/a/b/./c/"}) {
             assertThat(error(new RequestHead("GET", path, null, head.headers())))
                     .isEqualTo(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }

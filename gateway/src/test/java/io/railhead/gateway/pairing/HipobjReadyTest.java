@@ -161,7 +161,8 @@ final class HipobjReadyTest {
                 new Revalidations(), new Relay(metrics), new UnavailableFabric("verbs", "none"),
                 new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime,
                 metrics, 64 << 10, 64 << 10);
-        return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of())), new AccessControl(null, metrics));
+        return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of())),
+                new AccessControl(null, metrics));
     }
 
     private final class FakePair implements Pair {
