@@ -8,6 +8,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.auth.EmptyBodySums;
 import io.railhead.gateway.auth.PayloadSigning;
 import io.railhead.gateway.delivery.PulledBody;
 import io.railhead.gateway.request.Requester;
@@ -34,6 +35,7 @@ public final class MemoryUpload {
     private final Operation kind;
     private final RemoteBuffer buffer;
     private final Client client;
+    private final Headers ofObject;
     private final BodyReader reader;
 
     /** Who hears how it ended: one of these, once nothing reads the buffer any more. */
@@ -66,12 +68,13 @@ public final class MemoryUpload {
         this.kind = kind;
         this.buffer = buffer;
         this.client = client;
-        this.reader = reader(request, buffer.length());
+        this.ofObject = EmptyBodySums.strip(request.headers());
+        this.reader = reader(request.authentication(), ofObject, buffer.length());
     }
 
     public void start() {
         // What cannot be sent on is refused before anything is begun that would have to end.
-        Headers headers = ForwardedHeaders.toBackend(request.headers());
+        Headers headers = ForwardedHeaders.toBackend(ofObject);
         Transfer transfer;
         try {
             transfer = services.fabric().begin(buffer);
@@ -114,21 +117,20 @@ public final class MemoryUpload {
     }
 
     /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
-    private static BodyReader reader(S3Request request, long length) {
-        Headers headers = request.headers()
-                .toBuilder()
+    private static BodyReader reader(Authentication authentication, Headers headers,
+            long length) {
+        return BodyReader.openPlain(declared(authentication), headers.toBuilder()
                 .set("Content-Length", Long.toString(length))
-                .build();
-        return BodyReader.openPlain(declared(request.authentication()), headers);
+                .build());
     }
 
-    /** Some clients sign the digest of the empty body, which says nothing of the memory. */
+    /** Of the memory only a digest can speak, and not one of the empty body. */
     private static PayloadSigning declared(Authentication authentication) {
-        boolean ofTheBody = !(authentication instanceof Authentication.Signed signed)
-                || signed.payload().equals(PayloadSigning.Digest.EMPTY);
-        return ofTheBody
-                ? new PayloadSigning.Unsigned()
-                : ((Authentication.Signed) authentication).payload();
+        return authentication instanceof Authentication.Signed signed
+                && signed.payload() instanceof PayloadSigning.Digest digest
+                && !digest.equals(PayloadSigning.Digest.EMPTY)
+                        ? digest
+                        : new PayloadSigning.Unsigned();
     }
 
     /** A part changes no object until it is completed, so only PutObject counts as a write. */

@@ -3,7 +3,6 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.dialect.Dialect;
@@ -37,24 +36,18 @@ final class PutObject implements Operation {
             // No dialect declines an upload inline: a body-less PUT forwarded is an empty object.
             case TokenAdmission.Inline(String reason) ->
                 throw new IllegalStateException("inline upload: " + reason);
-            case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) -> {
-                requireNoBody(request);
-                exchange.moves(buffer.length());
-                new MemoryUpload(services, exchange, request, kind, buffer,
-                        new Told(services, exchange, buffer, dialect)).start();
-            }
+            case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->
+                EmptyBody.require(exchange, request,
+                        () -> upload(exchange, request, buffer, dialect));
             case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);
         }
     }
 
-    /** Two bodies cannot be told apart afterwards: which one was meant, nobody knows. */
-    private static void requireNoBody(S3Request request) {
-        String length = request.header("content-length");
-        if (request.header("transfer-encoding") != null
-                || (length != null && !length.equals("0"))) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
-                    "A request with an RDMA token must have an empty body.");
-        }
+    private void upload(Exchange exchange, S3Request request, RemoteBuffer buffer,
+            Dialect dialect) {
+        exchange.moves(buffer.length());
+        new MemoryUpload(services, exchange, request, kind, buffer,
+                new Told(services, exchange, buffer, dialect)).start();
     }
 
     private record Told(ReadServices services, Exchange exchange, RemoteBuffer buffer,

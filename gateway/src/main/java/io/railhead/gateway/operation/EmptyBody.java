@@ -1,0 +1,94 @@
+package io.railhead.gateway.operation;
+
+import io.netty.buffer.ByteBuf;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.auth.PayloadSigning;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.buffer.BufferInternal;
+
+/**
+ * The HTTP body of a request whose object comes out of memory. It must hold no bytes: of two bodies
+ * nobody could tell afterwards which was meant. Its framing may hold a trailer, as SDKs send it.
+ */
+final class EmptyBody {
+    private static final int MAX_FRAMING_BYTES = 8 << 10;
+
+    private final Exchange exchange;
+    private final BodyReader reader;
+    private int framingBytes;
+
+    private EmptyBody(Exchange exchange, BodyReader reader) {
+        this.exchange = exchange;
+        this.reader = reader;
+    }
+
+    /** Goes on once the body has proved to be empty; throws, or fails the exchange, if it is not. */
+    static void require(Exchange exchange, S3Request request, Runnable next) {
+        if (isChunked(request.authentication())) {
+            BodyReader reader = BodyReader.open(request.authentication(), request.headers());
+            if (reader.decodedLength() != 0) {
+                throw notEmpty();
+            }
+            new EmptyBody(exchange, reader).read(next);
+            return;
+        }
+        String length = request.header("content-length");
+        if (request.header("transfer-encoding") != null
+                || (length != null && !length.equals("0"))) {
+            throw notEmpty();
+        }
+        next.run();
+    }
+
+    private static boolean isChunked(Authentication authentication) {
+        return authentication instanceof Authentication.Signed signed
+                && (signed.payload() instanceof PayloadSigning.SignedChunks
+                        || signed.payload() instanceof PayloadSigning.UnsignedChunks);
+    }
+
+    private void read(Runnable next) {
+        exchange.request()
+                .exceptionHandler(_ -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)))
+                .handler(this::accept)
+                .endHandler(_ -> {
+                    if (!exchange.isAnswered()) {
+                        exchange.goOn(() -> {
+                            reader.end(_ -> {
+                                throw notEmpty();
+                            });
+                            next.run();
+                        });
+                    }
+                });
+        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
+            exchange.request().response().writeContinue();
+        }
+        exchange.request().resume();
+    }
+
+    private void accept(Buffer piece) {
+        framingBytes += piece.length();
+        if (exchange.isAnswered()) {
+            return;
+        }
+        ByteBuf bytes = ((BufferInternal) piece).getByteBuf();
+        exchange.goOn(() -> {
+            if (framingBytes > MAX_FRAMING_BYTES) {
+                throw notEmpty();
+            }
+            reader.accept(bytes.nioBuffer(), _ -> {
+                throw notEmpty();
+            });
+        });
+    }
+
+    private static S3Exception notEmpty() {
+        return new S3Exception(S3Error.INVALID_REQUEST,
+                "A request with an RDMA token must have an empty body.");
+    }
+}
