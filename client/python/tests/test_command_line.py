@@ -1,5 +1,6 @@
 """python -m railhead, and what README.md says."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Rack, environment_of
+from conftest import Rack, content, environment_of
 
 import railhead
 from railhead import __main__, _bench
@@ -31,6 +32,83 @@ def test_report(running: Rack) -> None:
     assert "not used: verbs: " in store.stdout
     assert nothing.returncode == 2
     assert nothing.stderr.startswith("railhead: RAILHEAD_ENDPOINT is not an endpoint")
+
+
+def shell(script: str, folder: Path, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    """`railhead` is the command."""
+    text = f'railhead() {{ {sys.executable} -m railhead "$@"; }}; {script}'
+    return subprocess.run(["bash", "-c", text], capture_output=True, check=False, input=stdin, cwd=folder, timeout=120)
+
+
+def test_files_are_put_and_got(environment: Rack, tmp_path: Path) -> None:
+    for name, data in (("none", b""), ("small", b"hello"), ("large", content(70 << 20))):
+        (tmp_path / name).write_bytes(data)
+        done = shell(f"railhead put {name} s3://data/shell/ && railhead get s3://data/shell/{name} -o back-{name}", tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert (tmp_path / f"back-{name}").read_bytes() == data
+    done = shell("mkdir d && cd d && railhead get s3://data/shell/small && cat small", tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"hello")
+    done = shell("railhead ls s3://data/shell/", tmp_path)
+    assert [line.split(b"\t")[1:] for line in done.stdout.splitlines()] == [
+        [b"    73400320", b"shell/large"], [b"           0", b"shell/none"], [b"           5", b"shell/small"]]
+    assert b"\tdata\n" in shell("railhead ls", tmp_path).stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back-large", "back-none", "back-small", "d", "large", "none",
+                                                                "small"]
+
+
+def test_pipes_are_read_to_their_end_and_written_whole(environment: Rack, tmp_path: Path) -> None:
+    data = content(40 << 20)
+    (tmp_path / "file").write_bytes(data)
+    done = shell("cat | railhead put - s3://data/pipe/in && railhead cat s3://data/pipe/in s3://data/pipe/in | sha256sum",
+                 tmp_path, data)
+    assert (done.returncode, done.stdout[:64].decode()) == (0, hashlib.sha256(data * 2).hexdigest())
+    done = shell("railhead put <(printf x; sleep 0.1; printf y) s3://data/pipe/p && railhead get s3://data/pipe/p -o -", tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"xy")
+    done = shell("railhead put /proc/version s3://data/pipe/ && railhead cat s3://data/pipe/version | cmp - /proc/version",
+                 tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    done = shell("mkfifo fifo && { cat fifo & railhead get s3://data/pipe/p -o fifo; wait; }", tmp_path)
+    assert (done.returncode, done.stdout, (tmp_path / "fifo").is_fifo()) == (0, b"xy", True)
+    done = shell("set -o pipefail; railhead cat s3://data/pipe/in | head -c 3 | wc -c; echo ${PIPESTATUS[0]}", tmp_path)
+    assert (done.stdout, done.stderr) == (b"3\n141\n", b""), "who reads no more is no error"
+
+
+def test_what_is_no_file_is_written_to_and_links_are_followed(environment: Rack, tmp_path: Path) -> None:
+    with railhead.Client() as client:
+        client.put_from("s3://data/link/x", b"new")
+    (tmp_path / "file").write_bytes(b"old and longer")
+    (tmp_path / "file").chmod(0o640)
+    (tmp_path / "link").symlink_to("file")
+    done = shell("railhead get s3://data/link/x -o link && railhead get s3://data/link/x -o /dev/null", tmp_path)
+    assert done.returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert ((tmp_path / "file").read_bytes(), (tmp_path / "file").stat().st_mode & 0o777) == (b"new", 0o640)
+    assert Path("/dev/null").is_char_device()
+
+
+def test_errors_are_one_line_and_a_status(environment: Rack, tmp_path: Path) -> None:
+    for words, status, said in (
+            ("get s3://data/nobody", 1, b"s3://data/nobody: NoSuchKey"), ("cat s3://data/nobody", 1, b"NoSuchKey"),
+            ("put nothing s3://data/x", 1, b"No such file or directory: 'nothing'"),
+            ("get s3://data", 2, b"not s3://BUCKET/KEY"), ("put - s3://data/f/", 2, b"no name"),
+            ("get s3://data/folder/", 2, b"names no file"), ("ls s3://nobucket", 1, b"NoSuchBucket"),
+            ("get s3://data/x -o /nope/x", 1, b"/nope/"), ("nosuch", 2, b"invalid choice")):
+        done = shell(f"railhead {words}", tmp_path)
+        assert (done.returncode, done.stdout) == (status, b""), done.stderr
+        assert said in done.stderr
+        assert words == "nosuch" or (done.stderr.startswith(b"railhead: ") and done.stderr.count(b"\n") == 1), done.stderr
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_plain_s3_is_said_in_one_line(running: Rack, environment: Rack, tmp_path: Path) -> None:
+    done = shell(f"RAILHEAD_ENDPOINT={running.store_endpoint} railhead put - s3://data/plain", tmp_path, b"x")
+    assert done.returncode == 0
+    assert re.fullmatch(rb"railhead: plain S3 in place of RDMA: [^\n]*\n", done.stderr)
+
+
+def test_version(tmp_path: Path) -> None:
+    assert shell("railhead --version", tmp_path).stdout.decode() == f"railhead {railhead.__version__}\n"
+    assert railhead.__version__ == re.search(r'__version__ = "(.*?)"', Path(railhead.__file__).read_text())[1]  # type: ignore[index]
 
 
 def test_bench(environment: Rack, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,8 +23,11 @@ from railhead.errors import (
     Unavailable,
 )
 
+__version__ = "0.1.0"  # the package's, too
+
 __all__ = [
     "AccessDenied", "Cancelled", "Client", "ConnectionLost", "Credentials", "DeadlineExceeded", "FallbackWarning", "Got",
     "Info", "MemoryHeld", "NotFound", "NotServed", "OutcomeUnknown", "PreconditionFailed", "RailheadError",
-    "RangeNotSatisfiable", "Read", "Report", "StoreError", "Stored", "Unavailable", "connect",
+    "RangeNotSatisfiable", "Read", "Report", "StoreError", "Stored", "Unavailable", "__version__",
+    "connect",
 ]

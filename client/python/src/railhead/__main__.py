@@ -1,17 +1,20 @@
-"""python -m railhead: which way bytes go, and how fast."""
+"""python -m railhead: objects as files, which way bytes go, and how fast."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from railhead import _bench
-from railhead._settings import MOST_IN_FLIGHT
+import railhead
+from railhead import _bench, _files
+from railhead._settings import FABRICS, MOST_IN_FLIGHT
 from railhead.client import Client
 from railhead.errors import RailheadError
 
@@ -39,7 +42,18 @@ def seconds(text: str) -> float:
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m railhead", description="Gateway and credentials are the environment's.")
+    parser.add_argument("--version", action="version", version=f"railhead {railhead.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
+    get = _with_way(commands.add_parser("get", help="read an object into a file"))
+    get.add_argument("url", help="s3://BUCKET/KEY")
+    get.add_argument("-o", "--output", metavar="FILE", help="- is the standard output; else the key's last part")
+    put = _with_way(commands.add_parser("put", help="write a file as an object"))
+    put.add_argument("source", metavar="FILE", help="- is the standard input")
+    put.add_argument("url", help="s3://BUCKET/KEY, or s3://BUCKET/FOLDER/")
+    cat = _with_way(commands.add_parser("cat", help="write objects to the standard output"))
+    cat.add_argument("urls", nargs="+", metavar="url", help="s3://BUCKET/KEY")
+    ls = _with_way(commands.add_parser("ls", help="list objects: time, bytes, key; or buckets"))
+    ls.add_argument("url", nargs="?", default="s3://", help="s3://BUCKET[/PREFIX]")
     commands.add_parser("report", help="which way bytes go, and why; exit status 1 where it is plain S3")
     bench = commands.add_parser("bench", help="read objects of its own by each way there is")
     bench.add_argument("url", help="s3://BUCKET/PREFIX, where it may write and delete")
@@ -50,6 +64,33 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     bench.add_argument("--json", type=Path, metavar="FILE")
     bench.add_argument("--plot", type=Path, metavar="FILE", help="such as bench.svg or bench.png; needs matplotlib")
     return parser.parse_args(words)
+
+
+def _with_way(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--via", choices=FABRICS, default="auto", help="how the bytes move (%(default)s)")
+    return parser
+
+
+def _run_files(arguments: argparse.Namespace) -> int:
+    try:
+        with Client(fabric=arguments.via) as client:
+            if arguments.command == "get":
+                _files.get(client, arguments.url, arguments.output)
+            elif arguments.command == "put":
+                _files.put(client, arguments.source, arguments.url)
+            elif arguments.command == "cat":
+                _files.cat(client, arguments.urls)
+            else:
+                _files.ls(client, arguments.url, print)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read the output has what it wanted; nothing is flushed into the pipe at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except (RailheadError, OSError) as error:
+        print(f"railhead: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _report() -> int:
@@ -84,11 +125,17 @@ def _ended_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"railhead: {message}", file=sys.stderr)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     arguments = _arguments(words)
+    commands = {"report": lambda _: _report(), "bench": _run_bench}
     try:
-        with _ended_by_signals():
-            return _report() if arguments.command == "report" else _run_bench(arguments)
+        with _ended_by_signals(), warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return commands.get(arguments.command, _run_files)(arguments)
     except (RailheadError, ValueError) as error:
         print(f"railhead: {error}", file=sys.stderr)
         return 2
