@@ -69,6 +69,102 @@ def test_load_safetensors(running: Rack, fabric: str, pad: int) -> None:
     got["weights"] += 1  # it is the program's memory, also after its client is closed
 
 
+@pytest.mark.parametrize("fabric", ["loopback", "http"])
+def test_shards_of_a_folder_and_of_an_index(running: Rack, fabric: str) -> None:
+    there = tensors_of_every_kind()
+    names = list(there)
+    with running.client(fabric=fabric) as client:
+        folder = f"s3://data/sharded-{fabric}"
+        for i in range(2):
+            client.put_from(f"{folder}/part-{i}.safetensors", safetensors({name: there[name] for name in names[i::2]}))
+        client.put_from(f"{folder}/config.json", b"{}")
+        with_folder = rtorch.load_safetensors(f"{folder}/", client=client)
+        with_name = rtorch.load_safetensors(folder, client=client)
+        weights = {name: f"part-{i}.safetensors" for i in range(2) for name in names[i::2] if name != "odd"}
+        index = f"{folder}/model.safetensors.index.json"
+        client.put_from(index, json.dumps({"metadata": {"total_size": 1}, "weight_map": weights}).encode())
+        with_index = [rtorch.load_safetensors(url, client=client) for url in (index, f"{folder}/", folder)]
+        some = rtorch.load_safetensors(index, client=client, names=["mask", "large"])
+    for got in (with_folder, with_name):
+        assert got.keys() == there.keys()
+    for got in with_index:
+        assert got.keys() == weights.keys(), "an index says what there is"
+    for got in (with_folder, with_name, *with_index, some):
+        assert all(torch.equal(tensor, there[name]) for name, tensor in got.items())
+    assert some.keys() == {"mask", "large"}
+
+
+def test_wrong_indices_and_folders(running: Rack) -> None:
+    one = safetensors({"a": torch.ones(1)})
+    with running.client(fabric="loopback") as client:
+        client.put_from("s3://data/wi/a.safetensors", one)
+        client.put_from("s3://data/wi/b.safetensors", one)
+        with pytest.raises(ValueError, match=r"a is in more than one file: .*a\.safetensors and .*b\.safetensors"):
+            rtorch.load_safetensors("s3://data/wi/", client=client)
+        for text, said in ((b"{", "not an index"), (b"[]", "not an index"), (b'{"weight_map": {"a": 1}}', "not an index"),
+                           (b'{"weight_map": {"b": "a.safetensors"}}', "has no b, which its index says")):
+            client.put_from("s3://data/wi/model.safetensors.index.json", text)
+            with pytest.raises(ValueError, match=said):
+                rtorch.load_safetensors("s3://data/wi/", client=client)
+        client.put_from("s3://data/wi/model.safetensors.index.json", b'{"weight_map": {"a": "nobody.safetensors"}}')
+        for url in ("s3://data/wi/", "s3://data/nobody/", "s3://data/nobody", "s3://data/nobody.safetensors"):
+            with pytest.raises(railhead.NotFound):
+                rtorch.load_safetensors(url, client=client)
+
+
+def tied() -> Any:
+    """Two parameters are one memory, and one is not contiguous."""
+    module = torch.nn.Module()
+    module.embed = torch.nn.Embedding(10, 4)
+    module.norm = torch.nn.BatchNorm1d(4)
+    module.head = torch.nn.Linear(4, 10, bias=False)
+    module.head.weight = module.embed.weight
+    module.turned = torch.nn.Parameter(torch.zeros(3, 5).t())
+    return module
+
+
+@pytest.mark.parametrize("fabric", ["loopback", "http"])
+def test_load_into_a_module(running: Rack, fabric: str) -> None:
+    made, module = tied(), tied()
+    torch.nn.init.normal_(made.turned)
+    made.norm.num_batches_tracked += 7
+    before = module.embed.weight.data_ptr()
+    there = {name: tensor for name, tensor in made.state_dict().items() if name != "head.weight"}
+    with running.client(fabric=fabric) as client:
+        client.put_from("s3://data/tied.safetensors", safetensors(there))
+        got = rtorch.load_safetensors("s3://data/tied.safetensors", client=client, into=module)
+        other = tied()
+        some = rtorch.load_safetensors("s3://data/tied.safetensors", client=client, into=other, names=["turned"])
+    assert got.keys() == there.keys()
+    assert all(torch.equal(tensor, module.state_dict()[name]) for name, tensor in made.state_dict().items())
+    assert got["embed.weight"].data_ptr() == module.embed.weight.data_ptr() == before
+    assert module.embed.weight.requires_grad
+    assert some.keys() == {"turned"}
+    assert torch.equal(other.turned, made.turned)
+    assert not torch.equal(other.embed.weight, made.embed.weight)
+
+
+def test_module_that_does_not_fit_stays_as_it_was(running: Rack) -> None:
+    with running.client(fabric="loopback") as client:
+        def said(**tensors: Any) -> str:
+            module = torch.nn.Linear(2, 3)
+            before = copy.deepcopy(module.state_dict())
+            client.put_from("s3://data/unfit", safetensors(tensors))
+            with pytest.raises(ValueError, match="does not fit the module") as error:
+                rtorch.load_safetensors("s3://data/unfit", client=client, into=module)
+            assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
+            return str(error.value)
+
+        weight, bias = torch.ones(3, 2), torch.ones(3)
+        assert "missing bias" in said(weight=weight)
+        assert "unexpected extra" in said(weight=weight, bias=bias, extra=bias)
+        assert "mismatched bias: torch.float32[4] in the file, torch.float32[3] in the module" in said(
+            weight=weight, bias=torch.ones(4))
+        assert "mismatched weight: torch.bfloat16[3, 2]" in said(weight=weight.to(torch.bfloat16), bias=bias)
+        with pytest.raises(ValueError, match="not both"):
+            rtorch.load_safetensors("s3://data/unfit", "cpu", client=client, into=torch.nn.Linear(2, 3))
+
+
 def of_header(text: str | bytes, data: bytes = b"") -> bytes:
     raw = text.encode() if isinstance(text, str) else text
     return struct.pack("<Q", len(raw)) + raw + data
@@ -165,14 +261,14 @@ def test_file_that_is_replaced_between_header_and_data(running: Rack, monkeypatc
     there = {"a": torch.ones(4 * MIB)}
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/replaced", safetensors(there))
-        header = rtorch._read_header
+        header = rtorch._read_headers
 
         def replace(*arguments: Any) -> Any:
             read = header(*arguments)
             client.put_from("s3://data/replaced", safetensors({"a": torch.zeros(4 * MIB)}))
             return read
 
-        monkeypatch.setattr(rtorch, "_read_header", replace)
+        monkeypatch.setattr(rtorch, "_read_headers", replace)
         with pytest.raises(railhead.PreconditionFailed):
             rtorch.load_safetensors("s3://data/replaced", client=client)
 

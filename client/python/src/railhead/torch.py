@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from railhead import errors
+from railhead._checkpoint import Files, files_of
 from railhead._datasets import Objects, Records, Shards
 from railhead._jobs import Read
 from railhead._memory import count_of
 from railhead._progress import Progress, reporting
+from railhead._whole import Got
 from railhead.client import Client, connect
 
 __all__ = ["Objects", "Records", "Shards", "empty", "load_safetensors", "safetensors_metadata"]
@@ -24,6 +27,7 @@ _HEADER_GUESS = 64 << 10
 _MOST_HEADER = 100_000_000  # the format's own limit
 _ALIGNMENT = 64
 _BAR_AFTER_SECONDS = 2.0
+_MOST_NAMED = 8  # in one error
 
 # What the format has: bits of a number, and what torch calls it, which has none of six bits.
 _TYPES = {
@@ -66,43 +70,126 @@ class _File:
     metadata: Mapping[str, str]
 
 
-def load_safetensors(url: str, device: Any = "cpu", *, client: Client | None = None, names: Iterable[str] | None = None,
-                     progress: Progress = None) -> dict[str, torch.Tensor]:
-    """All tensors of a file, or those of `names`, in one storage that they share."""
+def load_safetensors(url: str, device: Any = None, *, client: Client | None = None, names: Iterable[str] | None = None,
+                     progress: Progress = None, into: torch.nn.Module | None = None) -> dict[str, torch.Tensor]:
+    """
+    All tensors, or those of `names`, of a file, of an index's files, or of a folder's: in one storage that they share, on the
+    CPU or `device`; or in the memory that the parameters and buffers of `into` have, which are what is returned then.
+    """
+    if into is not None and device is not None:
+        raise ValueError("a module's parameters are on their own devices: give into or device, not both")
     with_client = client or connect()
-    file = _read_header(with_client, url)
-    wanted = file.tensors if names is None else _named(file, names)
-    forms = [_form(file, each) for each in wanted]
-    runs, places, total = _lay_out(wanted)
-    storage = _storage(with_client, total, torch.device(device))
-    reads = [Read(url, storage[at:at + end - begin], file.data + begin) for begin, end, at in runs]
-    _read(with_client, file, storage, reads, progress)
-    return {each.name: _tensor(storage, each, places[each.name], *form) for each, form in zip(wanted, forms, strict=True)}
+    wanted = _wanted(url, _read_headers(with_client, files_of(with_client, url)), None if names is None else set(names))
+    if into is not None:
+        return _load_into(with_client, url, wanted, into, names is None, progress)
+    forms = {each.name: _form(file, each) for file, tensors in wanted for each in tensors}
+    laid = []
+    total = 0
+    for file, tensors in wanted:
+        base = total + -total % _ALIGNMENT
+        runs, places, length = _lay_out(tensors)
+        laid.append((file, tensors, base, runs, places))
+        total = base + length
+    storage = _storage(with_client, total, torch.device("cpu" if device is None else device))
+    reads = [(file, Read(file.url, storage[base + at:base + at + end - begin], file.data + begin))
+             for file, _, base, runs, _ in laid for begin, end, at in runs]
+    with with_client.register(storage) if storage.device.type != "cpu" else nullcontext():
+        _read(with_client, url, reads, progress)
+    return {each.name: _tensor(storage, each, base + places[each.name], *forms[each.name])
+            for _, tensors, base, _, places in laid for each in tensors}
 
 
 def safetensors_metadata(url: str, *, client: Client | None = None) -> Mapping[str, str]:
-    return _read_header(client or connect(), url).metadata
+    """What the files say of themselves."""
+    with_client = client or connect()
+    return {name: text for file, _ in _read_headers(with_client, files_of(with_client, url))
+            for name, text in file.metadata.items()}
 
 
-def _read(client: Client, file: _File, storage: torch.Tensor, reads: list[Read], progress: Progress) -> None:
+def _wanted(url: str, files: list[tuple[_File, Iterable[str] | None]],
+            names: set[str] | None) -> list[tuple[_File, tuple[_Tensor, ...]]]:
+    """The tensors that are asked for, by their files."""
+    found = [(file, file.tensors if of_index is None else _named(file, of_index)) for file, of_index in files]
+    owners: dict[str, str] = {}
+    for file, tensors in found:
+        for each in tensors:
+            if owners.setdefault(each.name, file.url) != file.url:
+                raise ValueError(f"{each.name} is in more than one file: {owners[each.name]} and {file.url}")
+    if names is None:
+        return found
+    if missing := names - owners.keys():
+        raise KeyError(f"{url} has no {', '.join(sorted(missing))}")
+    return [(file, tuple(each for each in tensors if each.name in names)) for file, tensors in found]
+
+
+def _load_into(client: Client, url: str, wanted: list[tuple[_File, tuple[_Tensor, ...]]], module: torch.nn.Module,
+               is_whole: bool, progress: Progress) -> dict[str, torch.Tensor]:
+    """Nothing is written before all tensors are known to fit."""
+    targets = {name: each.detach() for name, each in module.state_dict(keep_vars=True).items() if isinstance(each, torch.Tensor)}
+    _check_fit(url, wanted, targets, is_whole)
+    loaded: dict[str, torch.Tensor] = {}
+    reads, copies = [], []
+    for file, tensors in wanted:
+        for each in tensors:
+            target = loaded[each.name] = targets[each.name]
+            if not target.nelement():
+                continue
+            memory = target if target.is_contiguous() else torch.empty(target.shape, dtype=target.dtype, device=target.device)
+            reads.append((file, Read(file.url, memory.view(-1).view(torch.uint8), file.data + each.begin)))
+            if memory is not target:
+                copies.append((target, memory))
+    _read(client, url, reads, progress)
+    for target, memory in copies:
+        target.copy_(memory)
+    return loaded
+
+
+def _check_fit(url: str, wanted: list[tuple[_File, tuple[_Tensor, ...]]], targets: Mapping[str, torch.Tensor],
+               is_whole: bool) -> None:
+    there = {each.name: _form(file, each) for file, tensors in wanted for each in tensors}
+    wrong = [f"unexpected {name}, which the module does not have" for name in there if name not in targets]
+    if is_whole:
+        # Of parameters that are one memory, as tied weights, files have one.
+        held = {_memory_of(targets[name]) for name in there if name in targets}
+        wrong += [f"missing {name}" for name, target in targets.items() if name not in there and _memory_of(target) not in held]
+    for name, (kind, shape) in there.items():
+        target = targets.get(name)
+        if target is None:
+            continue
+        if target.device.type == "meta":
+            wrong.append(f"{name} has no memory in the module: it is on the meta device (module.to_empty gives it some)")
+        elif (kind, shape) != (target.dtype, tuple(target.shape)):
+            wrong.append(f"mismatched {name}: {kind}{list(shape)} in the file, {target.dtype}{list(target.shape)} in the module")
+    if wrong:
+        more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
+        raise ValueError(f"{url} does not fit the module: {'; '.join(wrong[:_MOST_NAMED])}{more}")
+
+
+def _memory_of(tensor: torch.Tensor) -> tuple[Any, ...]:
+    where = tensor.data_ptr() or id(tensor)  # what is empty shares nothing
+    return tensor.device, where, tuple(tensor.shape), tensor.stride()
+
+
+def _read(client: Client, url: str, reads: list[tuple[_File, Read]], progress: Progress) -> None:
     bar, delay = (True, _BAR_AFTER_SECONDS) if progress is None else (progress, 0.0)
-    total = sum(read.buffer.nelement() for read in reads)
-    with reporting(bar, total, file.url.rpartition("/")[2], delay=delay, is_wanted=progress is not None) as tell:
-        if storage.device.type == "cpu":
-            got = client.get_many(reads, progress=tell)
-        else:
-            with client.register(storage):
-                got = client.get_many(reads, progress=tell)
-    for read, each in zip(reads, got, strict=True):
+    total = sum(read.buffer.nelement() for _, read in reads)
+    name = url.rstrip("/").rpartition("/")[2]
+    with reporting(bar, total, name, delay=delay, is_wanted=progress is not None) as tell:
+        got = client.get_many([read for _, read in reads], progress=tell)
+    for (file, read), each in zip(reads, got, strict=True):
         if each.etag != file.etag:
             raise errors.PreconditionFailed("the file changed while it was read", url=file.url)
         if each.length != read.buffer.nelement():
             raise ValueError(f"{file.url}: the file is shorter than its header says")
 
 
-def _read_header(client: Client, url: str) -> _File:
-    guess = bytearray(_HEADER_GUESS)
-    got = client.get_into(url, guess)
+def _read_headers(client: Client, files: Files) -> list[tuple[_File, Iterable[str] | None]]:
+    guesses = [(url, bytearray(_HEADER_GUESS)) for url in files]
+    return [(_header(client, url, guess, got), files[url])
+            for (url, guess), got in zip(guesses, client.get_many(guesses), strict=True)]
+
+
+def _header(client: Client, url: str, guess: bytearray, got: Got) -> _File:
     nbytes = int.from_bytes(guess[:_LENGTH_BYTES], "little")
     data = _LENGTH_BYTES + nbytes
     if got.length < _LENGTH_BYTES or nbytes > _MOST_HEADER or data > got.size:
@@ -167,10 +254,11 @@ def _form(file: _File, tensor: _Tensor) -> tuple[Any, tuple[int, ...]]:
 
 
 def _named(file: _File, names: Iterable[str]) -> tuple[_Tensor, ...]:
+    """As an index says."""
     asked = set(names)
     missing = asked - {each.name for each in file.tensors}
     if missing:
-        raise KeyError(f"{file.url} has no {', '.join(sorted(missing))}")
+        raise ValueError(f"{file.url} has no {', '.join(sorted(missing))}, which its index says are in it")
     return tuple(each for each in file.tensors if each.name in asked)
 
 
