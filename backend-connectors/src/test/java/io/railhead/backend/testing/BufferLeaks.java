@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetectorFactory;
+import java.lang.ref.PhantomReference;
+import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -24,8 +26,12 @@ public final class BufferLeaks implements AfterAllCallback {
      */
     private static final String UNREAD_ANSWER = "body-publisher";
     private static final int UNREAD_MAY_STAY = 1;
-    /** What was reachable from what was collected may take another collection. */
-    private static final int COLLECTIONS = 2;
+    /**
+     * One more than buffers need that were reachable from others: references of a collection are
+     * all enqueued once a later one's sentinel is.
+     */
+    private static final int COLLECTIONS = 3;
+    private static final long LONGEST_COLLECTION_MILLIS = 60_000;
 
     static {
         // Vert.x turns it off where nobody says so.
@@ -75,10 +81,23 @@ public final class BufferLeaks implements AfterAllCallback {
         assertThat(mayStay ? List.of() : leaks).as("buffers that nobody released").isEmpty();
     }
 
+    /** Returns when the JVM has told of a collection: on a loaded machine it does so late. */
+    private static void collect() {
+        ReferenceQueue<Object> told = new ReferenceQueue<>();
+        PhantomReference<Object> sentinel = new PhantomReference<>(new Object(), told);
+        System.gc();
+        try {
+            assertThat(told.remove(LONGEST_COLLECTION_MILLIS)).as("a collection")
+                    .isSameAs(sentinel);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Those of which it is known by now. */
     static List<String> collected() {
         for (int i = 0; i < COLLECTIONS; i++) {
-            System.gc();
+            collect();
             // Netty looks at what was collected when it makes a buffer.
             PooledByteBufAllocator.DEFAULT.directBuffer(1).release();
         }

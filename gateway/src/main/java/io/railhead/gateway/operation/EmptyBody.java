@@ -27,7 +27,9 @@ final class EmptyBody {
         this.reader = reader;
     }
 
-    /** Goes on once the body has proved to be empty; throws, or fails the exchange, if it is not. */
+    /**
+     * Goes on once the body has proved to be empty; throws, or fails the exchange, if it is not.
+     */
     static void require(Exchange exchange, S3Request request, Runnable next) {
         if (isChunked(request.authentication())) {
             BodyReader reader = BodyReader.open(request.authentication(), request.headers());
