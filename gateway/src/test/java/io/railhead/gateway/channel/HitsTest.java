@@ -3,7 +3,6 @@ package io.railhead.gateway.channel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.railhead.backend.Backend;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
