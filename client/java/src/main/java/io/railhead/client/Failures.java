@@ -43,7 +43,7 @@ final class Failures {
             case SSLPeerUnverifiedException _ -> new SSLPeerUnverifiedException(message);
             default -> failure;
         };
-        return named == failure ? failure : (IOException) named.initCause(failure);
+        return named.equals(failure) ? failure : (IOException) named.initCause(failure);
     }
 
     /** A timeout is none. */

@@ -151,7 +151,8 @@ public final class RailheadClient implements AutoCloseable {
      * and its upload aborted.
      *
      * @throws UnfinishedUploadException where there is an upload to go on with
-     * @throws IOException also where what is to be stored has no size, or another call is at work on that file
+     * @throws IOException also where what is to be stored has no size, or another call is at work
+     *             on that file
      */
     public ObjectInfo resumePut(Path file, ObjectName name, Progress progress)
             throws IOException {
