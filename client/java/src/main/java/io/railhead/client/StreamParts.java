@@ -75,7 +75,7 @@ final class StreamParts {
         if (ended) {
             return null;
         }
-        int size = Math.toIntExact(upload.partBytes() << parts / PARTS_OF_A_SIZE);
+        int size = Math.toIntExact(upload.partBytes() << (parts / PARTS_OF_A_SIZE));
         byte[] into = memory.length == size ? memory : new byte[size];
         int length = in.readNBytes(into, 0, size);
         ended = length < size;
