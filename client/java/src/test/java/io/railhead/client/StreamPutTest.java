@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.io.SequenceInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -52,7 +53,7 @@ class StreamPutTest {
 
     private byte[] stored() {
         assertThat(store.uploads).isEmpty();
-        return store.objects.get("/bucket/key");
+        return Objects.requireNonNull(store.objects.get("/bucket/key"));
     }
 
     @ParameterizedTest
@@ -105,6 +106,11 @@ class StreamPutTest {
                     @Override
                     public int read() throws IOException {
                         throw new IOException("broken off");
+                    }
+
+                    @Override
+                    public int read(byte[] into, int offset, int length) throws IOException {
+                        return read();
                     }
                 });
 
