@@ -281,8 +281,8 @@ class DoctorTest {
         assertThat(of(examine("rdma: {loopback: {enabled: false}}\n"), "loopback").mark())
                 .isEqualTo(Mark.OK);
         String longName = "/run/" + "x".repeat(110);
-        assertThat(of(examine("rdma: {loopback: {socket: " + longName + "}}\n"), "loopback")
-                .found()).contains("longer than 107");
+        assertThat(of(examine("rdma: {loopback: {socket: " + longName + "}}\n"), "configuration")
+                .found()).contains("rdma.loopback.socket: must be at most");
     }
 
     @Test

@@ -1,6 +1,8 @@
 package io.railhead.gateway.auth;
 
+import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 
 /** Who a request proved to come from. */
@@ -48,6 +50,11 @@ public sealed interface Authentication {
     record Signed(Principal principal, AccessKey key, SignatureScope scope, String signature,
             List<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
             SigningKey signingKey) implements Known {
+
+        /** Whether the date of the signature is that long ago, or longer. */
+        public boolean isAtLeastAsOldAs(Duration age, InstantSource clock) {
+            return !signedAt.isAfter(clock.instant().minus(age));
+        }
 
         public Signed {
             signedHeaders = List.copyOf(signedHeaders);

@@ -5,7 +5,6 @@ import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Queue;
@@ -140,8 +139,7 @@ public final class Replays {
     }
 
     private boolean isUpTo(long nanos, Signed signed) {
-        Instant then = clock.instant().minusNanos(nanoClock.getAsLong() - nanos);
-        return !signed.signedAt().isAfter(then);
+        return signed.isAtLeastAsOldAs(Duration.ofNanos(nanoClock.getAsLong() - nanos), clock);
     }
 
     private static Refused stale(String message) {
