@@ -16,7 +16,7 @@ class FutileWritesIT {
     private static final String KEY = "/held/key";
     private static final byte[] OBJECT = new byte[300_000];
     private static final byte[] BODY = "hello, railhead".getBytes(ISO_8859_1);
-    private static final String WRONG = "AAAAAA==";
+    private static final String WRONG = "AAAAAQ==";
 
     private FakeStore store;
     private TestGateway gateway;

@@ -8,7 +8,6 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.BodyReader;
-import io.railhead.gateway.auth.EmptyBodySums;
 import io.railhead.gateway.auth.PayloadSigning;
 import io.railhead.gateway.delivery.PulledBody;
 import io.railhead.gateway.request.Requester;
@@ -35,7 +34,6 @@ public final class MemoryUpload {
     private final Operation kind;
     private final RemoteBuffer buffer;
     private final Client client;
-    private final Headers ofObject;
     private final BodyReader reader;
 
     /** Who hears how it ended: one of these, once nothing reads the buffer any more. */
@@ -68,13 +66,12 @@ public final class MemoryUpload {
         this.kind = kind;
         this.buffer = buffer;
         this.client = client;
-        this.ofObject = EmptyBodySums.strip(request.headers());
-        this.reader = reader(request.authentication(), ofObject, buffer.length());
+        this.reader = reader(request.authentication(), request.headers(), buffer.length());
     }
 
     public void start() {
         // What cannot be sent on is refused before anything is begun that would have to end.
-        Headers headers = ForwardedHeaders.toBackend(ofObject);
+        Headers headers = ForwardedHeaders.toBackend(request.headers());
         Transfer transfer;
         try {
             transfer = services.fabric().begin(buffer);

@@ -1,6 +1,7 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.gateway.auth.EmptyBodySums;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Exception;
@@ -46,7 +47,8 @@ final class PutObject implements Operation {
     private void upload(Exchange exchange, S3Request request, RemoteBuffer buffer,
             Dialect dialect) {
         exchange.moves(buffer.length());
-        new MemoryUpload(services, exchange, request, kind, buffer,
+        S3Request ofObject = request.withHeaders(EmptyBodySums.strip(request.headers()));
+        new MemoryUpload(services, exchange, ofObject, kind, buffer,
                 new Told(services, exchange, buffer, dialect)).start();
     }
 

@@ -1,6 +1,7 @@
 package io.railhead.gateway.pairing;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.gateway.auth.EmptyBodySums;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
@@ -128,7 +129,8 @@ final class HipobjReady {
                     if (failure != null) {
                         broken(RdmaErrors.of(failure));
                     } else {
-                        new MemoryUpload(site.reads().withFabric(fabric), exchange, request,
+                        new MemoryUpload(site.reads().withFabric(fabric), exchange,
+                                request.withHeaders(EmptyBodySums.strip(request.headers())),
                                 session.target().kind(), staging.window(), new Stored(staging))
                                 .start();
                     }

@@ -19,6 +19,12 @@ public record S3Request(RequestHead head, Address address, Query query,
     private static final List<String> OF_STORES = List.of("x-minio-", "x-rgw-", "x-emc-",
             "x-goog-", "x-ibm-", "x-ntap-", "x-amz-meta-snowball-");
 
+    /** The same request with other headers: nothing that was verified is verified again. */
+    public S3Request withHeaders(Headers headers) {
+        return new S3Request(new RequestHead(head.method(), head.rawPath(), head.rawQuery(),
+                headers, head.hostField()), address, query, authentication, asker, route);
+    }
+
     public String method() {
         return head.method();
     }
