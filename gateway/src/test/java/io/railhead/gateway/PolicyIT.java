@@ -265,6 +265,7 @@ class PolicyIT {
         java.io.ByteArrayOutputStream err = new java.io.ByteArrayOutputStream();
         int status = new Serve(System.out, new java.io.PrintStream(err)).check(config);
         assertThat(status).isEqualTo(1);
-        assertThat(err.toString()).contains("policy.json: Statement[0].Efect: unknown key; did you mean Statement[0].Effect?");
+        assertThat(err.toString()).contains(
+                "policy.json: Statement[0].Efect: unknown key; did you mean Statement[0].Effect?");
     }
 }

@@ -8,15 +8,18 @@ import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import java.io.OutputStream;
 import java.net.http.HttpResponse;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What another configuration changes of a gateway that runs, and what it leaves. */
 class ReloadIT {
+    private final Set<Thread> before = storeThreads();
     private static final int BUFFER = 1 << 20;
     private static final byte[] OLD = {1, 2, 3, 4};
     private static final byte[] NEW = {5, 6, 7, 8};
@@ -215,25 +218,31 @@ class ReloadIT {
         other.put("/b/object", NEW);
         assertThat(read()).isEqualTo(NEW);
         System.gc();
-        assertThat(threadsOf("backend-store-")).isTrue();
+        assertThat(hasStoreThreads()).isTrue();
         goOn.countDown();
         assertThat(slow.get().body()).isEqualTo(large);
         // The longest that a connection to it may stay idle, and some time for the collector.
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-        while (threadsOf("backend-store-") && System.nanoTime() - deadline < 0) {
+        while (hasStoreThreads() && System.nanoTime() - deadline < 0) {
             System.gc();
         }
-        assertThat(threadsOf("backend-store-")).isFalse();
+        assertThat(hasStoreThreads()).isFalse();
         assertThat(gateway.metrics())
                 .contains("railhead_backend_requests_total{backend=\"another\"")
                 .doesNotContain("railhead_backend_requests_total{backend=\"store\"");
     }
 
-    private static boolean threadsOf(String prefix) {
+    /** Threads of this test's store: those of another test's may still be ending. */
+    private boolean hasStoreThreads() {
+        return !before.containsAll(storeThreads());
+    }
+
+    private static Set<Thread> storeThreads() {
         return Thread.getAllStackTraces()
                 .keySet()
                 .stream()
-                .anyMatch(thread -> thread.getName().startsWith(prefix));
+                .filter(thread -> thread.getName().startsWith("backend-store-"))
+                .collect(Collectors.toSet());
     }
 
     @Test

@@ -82,7 +82,8 @@ public final class StateCollector extends Collector {
         CounterMetricFamily evicted = new CounterMetricFamily("railhead_evicted_pages",
                 "Pages that left the cache: `pressure` (made room), `quota` (a tenant is at its own),"
                         + " `invalidated` (written, deleted or replaced), `admin` (an operator's call),"
-                        + " `corrupt`.", List.of("cause"));
+                        + " `corrupt`.",
+                List.of("cause"));
         stats.evictedPages()
                 .forEach((cause, evictions) -> evicted.addMetric(
                         List.of(cause.name().toLowerCase(Locale.ROOT)), (double) evictions));
