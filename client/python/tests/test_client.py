@@ -159,7 +159,7 @@ def test_mistakes(client: railhead.Client, monkeypatch: pytest.MonkeyPatch) -> N
         railhead.Client("http://127.0.0.1:1", fabric="tcp")
     with pytest.raises(ValueError, match="16 MiB"):
         railhead.Client("http://127.0.0.1:1", ring=8 * MIB)
-    with pytest.raises(ValueError, match="not an endpoint"):
+    with pytest.raises(ValueError, match="has no scheme"):
         railhead.Client("127.0.0.1:9000")
     for name in ("RAILHEAD_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)

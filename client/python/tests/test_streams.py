@@ -145,19 +145,19 @@ def test_file_of_the_kernel_is_stored_whole(fs: Any, path: str) -> None:
 
 
 def test_object_is_read_into_what_has_no_size(fs: Any, tmp_path: Path) -> None:
-    fs.pipe("data/whole", b"hello")
-    fs.get_file("data/whole", os.devnull)
+    fs.pipe("data/at-once", b"hello")
+    fs.get_file("data/at-once", os.devnull)
     assert Path(os.devnull).is_char_device()
     os.mkfifo(tmp_path / "out")
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append((tmp_path / "out").read_bytes()))
     reader.start()
-    fs.get_file("data/whole", tmp_path / "out")
+    fs.get_file("data/at-once", tmp_path / "out")
     reader.join()
     assert read == [b"hello"]
     assert (tmp_path / "out").is_fifo()
 
 
 def test_file_object_can_be_piped(fs: Any) -> None:
-    fs.pipe_file("data/whole", Trickle(b"hello"))
-    assert fs.cat("data/whole") == b"hello"
+    fs.pipe_file("data/at-once", Trickle(b"hello"))
+    assert fs.cat("data/at-once") == b"hello"
