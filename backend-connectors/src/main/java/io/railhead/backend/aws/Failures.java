@@ -1,6 +1,7 @@
 package io.railhead.backend.aws;
 
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.timeout.TimeoutException;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
@@ -9,7 +10,8 @@ import java.net.NoRouteToHostException;
 import java.net.PortUnreachableException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
-import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /** What the HTTP client throws, as {@link BackendException}. */
 final class Failures {
@@ -31,7 +33,7 @@ final class Failures {
         return new BackendException(reason, "no answer: " + why, thrown);
     }
 
-    /** What one of the causes adds to what is known: that there was no connection says most. */
+    /** Picks the more telling of two reasons: a lacking connection tells most. */
     private static Reason more(Reason known, Throwable cause) {
         if (known == Reason.UNREACHABLE || isUnreachable(cause)) {
             return Reason.UNREACHABLE;
@@ -46,7 +48,10 @@ final class Failures {
                 || cause instanceof NoRouteToHostException
                 || cause instanceof PortUnreachableException
                 || cause instanceof UnknownHostException
-                || cause instanceof UnresolvedAddressException || cause instanceof SSLException;
+                || cause instanceof UnresolvedAddressException
+                || cause instanceof SSLHandshakeException
+                || cause instanceof SSLPeerUnverifiedException
+                || cause instanceof NotSslRecordException;
     }
 
     static BackendException late(String what) {
