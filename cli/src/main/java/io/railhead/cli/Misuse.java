@@ -51,7 +51,7 @@ final class Misuse {
                 .min(Comparator.comparingInt(each -> distance(word, each)));
     }
 
-    /** How many letters are to be added, removed, changed or swapped with the next one. */
+    /** Counts the letters to add, remove, change or swap with the next one. */
     private static int distance(String from, String to) {
         int[][] of = new int[from.length() + 1][to.length() + 1];
         for (int i = 0; i <= from.length(); i++) {

@@ -24,8 +24,8 @@ final class Uris {
     }
 
     /**
-     * Where a file is stored: a bucket alone, or a key that ends in a slash, is a folder that it
-     * keeps its name in.
+     * Names the object that a file becomes. A bucket alone, or a key that ends in a slash, is a
+     * folder, in which the file keeps its name.
      */
     static ObjectName destination(CommandSpec spec, String uri, Path file) {
         if (!FOLDER.matcher(uri).matches()) {

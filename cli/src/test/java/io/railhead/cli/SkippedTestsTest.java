@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  */
 class SkippedTestsTest {
     private static final Path ROOT = Path.of("..");
-    /** What needs rdma-core's libraries: it throws where there are none. */
+    /** Calls that need rdma-core's libraries and throw without them. */
     private static final Pattern NEEDS_RDMA_CORE = Pattern.compile(
             "\\bFakeMlx5\\.open\\(|\\bnew FakeDevice\\(|\\bnew DcRig\\(|\\bDcRig\\.start\\(|\\bDcMachine\\.open\\(");
     private static final Pattern IS_TEST = Pattern

@@ -22,7 +22,7 @@ final class Reload {
     private volatile GatewayConfig config;
 
     /**
-     * What can change.
+     * The parts of a gateway that a reload can change.
      *
      * @param nanoClock of what is held
      * @param probing asks stores that are new what they can do, and waits for none
@@ -36,7 +36,7 @@ final class Reload {
         this.parts = parts;
     }
 
-    /** What is in force now. */
+    /** The configuration in force. */
     GatewayConfig config() {
         return config;
     }

@@ -63,7 +63,7 @@ final class ReloadedFiles {
                 token::replace, usable -> count("events", usable));
     }
 
-    /** What is in force is the file's content of a moment ago: a change since then is used, too. */
+    /** Reads the file once more at the start, so that a change since the first reading is used. */
     FileWatch openConfig(Path file, Reload reload) {
         FileWatch watch = new FileWatch("configuration", List.of(file),
                 contents -> reload.apply(ConfigLoader.parse(file, contents.getFirst())));

@@ -68,7 +68,7 @@ final class Stores implements AutoCloseable {
                     .forEach(opened -> retired.add(opened.placed().backend(), opened.store()));
         }
 
-        /** Where it was not put into force. */
+        /** Closes the new stores if the change was not put in force. */
         @Override
         public void close() {
             fresh.forEach(opened -> opened.store().close());

@@ -59,7 +59,7 @@ class BoundedFreshnessIT {
         return object;
     }
 
-    /** What a GET brought in answers a HEAD for as long as its rule lets it answer a GET. */
+    /** A HEAD is answered from a GET's metadata for as long as the rule lets a GET be. */
     @ParameterizedTest
     @ValueSource(strings = {"held", "fixed"})
     void aHeadOfWhatAGetBroughtInAsksNobodyAndNeedsNoStore(String bucket) {

@@ -48,7 +48,7 @@ class EarlyRefusalsIT {
         store.close();
     }
 
-    /** Who waits to be asked may send its body or not: its connection is not used again. */
+    /** A client that waits for 100 Continue may still send its body, so its connection ends. */
     @Test
     void aClientThatWasNotAskedForItsBodyIsToldThatTheConnectionEnds() {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {

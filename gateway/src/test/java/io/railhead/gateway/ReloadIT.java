@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What another configuration changes of a gateway that runs, and what it leaves. */
+/** Effects of a changed configuration on a running gateway. */
 class ReloadIT {
     private final Set<Thread> before = storeThreads();
     private static final int BUFFER = 1 << 20;

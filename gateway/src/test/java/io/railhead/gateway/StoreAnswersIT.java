@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a store says of one object is that object's, and no word about the store or the gateway. */
+/** A store's error about one object says nothing of the store or the gateway. */
 class StoreAnswersIT {
     private static final String HEALTHY = "railhead_backend_endpoints{backend=\"store\",state=\"healthy\",}";
     private static final String DOCUMENT = "<Error><Code>Broken</Code></Error>";

@@ -205,7 +205,7 @@ class ChartTest {
         assertThat(after).isEqualTo(before).isNotEqualTo(other);
     }
 
-    /** What the gateway reads again reaches it by the volume; what it does not restarts the pod. */
+    /** Reloadable keys reach the gateway by the volume; other keys restart the pod. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             backends: {s: {endpoints: ["http://t"]}}                  | false

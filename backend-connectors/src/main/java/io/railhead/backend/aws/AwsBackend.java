@@ -180,7 +180,7 @@ public final class AwsBackend implements Backend {
         return counters.snapshot(endpoints.healthy(), endpoints.size(), gate.state());
     }
 
-    /** Whether no request, and no body of an answer, is under way. */
+    /** Returns whether no request, and no body of an answer, is under way. */
     public boolean isIdle() {
         return transport.isIdle();
     }

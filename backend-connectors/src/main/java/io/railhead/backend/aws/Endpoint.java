@@ -38,7 +38,7 @@ final class Endpoint {
         outstanding.decrementAndGet();
     }
 
-    /** How many exchanges have a connection now. */
+    /** Counts the exchanges that have a connection now. */
     int connected() {
         return connected.get();
     }
@@ -92,7 +92,7 @@ final class Endpoint {
         return ejected ? ++ejectionsInRow : 0;
     }
 
-    /** Whether the caller may ask whether it lives; paired with {@link #endQuestion}. */
+    /** Lets one caller at a time probe the endpoint; paired with {@link #endQuestion}. */
     boolean tryQuestion() {
         return asked.compareAndSet(false, true);
     }

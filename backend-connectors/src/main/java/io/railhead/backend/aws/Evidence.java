@@ -6,9 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What speaks against one endpoint: the last outcome of each object that was asked for there, since
- * the first that failed. One object is no evidence however often it fails; several are, once most
- * of those asked for fail. Not thread-safe.
+ * Failures of one endpoint: the last outcome of each object that was requested there since the
+ * first failure. One object is no evidence, however often it fails. Several are, once most of the
+ * requested objects fail. Not thread-safe.
  */
 final class Evidence {
     private static final int MOST = 64;

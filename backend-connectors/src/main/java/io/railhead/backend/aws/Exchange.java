@@ -89,8 +89,8 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
     }
 
     /**
-     * Whether it waits for a connection while others have all that there may be. The client asks
-     * for a request's body, even an empty one, once there is a connection.
+     * Returns whether this exchange waits for a connection while others hold the whole pool. The
+     * HTTP client subscribes to a request's body, even an empty one, once it has a connection.
      */
     boolean lacksOneOf(int connections) {
         return asked.get() != Asked.ONCE && endpoint.connected() >= connections;

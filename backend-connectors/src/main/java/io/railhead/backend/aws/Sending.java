@@ -188,7 +188,7 @@ final class Sending implements Transport.Abortable {
                 failure == null ? new IllegalStateException("no answer") : failure));
     }
 
-    /** Where all connections are taken, the lack of one says nothing of the store. */
+    /** Turns a time-out into BUSY if the pool is exhausted, which says nothing of the store. */
     private BackendException orBusy(BackendException cause) {
         Exchange last = exchange;
         int most = route.config().maxConnections();
@@ -198,7 +198,7 @@ final class Sending implements Transport.Abortable {
                 : cause;
     }
 
-    /** Whether another attempt may fare better. */
+    /** Returns whether another attempt may succeed. */
     private static boolean isRepeatable(BackendException cause) {
         return switch (cause.reason()) {
             case UNREACHABLE, BUSY, LATE, BROKEN, MALFORMED -> true;
@@ -206,7 +206,7 @@ final class Sending implements Transport.Abortable {
         };
     }
 
-    /** Whether it says that the store could not, for now or for this object. */
+    /** Returns whether the status is a failure of the store's, for now or for this object. */
     static boolean isStoreFailure(int status) {
         return status == 500 || status == 502 || status == 503 || status == 504;
     }

@@ -25,7 +25,7 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
                 Runtime.getRuntime().maxMemory(), maxDirectBytes(), OTHER_BYTES);
     }
 
-    /** What the JVM bounds direct memory by, which is the heap's maximum unless it is told. */
+    /** The JVM's bound of direct memory: the heap's maximum unless an option sets another. */
     public static long maxDirectBytes() {
         HotSpotDiagnosticMXBean jvm = ManagementFactory
                 .getPlatformMXBean(HotSpotDiagnosticMXBean.class);
@@ -53,7 +53,7 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
                         + mend(limits.limitBytes());
     }
 
-    /** What is to be set for it to fit into so much. */
+    /** Names the settings with which the sum fits into that many bytes. */
     String mend(long bytes) {
         long cache = bytes / 20 * 19 - besidesBytes();
         String smaller = "-Xmx and -XX:MaxDirectMemorySize in JDK_JAVA_OPTIONS lower";

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where an object goes on this machine, symbolic links followed.
+ * The place of a downloaded object on this machine, with symbolic links followed.
  *
  * @param path the file itself, or the name under which a descriptor is open
  */

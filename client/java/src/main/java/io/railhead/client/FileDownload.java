@@ -62,8 +62,8 @@ final class FileDownload {
     }
 
     /**
-     * What has come stays beside the file where it breaks off, and counts the next time. A stream
-     * keeps nothing.
+     * Keeps the bytes that have come beside the file if the download breaks off; the next call goes
+     * on from them. A stream keeps nothing.
      */
     ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
         Destination destination = Destination.of(file);

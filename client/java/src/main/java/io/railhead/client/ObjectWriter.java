@@ -61,8 +61,8 @@ final class ObjectWriter {
     }
 
     /**
-     * Whether what the file says is its size. It says 0 in {@code /proc} and a whole page in
-     * {@code /sys}, so its last byte is looked for.
+     * Returns whether the file's reported size is true. Files of {@code /proc} report 0 and files
+     * of {@code /sys} a whole page, so the last byte is read.
      */
     private static boolean hasSize(Path file, FileChannel channel) throws IOException {
         return Files.isRegularFile(file) && channel.size() > 0

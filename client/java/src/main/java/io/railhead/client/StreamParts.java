@@ -65,7 +65,7 @@ final class StreamParts {
                 progress.advance(part.content().bytes());
             }
         } finally {
-            // Where this one failed, the others take no more.
+            // The other threads take no more parts after a failure.
             end();
         }
     }

@@ -2,12 +2,12 @@ package io.railhead.gateway.admin;
 
 import java.util.List;
 
-/** Whether the gateway should be sent requests, which no store's outage changes. */
+/** Readiness for requests; no store's outage changes it. */
 public interface Readiness {
 
     /** Why not, in one line; "" if it should. */
     String reasonNotReady();
 
-    /** How each store does, a line each; none before the start has ended. */
+    /** The state of each store, a line each; empty before the start has ended. */
     List<String> stores();
 }

@@ -51,7 +51,7 @@ public sealed interface Authentication {
             List<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
             SigningKey signingKey) implements Known {
 
-        /** Whether the date of the signature is that long ago, or longer. */
+        /** Returns whether the signature's date is at least that long ago. */
         public boolean isAtLeastAsOldAs(Duration age, InstantSource clock) {
             return !signedAt.isAfter(clock.instant().minus(age));
         }

@@ -81,8 +81,8 @@ final class PresignedQuery {
     }
 
     /**
-     * What the body must be. A header says so whether or not it is in the list of signed headers:
-     * the canonical request ends with its value, as at MinIO, RGW and versitygw.
+     * Reads the body's declared hash. The header counts whether or not it is a signed header: the
+     * canonical request ends with its value, as at MinIO, RGW and versitygw.
      */
     private static PayloadSigning payload(QueryParameters query, Headers headers) {
         String inQuery = query.single("X-Amz-Content-Sha256");

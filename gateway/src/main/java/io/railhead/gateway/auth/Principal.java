@@ -24,7 +24,7 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
         }
     }
 
-    /** Whether these are of more than one tenant. */
+    /** Returns whether the principals belong to more than one tenant. */
     public static boolean areOfSeveralTenants(List<Principal> principals) {
         return principals.stream().map(Principal::tenant).distinct().count() > 1;
     }

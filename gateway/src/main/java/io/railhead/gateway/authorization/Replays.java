@@ -48,7 +48,7 @@ public final class Replays {
     /** The first request with a signature. */
     private record Use(String signature, String principal, PeerConnection connection, long nanos) {}
 
-    /** How a signature came. */
+    /** The verdict on one use of a signature. */
     public sealed interface Judgement {}
 
     /** For the first time. */
@@ -131,8 +131,8 @@ public final class Replays {
     }
 
     /**
-     * Whether a request may have been signed before the start: a request that arrived then is not
-     * remembered, and its date has whole seconds.
+     * Returns whether a request may have been signed before the start. Requests that arrived then
+     * are not remembered, and dates have whole seconds.
      */
     public boolean mayPrecedeStart(Signed signed) {
         return isUpTo(startNanos, signed);

@@ -39,7 +39,7 @@ public final class ChannelRequests implements RequestHandler {
         opened = services;
     }
 
-    /** What a name led to holds no longer: backends and rules are others. Any thread. */
+    /** Forgets the routes of remembered names after backends or rules have changed. Any thread. */
     public void rerouted() {
         peers.values().forEach(PeerRequests::forgetNames);
     }

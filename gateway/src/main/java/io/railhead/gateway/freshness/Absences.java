@@ -48,8 +48,8 @@ public final class Absences {
     }
 
     /**
-     * Whether a 404 says more than that there is nothing, in headers that an answer of ours would
-     * not have. s3proxy says {@code false} with each.
+     * Returns whether a 404 tells of a delete marker, so that it must be passed on as it is.
+     * s3proxy sends the header as {@code false} with every 404.
      */
     public static boolean isDeleteMarker(Headers refusal) {
         String value = refusal.get(DELETE_MARKER);

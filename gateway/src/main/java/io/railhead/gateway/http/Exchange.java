@@ -249,7 +249,7 @@ public final class Exchange implements Requester {
         return response;
     }
 
-    /** Whether the client may send its body or not, so that nobody knows what follows. */
+    /** Returns whether the client may still send its body or leave it out. */
     private boolean isBodyAwaited() {
         return !request.isEnded() && request.getHeader(HttpHeaders.EXPECT) != null
                 && announcesBody();

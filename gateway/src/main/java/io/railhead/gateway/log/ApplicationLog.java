@@ -38,7 +38,7 @@ public final class ApplicationLog {
         return filter;
     }
 
-    /** How much is logged from now on. */
+    /** Sets the level from now on. */
     public static void level(org.slf4j.event.Level level) {
         ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(OURS)
                 .setLevel(Level.convertAnSLF4JLevel(level));

@@ -31,7 +31,7 @@ public final class RepeatedLines extends TurboFilter {
     private final Map<String, Window> windows = new ConcurrentHashMap<>();
     private final AtomicLong nextLookNanos;
 
-    /** What came of one text since the window opened. */
+    /** Counts the lines of one text since the window opened. */
     private record Window(Logger logger, Level level, String text, long openedNanos,
             AtomicLong lines) {
         long leftOut() {

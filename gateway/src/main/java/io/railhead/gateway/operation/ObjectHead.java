@@ -66,7 +66,7 @@ public final class ObjectHead {
                                 : new Probe.Unanswered(failure), held, grant)));
     }
 
-    /** What a GET brought in names no checksums: only a client that asks for them needs a HEAD. */
+    /** Metadata of a GET has no checksums, so only a client that wants them needs a HEAD. */
     private boolean tellsAll(ObjectMetadata held) {
         return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
     }

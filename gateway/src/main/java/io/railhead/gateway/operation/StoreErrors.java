@@ -13,7 +13,7 @@ public final class StoreErrors {
 
     private StoreErrors() {}
 
-    /** What a client is told; another failure than a store's stays as it is. */
+    /** Turns a store's failure into an S3 error; any other failure stays as it is. */
     public static Throwable of(Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record PeerConnection(ChannelId id, @Nullable InetAddress address, boolean secure) {
 
-    /** Whether both have the same peer, as far as addresses tell. */
+    /** Returns whether both connections come from one peer address. */
     public boolean isFromPeerOf(PeerConnection other) {
         return id.equals(other.id) || (address != null && address.equals(other.address));
     }

@@ -24,7 +24,7 @@ public final class Routes {
     private volatile Table table;
 
     /**
-     * What holds at one moment.
+     * Rules and stores of one configuration.
      *
      * @param stores by their names, in the configuration's order
      */

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 
-/** What a verified signature says, without a request. */
+/** A verified signature for tests that have no request. */
 public final class TestSignature {
 
     private TestSignature() {}

@@ -20,7 +20,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
-/** Who may repeat a signed request, and until when. */
+/** Repeats of signed requests: their senders and their time. */
 class ReplaysTest {
     private static final Instant START = Instant.parse("2026-11-25T12:00:00.400Z");
     private static final InetAddress NODE = InetAddress.ofLiteral("10.0.0.7");

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Whether rdma-core's libraries can be loaded here, with or without a device. */
+/** Disables tests where rdma-core's libraries cannot be loaded, with or without a device. */
 final class RdmaCoreCondition implements ExecutionCondition {
 
     @Override
