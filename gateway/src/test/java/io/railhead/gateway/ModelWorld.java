@@ -183,6 +183,11 @@ final class ModelWorld implements AutoCloseable {
         }
     }
 
+    /** What makes each principal's objects its own stays until the next configuration. */
+    private static boolean isSharingChanged(int which) {
+        return which % 6 == 3 || which % 6 == 4;
+    }
+
     void run(long operations) {
         for (long done = 0; done < operations; done += OPERATIONS_PER_STEP) {
             Step step = history.next();
@@ -212,6 +217,12 @@ final class ModelWorld implements AutoCloseable {
             peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
             client = new ModelClient(http, clients, peers, store);
         }
+        boolean reconfigured = step.number() % RECONFIGURED == 0;
+        int which = step.number() / RECONFIGURED;
+        boolean divided = reconfigured && isSharingChanged(which);
+        if (divided) {
+            judge.dividing();
+        }
         proxy.plan(step.plan());
         fabrics.plan(seed + step.number(), step.fabric(), FABRIC_FAULT);
         long begun = nanoTime();
@@ -219,8 +230,7 @@ final class ModelWorld implements AutoCloseable {
         for (Operation operation : step.operations()) {
             running.add(threads.submit(() -> run(operation, step.excuses(operation.kind()))));
         }
-        if (step.number() % RECONFIGURED == 0) {
-            int which = (step.number() / RECONFIGURED);
+        if (reconfigured) {
             running.add(threads.submit(() -> reconfigure(which)));
         }
         for (Future<@Nullable String> each : running) {
@@ -231,6 +241,9 @@ final class ModelWorld implements AutoCloseable {
         quiet("I4: leases", () -> gateway.memory().leases() == 0);
         for (Operation operation : peers.unanswered()) {
             assertThat(judge(operation, client.untold(operation), begun)).isNull();
+        }
+        if (divided) {
+            judge.divided(nanoTime());
         }
         quiet("I4: condemned pages", () -> gateway.memory().condemnedBytes() == 0);
         if (step.fabric() != FabricFault.NONE) {

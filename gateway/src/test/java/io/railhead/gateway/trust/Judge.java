@@ -31,6 +31,8 @@ public final class Judge {
     private final Map<Long, Long> answered = new ConcurrentHashMap<>();
     /** By version: when who saw all of it had, and when they had begun. */
     private final Map<String, NavigableMap<Long, Long>> whole = new ConcurrentHashMap<>();
+    /** Who began before then may have seen another entry of the cache. */
+    private volatile long dividedNanos = Long.MIN_VALUE;
 
     public Judge(ReferenceStore store, List<Promise> promises) {
         this.store = store;
@@ -41,6 +43,19 @@ public final class Judge {
     /** What one client saw of one operation between two moments. */
     public record Sight(Operation operation, String accessKey, Observation seen, long fromNanos,
             long toNanos) {}
+
+    /**
+     * Principals that shared objects get entries of their own, or share again: an entry that was
+     * verified says nothing of another one until {@link #divided}.
+     */
+    public void dividing() {
+        dividedNanos = Long.MAX_VALUE;
+    }
+
+    /** Who begins from then on sees one entry. */
+    public void divided(long atNanos) {
+        dividedNanos = atNanos;
+    }
 
     /** What is wrong with it; null where nothing is. */
     public @Nullable String judge(Sight sight) {
@@ -181,6 +196,7 @@ public final class Judge {
                 .headMap(sight.fromNanos)
                 .values()
                 .stream()
+                .filter(begun -> begun >= dividedNanos)
                 .max(Long::compare)
                 .orElse(Long.MIN_VALUE);
     }

@@ -343,6 +343,22 @@ class JudgeTest {
         assertThat(part(large, 0, 200, at, 70)).isNull();
     }
 
+    /** A rule that shares no more gives each principal an entry, and leaves the shared one. */
+    @Test
+    void anEntryThatWasRightSaysNothingOfAnotherOne() {
+        Content large = flipped(100, 20);
+        int at = 100;
+        assertThat(part(large, 0, large.sizeBytes(), -1, 30)).isNull();
+        assertThat(part(large, 0, 200, at, 50)).contains("no version is that");
+        judge.dividing();
+        assertThat(part(large, 0, large.sizeBytes(), -1, 60)).isNull();
+        assertThat(part(large, 0, 200, at, 80)).isNull();
+        judge.divided(90);
+        assertThat(part(large, 0, 200, at, 100)).isNull();
+        assertThat(part(large, 0, large.sizeBytes(), -1, 110)).isNull();
+        assertThat(part(large, 0, 200, at, 130)).contains("no version is that");
+    }
+
     @Test
     void whatIsNotKeptMayHaveWhatChangedMeanwhile() {
         store("/strong/key", FIRST, 1, 10);
