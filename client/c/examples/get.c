@@ -1,17 +1,38 @@
 /*
  * get BUCKET KEY [FILE]: reads an object by a gateway's native channel, 16 pieces at a time, to FILE or standard output.
- * The gateway and the credentials are those of the environment (see railhead.h).
+ * FILE appears only once it is whole. The gateway and the credentials are those of the environment (see railhead.h).
  *
  * cc get.c $(pkg-config --cflags --libs librailhead)
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <railhead/railhead.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PIECES = 16, PIECE_BYTES = 4 << 20 };
+
+/* What FILE is, its links followed. */
+static char target[PATH_MAX];
+/* What is there of it, under a name beside it; empty where nothing is to be deleted. */
+static char partial[PATH_MAX];
+
+static void delete_partial(void) {
+    if (*partial) {
+        unlink(partial);
+    }
+}
+
+static void end_by(int number) {
+    delete_partial();
+    signal(number, SIG_DFL);
+    raise(number);
+}
 
 static void fail(const char *what, const char *why) {
     fprintf(stderr, "get: %s: %s\n", what, why);
@@ -61,13 +82,45 @@ static void read_pieces(railhead_session *session, railhead_buffer *buffer, cons
     }
 }
 
+/* A device or a FIFO is written to as it is. */
+static FILE *open_output(const char *file) {
+    struct stat status;
+    if (stat(file, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return fopen(file, "wb");
+    }
+    if (!realpath(file, target)) {
+        snprintf(target, sizeof target, "%s", file);
+    }
+    if ((size_t)snprintf(partial, sizeof partial, "%s.%ld.partial", target, (long)getpid()) >= sizeof partial) {
+        *partial = 0;
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    atexit(delete_partial);
+    const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (signal(ends[i], end_by) == SIG_IGN) { /* as under nohup */
+            signal(ends[i], SIG_IGN);
+        }
+    }
+    return fopen(partial, "wbx");
+}
+
+static void finish(FILE *out, const char *file) {
+    if (fclose(out) != 0 || (*partial && rename(partial, target) != 0)) {
+        fail(file, strerror(errno));
+    }
+    *partial = 0;
+}
+
 int main(int count, char **arguments) {
     if (count < 3) {
         fail("usage", "get BUCKET KEY [FILE]");
     }
-    FILE *out = count > 3 ? fopen(arguments[3], "wb") : stdout;
+    const char *file = count > 3 ? arguments[3] : "-";
+    FILE *out = count > 3 ? open_output(file) : stdout;
     if (!out) {
-        fail(arguments[3], strerror(errno));
+        fail(file, strerror(errno));
     }
     railhead_options options;
     railhead_session *session;
@@ -89,5 +142,6 @@ int main(int count, char **arguments) {
     }
     railhead_completions_free(&described, 1);
     require(railhead_close(session), "close");
-    return fclose(out) != 0;
+    finish(out, file);
+    return 0;
 }

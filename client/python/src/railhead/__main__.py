@@ -8,13 +8,13 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import railhead
 from railhead import _bench, _files
 from railhead._settings import FABRICS, MOST_IN_FLIGHT
+from railhead._unfinished import ended_by_signals
 from railhead.client import Client
 from railhead.errors import RailheadError
 
@@ -112,19 +112,6 @@ def _run_bench(arguments: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM unwinds as an interrupt does, so that what was written is deleted."""
-    def leave(number: int, _: object) -> None:
-        sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     print(f"railhead: {message}", file=sys.stderr)
 
@@ -133,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = _arguments(words)
     commands = {"report": lambda _: _report(), "bench": _run_bench}
     try:
-        with _ended_by_signals(), warnings.catch_warnings():
+        with ended_by_signals(), warnings.catch_warnings():
             warnings.showwarning = _warn
             return commands.get(arguments.command, _run_files)(arguments)
     except (RailheadError, ValueError) as error:

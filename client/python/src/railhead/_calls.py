@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any
 
-from railhead import _memory, errors
+from railhead import _memory, _unfinished, errors
 from railhead._http import said
 from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, Read, span
 from railhead._memory import View
@@ -213,6 +213,7 @@ class Upload:
 
     def create(self) -> None:
         self.upload_id = said(self.call("create_multipart_upload", **self.options.arguments()), "UploadId", self.url)
+        _unfinished.begun(self.abort)
 
     def complete(self, etags: Mapping[int, str]) -> None:
         """What fails is aborted, unless it may have been done, or may still be."""
@@ -221,10 +222,12 @@ class Upload:
             answer = self.call("complete_multipart_upload", UploadId=self.upload_id, MultipartUpload={"Parts": parts},
                                 IfNoneMatch="*" if self.options.if_none_match else None, **self.options.of_parts())
         except errors.OutcomeUnknown:
+            _unfinished.over(self.abort)
             raise
         except BaseException:
             self.abort()
             raise
+        _unfinished.over(self.abort)
         self.etag, self.version_id = said(answer, "ETag", self.url), answer.get("VersionId")
 
     def abort(self) -> None:
@@ -232,6 +235,7 @@ class Upload:
         with suppress(errors.RailheadError):
             if self.upload_id:
                 self.call("abort_multipart_upload", UploadId=self.upload_id)
+        _unfinished.over(self.abort)
 
 
 def put_from(paths: Paths, box: Box, url: str, source: Any, options: PutOptions, progress: Progress) -> Steps[Stored]:

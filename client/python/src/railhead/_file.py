@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from fsspec.spec import AbstractBufferedFile
 
 from railhead import errors
 from railhead._calls import Upload, Want
+from railhead._local import os_error
 from railhead._options import PART_BYTES, PutOptions, ReadOptions, part_bytes
 from railhead._session import Outcome
 
@@ -128,11 +128,6 @@ class TextFile(io.TextIOWrapper):
         if kind is not None and isinstance(self.buffer, RailheadFile):
             self.buffer.__exit__(kind, *error)
         self.close()
-
-
-def os_error(number: int, path: str) -> OSError:
-    """Of the class that Python has for the number."""
-    return OSError(number, os.strerror(number), path)
 
 
 @contextmanager

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from railhead import errors
 from railhead._calls import Info
-from railhead._local import mapped
+from railhead._local import has_no_size, mapped, replacing
 from railhead._progress import reporting
 from railhead._settings import split
 from railhead._whole import Got
@@ -34,12 +31,11 @@ def get(client: Client, url: str, target: str | None) -> None:
     path = Path(name)
     if path.is_dir():
         path = path / last_name(url)
-    path = path.resolve()  # a link's own file is the target
-    if path.exists() and not path.is_file():
+    if has_no_size(path):
         with path.open("wb", buffering=0) as out:
             _read(client, url, out)
         return
-    with _beside(path) as partial, partial.open("wb", buffering=0) as out:
+    with replacing(path) as out:
         _read(client, url, out)
 
 
@@ -123,21 +119,6 @@ def _write(out: BinaryIO, chunk: memoryview) -> None:
     while left:
         left = left[out.write(left):]
     out.flush()
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A file that takes the path's place once all is written to it, and else is gone."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        yield partial
-        if path.exists():
-            partial.chmod(stat.S_IMODE(path.stat().st_mode))
-        partial.replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            partial.unlink()
-        raise
 
 
 # ---- Writing ----

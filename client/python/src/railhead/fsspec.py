@@ -16,8 +16,8 @@ from fsspec.spec import AbstractFileSystem
 from railhead import _options, errors
 from railhead._bulk import Recorder, copy_in_parts, copy_parts, delete_all, together
 from railhead._calls import Info, Upload, Want
-from railhead._file import RailheadFile, TextFile, only_new, os_error, refused
-from railhead._local import has_no_size, mapped
+from railhead._file import RailheadFile, TextFile, only_new, refused
+from railhead._local import has_no_size, mapped, os_error, replacing
 from railhead._options import PART_BYTES, PutOptions, ReadOptions
 from railhead._settings import split
 from railhead._storage_options import client_of, with_client_kwargs
@@ -143,7 +143,7 @@ class RailheadFileSystem(AbstractFileSystem):
             return
         Path(lpath).parent.mkdir(parents=True, exist_ok=True)
         callback.set_size(info["size"])
-        with Path(lpath).open("wb+") as local:
+        with replacing(Path(lpath)) as local:
             local.truncate(info["size"])
             if info["size"]:
                 # Not closed here: a thread that waits for all may hold it a moment longer.

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A command's processes and their folder: whatever happens, also on Ctrl-C, all of them end and the
- * folder goes. Any thread.
+ * A command's processes and their folder: whatever happens, also on Ctrl-C and SIGKILL, all of them
+ * end and the folder goes. Any thread.
  */
 public final class Children implements AutoCloseable {
     private static final long GRACE_SECONDS = 5;
@@ -25,10 +25,12 @@ public final class Children implements AutoCloseable {
 
     private final Path folder;
     private final Deque<Process> processes = new ArrayDeque<>();
+    private final Watchdog watchdog;
     private boolean closed;
 
-    public Children(Path folder) {
+    public Children(Path folder) throws IOException {
         this.folder = folder;
+        watchdog = Watchdog.start(folder);
     }
 
     public Path folder() {
@@ -81,6 +83,7 @@ public final class Children implements AutoCloseable {
         builder.environment().putAll(environment);
         Process process = builder.start();
         processes.push(process);
+        watchdog.watch(process);
         return process;
     }
 
@@ -139,7 +142,7 @@ public final class Children implements AutoCloseable {
         while (!processes.isEmpty()) {
             end(processes.pop());
         }
-        try (Stream<Path> files = Files.walk(folder)) {
+        try (watchdog; Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
             }

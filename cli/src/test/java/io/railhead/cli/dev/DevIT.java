@@ -54,7 +54,7 @@ class DevIT {
     void whatIsPastedWorksAndASignalEndsAll() throws Exception {
         String said = saidUntilReady();
         children = dev.children().toList();
-        assertThat(children).hasSize(2);
+        assertThat(children).as("store, gateway, watchdog").hasSize(3);
         AwsBasicCredentials pair = AwsBasicCredentials.create(found(said, "AWS_ACCESS_KEY_ID"),
                 found(said, "AWS_SECRET_ACCESS_KEY"));
         URI endpoint = URI.create(found(said, "AWS_ENDPOINT_URL"));
@@ -78,6 +78,19 @@ class DevIT {
             assertThat(left.map(Path::getFileName).map(Path::toString))
                     .noneMatch(name -> name.startsWith("railhead-dev"));
         }
+    }
+
+    @Test
+    void nothingIsLeftOfACommandThatIsKilled() throws Exception {
+        saidUntilReady();
+        children = dev.children().toList();
+
+        dev.destroyForcibly();
+
+        for (ProcessHandle child : children) {
+            child.onExit().get();
+        }
+        assertThat(folder).isDirectoryNotContaining("glob:**/railhead-dev*");
     }
 
     private String saidUntilReady() throws IOException {

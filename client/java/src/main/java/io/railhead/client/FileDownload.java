@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * A file that appears only when it is complete: written beside its place under another name,
- * verified, renamed. On any failure the other name is gone and an older file is still there. What
- * is no regular file stays what it is, and is written to.
+ * verified, renamed. On any failure, and where a signal ends the process, the other name is gone and
+ * an older file is still there. What is no regular file stays what it is, and is written to.
  */
 final class FileDownload {
     private final ObjectReader reader;
@@ -50,8 +50,10 @@ final class FileDownload {
             throws IOException {
         Path partial = target.resolveSibling("." + target.getFileName() + "."
                 + Long.toHexString(System.nanoTime()) + ".partial");
-        try {
-            ObjectInfo info = write(name, partial, progress);
+        try (Unfinished<FileChannel> begun = Unfinished.begin(() -> FileChannel.open(partial,
+                StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                _ -> Files.deleteIfExists(partial))) {
+            ObjectInfo info = write(name, begun.value(), progress);
             verify(info, partial);
             Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE,
                     StandardCopyOption.REPLACE_EXISTING);
@@ -83,10 +85,10 @@ final class FileDownload {
         }
     }
 
-    private ObjectInfo write(ObjectName name, Path partial, Progress progress) throws IOException {
-        try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.CREATE_NEW,
-                StandardOpenOption.WRITE)) {
-            return reader.read(name, (offset, bytes) -> writeFully(channel, offset, bytes),
+    private ObjectInfo write(ObjectName name, FileChannel partial, Progress progress)
+            throws IOException {
+        try (partial) {
+            return reader.read(name, (offset, bytes) -> writeFully(partial, offset, bytes),
                     progress);
         }
     }

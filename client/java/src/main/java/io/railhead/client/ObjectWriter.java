@@ -79,12 +79,13 @@ final class ObjectWriter {
             progress.advance(first.length);
             return new ObjectInfo(name, first.length, etag);
         }
-        MultipartUpload upload = uploads.begin(name, size);
-        StreamParts parts = new StreamParts(
-                new SequenceInputStream(new ByteArrayInputStream(first), content), upload,
-                transport, progress);
-        String etag = completeOrAbort(upload, () -> parts.store(streams));
-        return new ObjectInfo(name, parts.bytes(), etag);
+        try (Unfinished<MultipartUpload> begun = beginAborted(() -> uploads.begin(name, size))) {
+            StreamParts parts = new StreamParts(
+                    new SequenceInputStream(new ByteArrayInputStream(first), content),
+                    begun.value(), transport, progress);
+            String etag = completeOrAbort(begun.value(), () -> parts.store(streams));
+            return new ObjectInfo(name, parts.bytes(), etag);
+        }
     }
 
     /** Goes on with the upload that was begun of this file, if the store still has it. */
@@ -152,8 +153,16 @@ final class ObjectWriter {
     }
 
     private String upload(Sending sending) throws IOException {
-        MultipartUpload upload = begin(sending);
-        return completeOrAbort(upload, () -> streams.all(parts(sending, upload, Map.of())));
+        try (Unfinished<MultipartUpload> begun = beginAborted(() -> begin(sending))) {
+            MultipartUpload upload = begun.value();
+            return completeOrAbort(upload, () -> streams.all(parts(sending, upload, Map.of())));
+        }
+    }
+
+    /** Begins an upload that the process's end aborts, since nobody would go on with it. */
+    private Unfinished<MultipartUpload> beginAborted(Unfinished.Begin<MultipartUpload> begin)
+            throws IOException {
+        return Unfinished.begin(begin, uploads::abort);
     }
 
     /** Stores the parts of an upload, and answers their ETags in order. */

@@ -1,0 +1,94 @@
+package io.railhead.cli.local;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * A shell that outlives this process, also one that was killed, to end its children and delete
+ * their folder. It reads a pipe whose writing end this process has alone, so the pipe's end is this
+ * process's. Any thread.
+ *
+ * <p> {@code PR_SET_PDEATHSIG} is no way to have this: it fires where the thread ends that forked.
+ */
+final class Watchdog implements AutoCloseable {
+    /** Signals of the terminal go to the whole group; the shell must outlive them. */
+    private static final String SCRIPT = """
+            trap '' HUP INT TERM
+            children=
+            while read -r word pid; do
+                case $word in
+                    started) children="$children $pid" ;;
+                    ended)
+                        others=
+                        for each in $children; do
+                            [ "$each" = "$pid" ] || others="$others $each"
+                        done
+                        children=$others
+                        ;;
+                    closed) exit 0 ;;
+                esac
+            done
+            signal() {
+                for each in $children; do kill "-$1" "$each" 2>/dev/null && found=1; done
+            }
+            signal TERM
+            tries=0
+            found=1
+            while [ "$found" ] && [ "$tries" -lt 50 ]; do
+                sleep 0.1
+                tries=$((tries + 1))
+                found=
+                signal 0
+            done
+            signal KILL
+            rm -rf -- "$1"
+            """;
+
+    private final Process shell;
+    private final OutputStream pipe;
+
+    private Watchdog(Process shell) {
+        this.shell = shell;
+        pipe = shell.getOutputStream();
+    }
+
+    static Watchdog start(Path folder) throws IOException {
+        return new Watchdog(new ProcessBuilder("/bin/sh", "-c", SCRIPT, "railhead-watchdog",
+                folder.toAbsolutePath().toString())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start());
+    }
+
+    /** Has it ended with this process, unless it ends before: its number may be another's then. */
+    void watch(Process child) throws IOException {
+        tell("started " + child.pid());
+        child.onExit().thenRun(() -> {
+            try {
+                tell("ended " + child.pid());
+            } catch (IOException e) {
+                // The shell is gone.
+            }
+        });
+    }
+
+    private synchronized void tell(String line) throws IOException {
+        pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+        pipe.flush();
+    }
+
+    /** Nothing is left to be ended. */
+    @Override
+    public void close() {
+        try (pipe) {
+            tell("closed");
+            shell.waitFor();
+        } catch (IOException e) {
+            // The shell is gone.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
