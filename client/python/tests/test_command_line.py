@@ -92,11 +92,13 @@ def test_errors_are_one_line_and_a_status(environment: Rack, tmp_path: Path) -> 
             ("put nothing s3://data/x", 1, b"No such file or directory: 'nothing'"),
             ("get s3://data", 2, b"not s3://BUCKET/KEY"), ("put - s3://data/f/", 2, b"no name"),
             ("get s3://data/folder/", 2, b"names no file"), ("ls s3://nobucket", 1, b"NoSuchBucket"),
-            ("get s3://data/x -o /nope/x", 1, b"/nope/"), ("nosuch", 2, b"invalid choice")):
+            ("get s3://data/x -o /nope/x", 1, b"/nope/"), ("nosuch", 2, b"unknown command 'nosuch'"),
+            ("gett", 2, b"did you mean 'get'?")):
         done = shell(f"railhead {words}", tmp_path)
         assert (done.returncode, done.stdout) == (status, b""), done.stderr
         assert said in done.stderr
-        assert words == "nosuch" or (done.stderr.startswith(b"railhead: ") and done.stderr.count(b"\n") == 1), done.stderr
+        is_usage = words in ("nosuch", "gett")
+        assert is_usage or (done.stderr.startswith(b"railhead: ") and done.stderr.count(b"\n") == 1), done.stderr
     assert not list(tmp_path.iterdir()), "nothing is left behind"
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
 import os
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import railhead
 from railhead import _bench, _files
@@ -40,8 +43,19 @@ def seconds(text: str) -> float:
     return number
 
 
+class Parser(argparse.ArgumentParser):
+    """Names what is nearest to a command that is none."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.match(r"argument command: invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if unknown:
+            near = difflib.get_close_matches(unknown[1], re.findall(r"\w+", unknown[2]), 1)
+            message = f"unknown command '{unknown[1]}'" + (f"; did you mean '{near[0]}'?" if near else "; see --help")
+        super().error(message)
+
+
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m railhead", description="Gateway and credentials are the environment's.")
+    parser = Parser(prog="python -m railhead", description="Gateway and credentials are the environment's.")
     parser.add_argument("--version", action="version", version=f"railhead {railhead.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     get = _with_way(commands.add_parser("get", help="read an object into a file"))
@@ -54,6 +68,12 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     cat.add_argument("urls", nargs="+", metavar="url", help="s3://BUCKET/KEY")
     ls = _with_way(commands.add_parser("ls", help="list objects: time, bytes, key; or buckets"))
     ls.add_argument("url", nargs="?", default="s3://", help="s3://BUCKET[/PREFIX]")
+    prefetch = commands.add_parser("prefetch", help="bring objects into the gateway's cache; exit status 1 where one is not held")
+    prefetch.add_argument("urls", nargs="+", metavar="url", help="s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ for all below it")
+    prefetch.set_defaults(via="http")
+    for each in (get, put, ls, prefetch):
+        each.add_argument("-v", "--verbose", action="store_true", help="say what was done, also where nobody watches")
+        each.add_argument("--json", action="store_true", help="write what was done to the standard output as JSON")
     commands.add_parser("report", help="which way bytes go, and why; exit status 1 where it is plain S3")
     bench = commands.add_parser("bench", help="read objects of its own by each way there is")
     bench.add_argument("url", help="s3://BUCKET/PREFIX, where it may write and delete")
@@ -71,17 +91,23 @@ def _with_way(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     return parser
 
 
+def _tell(arguments: argparse.Namespace) -> _files.Tell:
+    return _files.Tell(arguments.verbose, arguments.json)
+
+
 def _run_files(arguments: argparse.Namespace) -> int:
     try:
         with Client(fabric=arguments.via) as client:
             if arguments.command == "get":
-                _files.get(client, arguments.url, arguments.output)
+                _files.get(client, arguments.url, arguments.output, _tell(arguments))
             elif arguments.command == "put":
-                _files.put(client, arguments.source, arguments.url)
+                _files.put(client, arguments.source, arguments.url, _tell(arguments))
+            elif arguments.command == "prefetch":
+                return 0 if _files.prefetch(client, arguments.urls, _tell(arguments)) else 1
             elif arguments.command == "cat":
                 _files.cat(client, arguments.urls)
             else:
-                _files.ls(client, arguments.url, print)
+                _files.ls(client, arguments.url, _tell(arguments))
             sys.stdout.flush()
     except BrokenPipeError:
         # Who read the output has what it wanted; nothing is flushed into the pipe at the end.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import random
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from multiprocessing.context import get_spawning_popen
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ from railhead.client import Client, connect
 
 Item = TypeVar("Item")
 Transform = Callable[[Any], Any] | None
+
+_MOST_WORKERS = 1024
 
 
 class Objects(Dataset):
@@ -45,13 +48,22 @@ def _tensor_of(data: bytes) -> torch.Tensor:
 
 
 class _Divided(IterableDataset):
-    """Shards, each of one worker of one rank: that the data set was made in, where torch.distributed is initialised."""
+    """
+    Shards, each of one worker of one rank: that the data set was made in, where torch.distributed is initialised.
+
+    What a worker has given of an epoch is a count of items: their order is the same each time. `state_dict` and
+    `load_state_dict` are one process's, as loaders call them in each worker; `_resume` has the counts of all workers.
+    """
 
     def __init__(self, urls: Sequence[str], shuffle: bool, seed: int, transform: Transform, client: Client | None) -> None:
         self._urls = list(urls)
         self._shuffle = shuffle
         self._seed = seed
         self._epoch = _shared(0)
+        # For the next iteration: the part that the first worker has, and how many items of each part are passed over.
+        self._resume = torch.zeros(1 + _MOST_WORKERS, dtype=torch.int64).share_memory_()
+        self._resumed = 0
+        self.part, self.given = 0, 0
         self._transform = transform
         self._client = client
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
@@ -62,14 +74,35 @@ class _Divided(IterableDataset):
         """Of what is iterated over from now on, here and by workers that have started, too."""
         self._epoch.fill_(epoch)
 
+    @property
+    def epoch(self) -> int:
+        return int(self._epoch.item())
+
+    def state_dict(self) -> dict[str, int]:
+        return {"epoch": self.epoch, "items": self.given}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        self.set_epoch(state["epoch"])
+        self._resumed = state["items"]
+
+    def begin_at(self, first: int, given: Sequence[int]) -> None:
+        """Of the next iteration, by all workers: `given` items of each part are passed over; the first has part `first`."""
+        if len(given) > _MOST_WORKERS:
+            raise ValueError(f"more than {_MOST_WORKERS} workers")
+        self._resume.zero_()
+        self._resume[0] = first
+        self._resume[1:1 + len(given)] = torch.tensor(given, dtype=torch.int64)
+
     def __getstate__(self) -> dict[str, Any]:
         """A worker that is started gets the epoch itself, every other copy one of its own."""
-        is_for_worker = get_spawning_popen() is not None
-        return {**self.__dict__, "_epoch": self._epoch if is_for_worker else self._epoch.item()}
+        if get_spawning_popen() is not None:
+            return dict(self.__dict__)
+        return {**self.__dict__, "_epoch": self._epoch.item(), "_resume": self._resume.tolist()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        epoch = state["_epoch"]
-        self.__dict__.update(state, _epoch=epoch if isinstance(epoch, torch.Tensor) else _shared(epoch))
+        shared = {name: state[name] if isinstance(state[name], torch.Tensor) else _shared(state[name])
+                  for name in ("_epoch", "_resume")}
+        self.__dict__.update(state, **shared)
 
     def __iter__(self) -> Iterator[Any]:
         urls, epoch = list(self._urls), self._epoch.item()
@@ -77,18 +110,24 @@ class _Divided(IterableDataset):
             # One order for all, so that what they divide is the whole.
             random.Random(f"{self._seed} {epoch}").shuffle(urls)
         worker = get_worker_info()
-        workers, number = (worker.num_workers, worker.id) if worker else (1, 0)
+        workers, place = (worker.num_workers, worker.id) if worker else (1, 0)
+        number = (place + int(self._resume[0])) % workers
         mine = urls[self._rank * workers + number::self._ranks * workers]
         order = random.Random(f"{self._seed} {epoch} {self._rank} {number}")
-        for item in self._items(self._client or connect(), mine, order):
-            yield self._transform(item) if self._transform else item
+        passed = self._resumed or int(self._resume[1 + number])
+        self.part, self.given, self._resumed = number, passed, 0
+        for item in self._items(self._client or connect(), mine, order, passed):
+            made = self._transform(item) if self._transform else item
+            self.given += 1
+            yield made
 
-    def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[Any]:
+    def _items(self, client: Client, urls: list[str], order: random.Random, passed: int) -> Iterator[Any]:
+        """Without the first `passed`."""
         raise NotImplementedError
 
 
-def _shared(epoch: int) -> torch.Tensor:
-    return torch.tensor(epoch, dtype=torch.int64).share_memory_()
+def _shared(numbers: int | list[int]) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.int64).share_memory_()
 
 
 class Records(_Divided):
@@ -102,11 +141,11 @@ class Records(_Divided):
         self._record_bytes = record_bytes
         self._batch = batch
 
-    def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[torch.Tensor]:
-        for batch in _ahead(self._batches(client, urls, order), lambda each: self._read(client, *each)):
+    def _items(self, client: Client, urls: list[str], order: random.Random, passed: int) -> Iterator[torch.Tensor]:
+        for batch in _ahead(self._batches(client, urls, order, passed), lambda each: self._read(client, *each)):
             yield from batch
 
-    def _batches(self, client: Client, urls: list[str], order: random.Random) -> Iterator[tuple[str, list[int]]]:
+    def _batches(self, client: Client, urls: list[str], order: random.Random, passed: int) -> Iterator[tuple[str, list[int]]]:
         for url in urls:
             size = client.head(url).size
             if size % self._record_bytes:
@@ -114,6 +153,7 @@ class Records(_Divided):
             numbers = list(range(size // self._record_bytes))
             if self._shuffle:
                 order.shuffle(numbers)
+            numbers, passed = numbers[passed:], max(0, passed - len(numbers))
             for at in range(0, len(numbers), self._batch):
                 yield url, numbers[at:at + self._batch]
 
@@ -136,10 +176,11 @@ class Shards(_Divided):
         super().__init__(urls, shuffle, seed, transform, client)
         self._buffer = buffer
 
-    def _items(self, client: Client, urls: list[str], order: random.Random) -> Iterator[dict[str, Any]]:
+    def _items(self, client: Client, urls: list[str], order: random.Random, passed: int) -> Iterator[dict[str, Any]]:
+        """What is passed over is read all the same: only a shard says how many samples it has."""
         shards = _ahead(iter(urls), client.get)
         samples = (sample for shard in shards for sample in _samples(shard))
-        return _shuffled(samples, self._buffer, order) if self._shuffle else samples
+        return islice(_shuffled(samples, self._buffer, order) if self._shuffle else samples, passed, None)
 
 
 def _samples(shard: bytes) -> Iterator[dict[str, Any]]:

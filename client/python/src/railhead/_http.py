@@ -28,6 +28,7 @@ from railhead._settings import Settings
 _CONNECT_SECONDS = 10
 _MOST_TRIES = 3
 _PAUSE_SECONDS = 0.5
+_GONE_SECONDS = 10.0  # before a gateway that is gone is asked again
 _REFUSED = "SlowDown"  # nothing was done
 _NOT_SENT = (exceptions.ConnectTimeoutError, exceptions.EndpointConnectionError, exceptions.ProxyConnectionError)
 _LOST = (exceptions.HTTPClientError, exceptions.ConnectionError, exceptions.IncompleteReadError, ResponseParserError,
@@ -72,9 +73,43 @@ class _Body(io.RawIOBase):
 class PlainS3:
     """Threads: any. What fails is an Outcome with its error; the administrative calls raise it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, tell: Callable[[str], object] = lambda _: None) -> None:
         self._settings = settings
         self._lock = threading.Lock()
+        self._store = PlainS3(settings.fallback) if settings.fallback else None
+        self._tell = tell
+        self._gone_because = ""
+        self._ask_again_at = 0.0
+
+    # ---- While the gateway is gone ----
+
+    @property
+    def gone_because(self) -> str:
+        """Why reads go to the fallback; empty while they do not."""
+        return self._gone_because
+
+    def is_gone(self, reason: str) -> None:
+        """Reads go to the fallback for a while; it is told once, until the gateway is there again."""
+        self._ask_again_at = time.monotonic() + _GONE_SECONDS
+        if not self._gone_because:
+            self._tell(reason)  # raises where warnings are errors, each time
+            self._gone_because = reason
+
+    def _read(self, ask: Callable[[PlainS3], Outcome]) -> Outcome:
+        if self._store is None:
+            return ask(self)
+        if time.monotonic() >= self._ask_again_at:
+            outcome = ask(self)
+            if not isinstance(outcome.error, errors.ConnectionLost):
+                self._gone_because = ""
+                return outcome
+            try:
+                self.is_gone(str(outcome.error))
+            except errors.FallbackWarning as warning:  # where it is to be an error
+                return Outcome(_native.STORE, error=warning)
+        return ask(self._store)._replace(via="store")
+
+    # ---- Requests ----
 
     @property
     def _retrying(self) -> Any:
@@ -129,6 +164,10 @@ class PlainS3:
 
     def get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str,
             options: ReadOptions) -> Outcome:
+        return self._read(lambda who: who._get(url, bucket, key, memory, span, if_match, options))
+
+    def _get(self, url: str, bucket: str, key: str, memory: View, span: tuple[int, int] | None, if_match: str,
+             options: ReadOptions) -> Outcome:
         def ask() -> dict[str, Any]:
             wanted = f"bytes={span[0]}-{span[1]}" if span else f"bytes=0-{memory.nbytes - 1}"
             named = {"Bucket": bucket, "Key": key, "IfMatch": if_match or None, **options.arguments()}
@@ -158,6 +197,9 @@ class PlainS3:
         return _outcome(url, read)
 
     def head(self, url: str, bucket: str, key: str, options: ReadOptions) -> Outcome:
+        return self._read(lambda who: who._head(url, bucket, key, options))
+
+    def _head(self, url: str, bucket: str, key: str, options: ReadOptions) -> Outcome:
         def ask() -> Outcome:
             answer = self._retrying.head_object(**_present({"Bucket": bucket, "Key": key, **options.arguments()}))
             headers = {"content-type": answer.get("ContentType", "")}
@@ -181,12 +223,24 @@ class PlainS3:
         return _outcome(url, write, unknown=operation == "put_object")
 
     def list(self, url: str, bucket: str, prefix: str, delimiter: str) -> Iterator[dict[str, Any]]:
+        """One that has begun is not gone on with at the fallback: its pages are the gateway's."""
+        if self._store is not None:
+            one = self._read(lambda who: _outcome(url, lambda: who._first_key(bucket, prefix)))
+            if one.error is None and one.via:
+                yield from self._store.list(url, bucket, prefix, delimiter)
+                return
         with _Translated(url):
             pages = self._retrying.get_paginator("list_objects_v2").paginate(
                 **_present({"Bucket": bucket, "Prefix": prefix or None, "Delimiter": delimiter or None}))
             yield from pages
 
+    def _first_key(self, bucket: str, prefix: str) -> Outcome:
+        self._retrying.list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1)
+        return Outcome()
+
     def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
         for name in ("_tries_thrice", "_tries_once"):
             if name in self.__dict__:
                 self.__dict__[name].close()
@@ -289,7 +343,7 @@ class Opener:
             self._exchange(exchange_pointer.contents)
             return 0
         except Exception as error:
-            self.failure = str(error)
+            self.failure = f"{origin(exchange_pointer.contents.url.decode())}: {reason(error)}"
         except BaseException as interrupt:
             self.interrupt = interrupt
         return 1
@@ -306,3 +360,16 @@ class Opener:
         ctypes.memmove(exchange.answer, body, len(body))
         self.status = exchange.status = answer.status
         exchange.answer_bytes = len(body)
+
+
+def origin(url: str) -> str:
+    parsed = urllib3.util.parse_url(url)
+    return f"{parsed.scheme}://{parsed.netloc}"
+
+
+def reason(error: BaseException) -> str:
+    """What the system said, which urllib3 wraps in its own objects' names."""
+    first = error
+    while (cause := first.__cause__ or first.__context__) is not None:
+        first = cause
+    return getattr(first, "strerror", None) or str(first)

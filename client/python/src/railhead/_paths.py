@@ -27,18 +27,22 @@ _LOOK_SECONDS = 0.01   # between two looks of who closes at the calls that are l
 
 @dataclass(frozen=True)
 class Report:
-    """`bytes_by_path`: moved so far. `memory`: how memory that is the program's own is reached."""
+    """
+    `bytes_by_path`: moved so far. `memory`: how memory that is the program's own is reached. `fallback`: the store that was
+    named, and whether it is in use.
+    """
 
     via: str
     endpoint: str
     reasons: tuple[str, ...]
     bytes_by_path: dict[str, int]
     memory: str
+    fallback: str = ""
 
     def __str__(self) -> str:
         moved = ", ".join(f"{path} {count}" for path, count in sorted(self.bytes_by_path.items())) or "none"
         lines = [f"path: {self.via}", f"endpoint: {self.endpoint}", *(f"not used: {reason}" for reason in self.reasons),
-                 f"bytes moved: {moved}", f"memory: {self.memory}"]
+                 f"bytes moved: {moved}", f"memory: {self.memory}", *([f"fallback: {self.fallback}"] if self.fallback else [])]
         return "\n".join(lines)
 
 
@@ -86,7 +90,7 @@ class Paths:
             standing = self.standing()
             if standing is not None or self.settings.fabric == "http":
                 return standing
-            if self.settings.fabric == "auto" and time.monotonic() < self._retry_at:
+            if (self.settings.fabric == "auto" or self._fallback_reason()) and time.monotonic() < self._retry_at:
                 self.falls_back("; ".join(self._reasons))
                 return None
             self._session = self._connect()
@@ -119,7 +123,9 @@ class Paths:
                 return session
             except (errors.RailheadError, OSError) as error:
                 self._reasons.append(f"{name}: {error}")
-                if self.settings.fabric != "auto":
+                if self.settings.fallback and opener.failure:
+                    self.http().is_gone(opener.failure)
+                elif self.settings.fabric != "auto":
                     raise self._of_refusal(opener.status)(f"{name} cannot be used: {error}", status=opener.status) from error
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         self.falls_back("; ".join(self._reasons))
@@ -148,7 +154,7 @@ class Paths:
             if self._has_ended:
                 self.check_open()
             if self._http is None:
-                self._http = PlainS3(self.settings)
+                self._http = PlainS3(self.settings, self._tell_of_fallback)
             return self._http
 
     def begin(self, piece: Piece, box: Box) -> None:
@@ -158,6 +164,14 @@ class Paths:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(min(self.settings.in_flight, 16), "railhead-http")
             self._threads.submit(_by_http, http, piece, box)
+
+    def _fallback_reason(self) -> str:
+        return self._http.gone_because if self._http is not None else ""
+
+    def _tell_of_fallback(self, reason: str) -> None:
+        assert self.settings.fallback is not None
+        warnings.warn(f"the gateway is gone, and reads go to {self.settings.fallback.endpoint}: {reason}",
+                      errors.FallbackWarning, stacklevel=_outside())
 
     # ---- Memory ----
 
@@ -250,7 +264,11 @@ class Paths:
     def report(self) -> Report:
         via = self.via
         memory = f"copied: {self._copied_because}" if self._copied_because else "as it is registered, else copied"
-        return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory)
+        return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory, self._of_fallback())
+
+    def _of_fallback(self) -> str:
+        store, reason = self.settings.fallback, self._fallback_reason()
+        return "" if store is None else f"{store.endpoint}, {f'in use: {reason}' if reason else 'not used'}"
 
     # ---- The end ----
 

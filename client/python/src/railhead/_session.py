@@ -42,6 +42,7 @@ class Outcome(NamedTuple):
     request_id: str = ""
     held: bool = False
     error: Exception | None = None
+    via: str = ""  # where it is not by the session or the gateway
 
 
 class Box:

@@ -36,6 +36,17 @@ class Credentials:
 
 
 @dataclass(frozen=True)
+class Fallback:
+    """A store that reads go to while the gateway is gone, with credentials of its own: these, or a profile's."""
+
+    endpoint: str
+    credentials: Credentials | None = None
+    profile: str | None = None
+    region: str | None = None
+    ca: str | os.PathLike[str] | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """What a client was made with, complete. `aws` is botocore's session: it knows keys that change."""
 
@@ -48,6 +59,7 @@ class Settings:
     ring: int
     named: Credentials | None
     aws: Any = field(repr=False, compare=False)
+    fallback: Settings | None = None
 
     def credentials(self) -> Credentials:
         """Those of now: temporary ones are renewed by botocore."""
@@ -64,7 +76,8 @@ class Settings:
 
 
 def settle(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
-           ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int) -> Settings:
+           ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int,
+           fallback: Fallback | None = None) -> Settings:
     if fabric not in FABRICS:
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
     if not (0 < deadline < _MOST_SECONDS and 0 < in_flight <= MOST_IN_FLIGHT and ring >= PUT_BYTES):
@@ -76,9 +89,18 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
         return Settings(
             endpoint=found, fabric=fabric, ca=_authorities(ca, aws, found),
             region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
-            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
+            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws,
+            fallback=_of_fallback(fallback, region, deadline, in_flight, ring) if fallback else None)
     except BotoCoreError as error:
         raise ValueError(str(error)) from error
+
+
+def _of_fallback(named: Fallback, region: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
+    """The gateway's keys are not the store's, which would be told who asks by them."""
+    if not named.endpoint or not (named.credentials or named.profile):
+        raise ValueError("a fallback has an endpoint, and credentials or a profile of its own")
+    return settle(named.endpoint, "http", named.region or region, named.profile, named.credentials, named.ca, deadline, in_flight,
+                  ring)
 
 
 def _authorities(named: str | os.PathLike[str] | None, aws: Any, endpoint: str) -> str | None:

@@ -8,7 +8,8 @@ from typing import Any
 from railhead._settings import Credentials
 from railhead.client import Client
 
-_CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring")
+_CLIENT = ("endpoint", "fabric", "region", "profile", "credentials", "ca", "deadline", "in_flight", "ring",
+           "fallback")
 # Options of s3fs's that are taken where they ask for nothing: None, or one of these.
 _OF_S3FS: dict[str, tuple[Any, ...]] = {
     "anon": (False,), "requester_pays": (False,), "version_aware": (False,), "cache_regions": (False,), "session": (),

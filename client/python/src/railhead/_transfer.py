@@ -298,7 +298,7 @@ class Transfer:
         if outcome.held:
             self._hold(piece)
         if outcome.result == _native.OK:
-            piece.via = "http" if by_http or self._session is None else self._session.via
+            piece.via = outcome.via or "http" if by_http or self._session is None else self._session.via
             self._paths.count(piece.via, outcome.moved)
             self._deliver(piece, outcome)
         elif self._is_to_be_repeated(piece, outcome, by_http):

@@ -15,9 +15,10 @@ from railhead._calls import Info, Stored, Upload, Want
 from railhead._jobs import Read
 from railhead._options import PutOptions, ReadOptions, of_version
 from railhead._paths import Paths, Report
+from railhead._prefetch import Prefetched, prefetch
 from railhead._progress import Progress
 from railhead._session import Box, LoopBox, ThreadBox
-from railhead._settings import Credentials, settle
+from railhead._settings import Credentials, Fallback, settle
 from railhead._transfer import Steps
 from railhead._whole import Got
 
@@ -37,8 +38,8 @@ class Client:
     def __init__(self, endpoint: str | None = None, *, fabric: str = "auto", region: str | None = None,
                  profile: str | None = None, credentials: Credentials | None = None,
                  ca: str | os.PathLike[str] | None = None,
-                 deadline: float = 60.0, in_flight: int = 32, ring: int = 64 << 20) -> None:
-        self._arguments = (endpoint, fabric, region, profile, credentials, ca, deadline, in_flight, ring)
+                 deadline: float = 60.0, in_flight: int = 32, ring: int = 64 << 20, fallback: Fallback | None = None) -> None:
+        self._arguments = (endpoint, fabric, region, profile, credentials, ca, deadline, in_flight, ring, fallback)
         self._settings = settle(*self._arguments)
         self._renew()
         _clients.add(self)
@@ -94,6 +95,18 @@ class Client:
         finally:
             paths.calls.discard(box)
         return result
+
+    # ---- Before reading ----
+
+    def prefetch(self, urls: Iterable[str]) -> list[Prefetched]:
+        """
+        Has the gateway bring the objects into its cache, with the rights and within the limits of who asks. Returns when each is
+        there, or is known not to come. NotServed where the endpoint is no gateway.
+        """
+        return prefetch(self._paths.settings, urls)
+
+    async def aprefetch(self, urls: Iterable[str]) -> list[Prefetched]:
+        return await asyncio.to_thread(self.prefetch, urls)
 
     # ---- Reading ----
 
@@ -270,9 +283,10 @@ def _abandon(paths: weakref.ref[Paths], region: _memory.Region) -> None:
 
 
 def _again(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
-           ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int) -> Client:
+           ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int,
+           fallback: Fallback | None = None) -> Client:
     return Client(endpoint, fabric=fabric, region=region, profile=profile, credentials=credentials, ca=ca,
-                  deadline=deadline, in_flight=in_flight, ring=ring)
+                  deadline=deadline, in_flight=in_flight, ring=ring, fallback=fallback)
 
 
 @cache

@@ -15,12 +15,13 @@ from railhead import errors
 from railhead._checkpoint import Files, files_of
 from railhead._datasets import Objects, Records, Shards
 from railhead._jobs import Read
+from railhead._loader import Loader
 from railhead._memory import count_of
 from railhead._progress import Progress, reporting
 from railhead._whole import Got
 from railhead.client import Client, connect
 
-__all__ = ["Objects", "Records", "Shards", "empty", "load_safetensors", "safetensors_metadata"]
+__all__ = ["Loader", "Objects", "Records", "Shards", "empty", "load_safetensors", "safetensors_metadata"]
 
 _LENGTH_BYTES = 8
 _HEADER_GUESS = 64 << 10

@@ -1,5 +1,8 @@
 package io.railhead.backend;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** What a store was seen to do; what it lacks narrows what is cached. */
 public record Capabilities(boolean ranges, boolean ifMatchOnRangedGet, boolean conditionalHead,
         boolean checksums,
@@ -19,5 +22,23 @@ public record Capabilities(boolean ranges, boolean ifMatchOnRangedGet, boolean c
     /** Whether fills can be pinned to a version: without that nothing is cached. */
     public boolean isCacheable() {
         return ranges && ifMatchOnRangedGet;
+    }
+
+    /** As {@code knows ranges, If-Match on a ranged GET; lacks checksums}. */
+    @Override
+    public String toString() {
+        List<String> knows = new ArrayList<>();
+        List<String> lacks = new ArrayList<>();
+        (ranges ? knows : lacks).add("ranges");
+        (ifMatchOnRangedGet ? knows : lacks).add("If-Match on a ranged GET");
+        (conditionalHead ? knows : lacks).add("If-None-Match on HEAD");
+        (checksums ? knows : lacks).add("checksums");
+        (trailers ? knows : lacks).add("trailers");
+        return phrase("knows ", knows) + (knows.isEmpty() || lacks.isEmpty() ? "" : "; ")
+                + phrase("lacks ", lacks);
+    }
+
+    private static String phrase(String verb, List<String> abilities) {
+        return abilities.isEmpty() ? "" : verb + String.join(", ", abilities);
     }
 }

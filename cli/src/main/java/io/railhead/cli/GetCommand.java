@@ -1,7 +1,7 @@
 package io.railhead.cli;
 
+import io.railhead.client.ObjectInfo;
 import io.railhead.client.ObjectName;
-import io.railhead.client.Progress;
 import io.railhead.client.RailheadClient;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -31,6 +31,9 @@ final class GetCommand implements Callable<Integer> {
     @Mixin
     private ViaOptions via = new ViaOptions();
 
+    @Mixin
+    private TellOptions tell = new TellOptions();
+
     @Option(names = {"-o",
             "--output"}, paramLabel = "FILE", description = "Where to; - is the standard output; default: the key's last part.")
     private @Nullable String output;
@@ -48,6 +51,10 @@ final class GetCommand implements Callable<Integer> {
             if (resume) {
                 throw new ParameterException(spec.commandLine(),
                         "--resume needs a file; the standard output keeps nothing");
+            }
+            if (tell.isJson()) {
+                throw new ParameterException(spec.commandLine(),
+                        "--json needs a file; the standard output has the object's bytes");
             }
             toStandardOutput(name);
         } else {
@@ -70,33 +77,37 @@ final class GetCommand implements Callable<Integer> {
 
     private void toFile(ObjectName name, Path file) throws IOException {
         try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
-                ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
-                        ProgressLine.isTerminal())) {
-            if (resume) {
-                client.resume(name, file, progress);
-            } else {
-                client.get(name, file, progress);
-            }
-            Fallbacks.report(client, spec.commandLine().getErr());
+                ProgressLine progress = tell.progress()) {
+            ObjectInfo read = resume
+                    ? client.resume(name, file, progress)
+                    : client.get(name, file, progress);
+            tell(read, client, progress);
         }
+    }
+
+    private void tell(ObjectInfo read, RailheadClient client, ProgressLine progress) {
+        progress.close();
+        Fallbacks.report(client, spec.commandLine().getErr());
+        tell.tell(Transferred.of(read, progress, via.via(), client));
     }
 
     /** In order, and therefore one part after the other. */
     private void toStandardOutput(ObjectName name) throws IOException {
         OutputStream out = System.out;
         try (RailheadClient client = RailheadClient
-                .connect(via.of(store.resolve()).withStreams(1))) {
+                .connect(via.of(store.resolve()).withStreams(1));
+                ProgressLine progress = tell.progress()) {
             WritableByteChannel channel = Channels.newChannel(out);
-            client.get(name, (offset, bytes) -> {
+            ObjectInfo read = client.get(name, (offset, bytes) -> {
                 while (bytes.hasRemaining()) {
                     channel.write(bytes);
                 }
-            }, Progress.NONE);
+            }, progress);
             out.flush();
             if (System.out.checkError()) {
                 throw new IOException("the standard output was closed");
             }
-            Fallbacks.report(client, spec.commandLine().getErr());
+            tell(read, client, progress);
         }
     }
 }

@@ -1,11 +1,13 @@
 package io.railhead.cli;
 
+import io.railhead.cli.local.Json;
 import io.railhead.client.RailheadClient;
 import io.railhead.client.Via;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.LongAdder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -25,6 +27,9 @@ final class LsCommand implements Callable<Integer> {
     @Mixin
     private StoreOptions store = new StoreOptions();
 
+    @Mixin
+    private TellOptions tell = new TellOptions();
+
     @Option(names = "--via", paramLabel = "WAY", description = "Accepted as by get and put; lists always come over HTTP.", defaultValue = "http")
     private Via via = Via.HTTP;
 
@@ -37,21 +42,55 @@ final class LsCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                     "not s3://bucket[/prefix]: '" + uri + "'");
         }
+        long begun = System.nanoTime();
         PrintWriter out = spec.commandLine().getOut();
         try (RailheadClient client = RailheadClient.connect(store.resolve().with(via))) {
-            if (uri.equals(SCHEME)) {
-                client.listBuckets(
-                        bucket -> out.printf(Locale.ROOT, "%s\t%s%n", bucket.created(),
-                                bucket.name()));
-            } else {
-                String[] parts = uri.substring(SCHEME.length()).split("/", 2);
-                client.list(parts[0], parts.length > 1 ? parts[1] : "", object -> out.printf(
-                        Locale.ROOT, "%s\t%12d\t%s%n", object.lastModified(), object.bytes(),
-                        object.key()));
+            Listing listing = uri.equals(SCHEME) ? buckets(client, out) : objects(client, out);
+            if (!tell.isJson()) {
+                tell.tell(listing.after((System.nanoTime() - begun) / 1_000_000));
             }
         } finally {
             out.flush();
         }
         return 0;
+    }
+
+    /** What was listed. */
+    private record Listing(String of, long count, long bytes, long millis) {
+        Listing after(long spent) {
+            return new Listing(of, count, bytes, spent);
+        }
+
+        @Override
+        public String toString() {
+            return String.format(Locale.ROOT, "%,d %s, %,d bytes, %,d ms, http", count, of, bytes,
+                    millis);
+        }
+    }
+
+    private Listing buckets(RailheadClient client, PrintWriter out) throws IOException {
+        LongAdder count = new LongAdder();
+        client.listBuckets(bucket -> {
+            count.increment();
+            out.println(tell.isJson()
+                    ? Json.line(bucket)
+                    : bucket.created() + "\t" + bucket.name());
+        });
+        return new Listing("buckets", count.sum(), 0, 0);
+    }
+
+    private Listing objects(RailheadClient client, PrintWriter out) throws IOException {
+        LongAdder count = new LongAdder();
+        LongAdder bytes = new LongAdder();
+        String[] parts = uri.substring(SCHEME.length()).split("/", 2);
+        client.list(parts[0], parts.length > 1 ? parts[1] : "", object -> {
+            count.increment();
+            bytes.add(object.bytes());
+            out.println(tell.isJson()
+                    ? Json.line(object)
+                    : String.format(Locale.ROOT, "%s\t%12d\t%s", object.lastModified(),
+                            object.bytes(), object.key()));
+        });
+        return new Listing("objects", count.sum(), bytes.sum(), 0);
     }
 }

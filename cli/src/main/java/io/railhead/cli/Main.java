@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** The one command behind {@code ./railhead}: exit 0 done, 1 failed with one line, 2 misused. */
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
-        LsCommand.class,
+        LsCommand.class, PrefetchCommand.class,
         DoctorCommand.class, AdminCommand.class, CompletionCommand.class,
         BenchCommand.class, ReadingClientCommand.class, BenchClientCommand.class,
         BenchLinkCommand.class, TrainCommand.class})

@@ -1,39 +1,52 @@
 package io.railhead.cli;
 
 import io.railhead.client.Progress;
-import java.io.Console;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 
 /**
- * One line that is rewritten while bytes move. Any thread. Nothing is printed unless a person is
- * watching.
+ * A bar that is redrawn while bytes move, and is gone when they have. Only what takes longer than a
+ * second has one, and only where a person watches. Any thread.
  */
 public final class ProgressLine implements Progress, AutoCloseable {
+    private static final long SHORT_NANOS = 1_000_000_000;
     private static final long REDRAW_NANOS = 100_000_000;
+    private static final int CELLS = 24;
     private static final double MIB = 1 << 20;
+    private static final String ERASE = "\r\u001b[K";
 
     private final PrintWriter out;
     private final boolean watched;
-    private final long started = System.nanoTime();
+    private final LongSupplier nanos;
+    private final long started;
     private long total;
     private long done;
     private long drawn;
-    private boolean dirty;
 
     ProgressLine(PrintWriter out, boolean watched) {
-        this.out = out;
-        this.watched = watched;
+        this(out, watched, System::nanoTime);
     }
 
-    /**
-     * Whether a person is watching. JDK 25 gives no console again where the streams are redirected,
-     * whatever 22 to 24 did.
-     */
-    @SuppressWarnings("SystemConsoleNull")
+    ProgressLine(PrintWriter out, boolean watched, LongSupplier nanos) {
+        this.out = out;
+        this.watched = watched;
+        this.nanos = nanos;
+        started = nanos.getAsLong();
+    }
+
+    /** Whether the standard error is a terminal, wherever the standard output goes. */
     public static boolean isTerminal() {
-        Console console = System.console();
-        return console != null && console.isTerminal();
+        try {
+            String file = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return file.startsWith("/dev/pts/") || file.startsWith("/dev/tty")
+                    || file.equals("/dev/console");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     @Override
@@ -44,29 +57,37 @@ public final class ProgressLine implements Progress, AutoCloseable {
     @Override
     public synchronized void advance(long bytes) {
         done += bytes;
-        long now = System.nanoTime();
-        if (watched && (now - drawn > REDRAW_NANOS || done == total)) {
-            drawn = now;
-            dirty = true;
-            out.print("\r" + line(now - started));
+        long elapsed = nanos.getAsLong() - started;
+        if (watched && elapsed > SHORT_NANOS && elapsed - drawn > REDRAW_NANOS) {
+            drawn = elapsed;
+            out.print(ERASE + line(elapsed));
             out.flush();
         }
     }
 
-    private String line(long nanos) {
-        double seconds = Math.max(nanos, 1) / 1e9;
+    synchronized long done() {
+        return done;
+    }
+
+    long elapsedNanos() {
+        return nanos.getAsLong() - started;
+    }
+
+    private String line(long elapsed) {
+        double perSecond = done / MIB / (elapsed / 1e9);
         if (total == 0) {
-            return String.format(Locale.ROOT, "%8.1f MiB  %8.1f MiB/s ", done / MIB,
-                    done / MIB / seconds);
+            return String.format(Locale.ROOT, "%.1f MiB, %.1f MiB/s", done / MIB, perSecond);
         }
-        return String.format(Locale.ROOT, "%8.1f of %.1f MiB  %3d %%  %8.1f MiB/s ", done / MIB,
-                total / MIB, done * 100 / total, done / MIB / seconds);
+        int full = (int) (done * CELLS / total);
+        return String.format(Locale.ROOT, "[%s%s] %d %%, %.1f of %.1f MiB, %.1f MiB/s",
+                "#".repeat(full), " ".repeat(Math.max(0, CELLS - full)), done * 100 / total,
+                done / MIB, total / MIB, perSecond);
     }
 
     @Override
     public synchronized void close() {
-        if (dirty) {
-            out.println();
+        if (drawn > 0) {
+            out.print(ERASE);
             out.flush();
         }
     }

@@ -1,5 +1,6 @@
 package io.railhead.cli;
 
+import io.railhead.client.ObjectInfo;
 import io.railhead.client.ObjectName;
 import io.railhead.client.RailheadClient;
 import java.io.IOException;
@@ -25,6 +26,9 @@ final class PutCommand implements Callable<Integer> {
     @Mixin
     private ViaOptions via = new ViaOptions();
 
+    @Mixin
+    private TellOptions tell = new TellOptions();
+
     @Option(names = "--resume", description = "Where it breaks off, keep what the store has of it, and go on there the next time.")
     private boolean resume;
 
@@ -43,17 +47,21 @@ final class PutCommand implements Callable<Integer> {
         }
         ObjectName name = Uris.destination(spec, uri, file);
         try (RailheadClient client = RailheadClient.connect(via.of(store.resolve()));
-                ProgressLine progress = new ProgressLine(spec.commandLine().getErr(),
-                        ProgressLine.isTerminal())) {
-            if (isInput) {
-                client.put(System.in, name, progress);
-            } else if (resume) {
-                client.resumePut(file, name, progress);
-            } else {
-                client.put(file, name, progress);
-            }
+                ProgressLine progress = tell.progress()) {
+            ObjectInfo stored = isInput
+                    ? client.put(System.in, name, progress)
+                    : put(client, name, progress);
+            progress.close();
             Fallbacks.report(client, spec.commandLine().getErr());
+            tell.tell(Transferred.of(stored, progress, via.via(), client));
         }
         return 0;
+    }
+
+    private ObjectInfo put(RailheadClient client, ObjectName name, ProgressLine progress)
+            throws IOException {
+        return resume
+                ? client.resumePut(file, name, progress)
+                : client.put(file, name, progress);
     }
 }

@@ -3,6 +3,7 @@ package io.railhead.cli;
 import io.railhead.client.ObjectName;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -23,12 +24,24 @@ final class Uris {
         }
     }
 
+    /** Objects whose keys begin alike. */
+    record Folder(String bucket, String prefix) {}
+
+    /** A bucket alone, or a key that ends in a slash; null of an object. */
+    static @Nullable Folder folder(String uri) {
+        if (!FOLDER.matcher(uri).matches()) {
+            return null;
+        }
+        String[] parts = uri.substring("s3://".length()).split("/", 2);
+        return new Folder(parts[0], parts.length > 1 ? parts[1] : "");
+    }
+
     /**
      * Names the object that a file becomes. A bucket alone, or a key that ends in a slash, is a
      * folder, in which the file keeps its name.
      */
     static ObjectName destination(CommandSpec spec, String uri, Path file) {
-        if (!FOLDER.matcher(uri).matches()) {
+        if (folder(uri) == null) {
             return object(spec, uri);
         }
         Path leaf = file.getFileName();

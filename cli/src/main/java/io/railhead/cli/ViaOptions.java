@@ -13,6 +13,10 @@ final class ViaOptions {
     @Option(names = "--no-fallback", description = "Fail where --via cannot be had, instead of using HTTP and saying so.")
     private boolean noFallback;
 
+    Via via() {
+        return via;
+    }
+
     ClientConfig of(ClientConfig config) {
         return config.with(via).with(noFallback ? Fallback.NONE : Fallback.HTTP);
     }

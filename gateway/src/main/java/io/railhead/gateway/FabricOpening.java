@@ -6,6 +6,7 @@ import io.railhead.gateway.frontdoor.Endpoint;
 import io.railhead.gateway.frontdoor.Endpoints;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.Health;
 import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
@@ -18,6 +19,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -123,11 +125,21 @@ final class FabricOpening {
 
     /** What peers are told of the fabrics, one that is switched off included. */
     Endpoints endpoints() {
+        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
+                config.gateway().name(), withSessions());
+    }
+
+    private List<Endpoint> withSessions() {
         var limits = loopbackConfig().limits();
         Endpoint.Reach socket = new Endpoint.Reach.Socket(config.rdma().loopback().socket());
-        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
-                config.gateway().name(),
-                List.of(new Endpoint(loopback, socket, limits),
-                        new Endpoint(verbs.fabric(), verbs.reach(), limits)));
+        return List.of(new Endpoint(loopback, socket, limits),
+                new Endpoint(verbs.fabric(), verbs.reach(), limits));
+    }
+
+    /** Each fabric's state, for an operator. */
+    String inWords() {
+        Health ofDc = dc.fabric().health();
+        return withSessions().stream().map(Endpoint::inWords).collect(Collectors.joining("; "))
+                + "; dc" + (ofDc.usable() ? "" : " not available: " + ofDc.reason());
     }
 }

@@ -44,10 +44,12 @@ import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.ListenAddress;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.control.AdminApi;
 import io.railhead.gateway.control.AdminCalls;
 import io.railhead.gateway.control.Drain;
+import io.railhead.gateway.control.WarmPath;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
@@ -134,6 +136,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final Reload reload;
     private final S3Listener listener;
     private final @Nullable HttpServer admin;
+    private final FabricOpening opening;
     private volatile boolean serving;
 
     private Gateway(GatewayConfig config, CredentialStore credentials,
@@ -154,7 +157,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics, accessLog);
-            FabricOpening opening = new FabricOpening(config, sessions, requests, surroundings,
+            opening = new FabricOpening(config, sessions, requests, surroundings,
                     credentials.principals());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
@@ -368,7 +371,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                                 forms(credentials, access)),
                 Map.of("endpoints", endpoints, "sessions",
                         new SessionOpening(sessions, endpoints, callers,
-                                () -> Cleartext.reasonAgainst(config, credentials.principals()))),
+                                () -> Cleartext.reasonAgainst(config, credentials.principals())),
+                        "warm", new WarmPath(reads, routes, access)),
                 unsignedPaths(),
                 dialectPaths(verbs, sessions, credentials, replays,
                         new HipobjSite(reads.withDeadlines(channelDeadlines()), routes, access)),
@@ -501,6 +505,19 @@ public final class Gateway implements AutoCloseable, Readiness {
     /** 0 if it is not enabled. */
     public int adminPort() {
         return admin == null ? 0 : admin.actualPort();
+    }
+
+    /** Every listener and fabric, for an operator. */
+    String inWords() {
+        return "S3 on " + at(config.gateway().listen(), port())
+                + (config.gateway().tls() == null ? "" : " over TLS") + ", health and metrics on "
+                + at(config.gateway().health(), healthPort())
+                + (admin == null ? "" : ", admin on " + at(config.admin().listen(), adminPort()))
+                + "; " + opening.inWords();
+    }
+
+    private static String at(ListenAddress address, int port) {
+        return address.host() + ":" + port;
     }
 
     public PageMemory memory() {

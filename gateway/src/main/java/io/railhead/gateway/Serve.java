@@ -45,6 +45,21 @@ public final class Serve {
      * start, else 1 with one line that says why not.
      */
     public int check(Path config) {
+        ConfigCheck check = examine(config);
+        check.warnings().forEach(warning -> out.println("warning: " + warning));
+        if (!check.good()) {
+            err.println("railhead: " + check.error());
+            return 1;
+        }
+        out.println(config + " is good: " + check.backends() + " backend(s), "
+                + check.principals() + " principal(s)");
+        out.println("memory: " + check.memory());
+        check.rdma().forEach(out::println);
+        return 0;
+    }
+
+    /** The same, said to nobody. */
+    public static ConfigCheck examine(Path config) {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
             MemoryBudget budget = MemoryBudget.of(Gateway.memoryConfig(checked));
@@ -60,17 +75,13 @@ public final class Serve {
                 requireDcKey(checked.rdma().dc(), credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());
                 Stores.requireAuthorities(checked.backends());
-                warnings(checked, credentials)
-                        .forEach(warning -> out.println("warning: " + warning));
-                out.println(config + " is good: " + checked.backends().size() + " backend(s), "
-                        + credentials.principals().size() + " principal(s)");
-                out.println("memory: " + budget);
-                new RdmaOutlook(checked.rdma()).lines(RdmaDevices.read()).forEach(out::println);
+                return new ConfigCheck(true, "", warnings(checked, credentials),
+                        checked.backends().size(), credentials.principals().size(),
+                        budget.toString(),
+                        new RdmaOutlook(checked.rdma()).lines(RdmaDevices.read()));
             }
-            return 0;
         } catch (ConfigException | IllegalArgumentException e) {
-            err.println("railhead: " + e.getMessage());
-            return 1;
+            return ConfigCheck.failed(String.valueOf(e.getMessage()));
         }
     }
 
@@ -140,10 +151,7 @@ public final class Serve {
             });
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
-            out.println("railhead serves S3 on " + loaded.gateway().listen().host() + ":"
-                    + gateway.port() + (loaded.gateway().tls() == null ? "" : " over TLS")
-                    + ", health and metrics on " + loaded.gateway().health().host() + ":"
-                    + gateway.healthPort());
+            out.println("railhead is ready and serves " + gateway.inWords());
             new CountDownLatch(1).await();
             return 0;
         } catch (ConfigException | IllegalArgumentException e) {

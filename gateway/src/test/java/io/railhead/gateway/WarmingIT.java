@@ -217,8 +217,89 @@ class WarmingIT extends GatewayWithAdministrator {
             assertThat(refused(client.send("POST", "/.railhead/admin/warm",
                     of("other", "").encode().getBytes(StandardCharsets.UTF_8)), 403))
                     .contains("policy does not allow s3:ListBucket");
+            TestClient ordinary = governed.client("ADMIN", "admin-secret");
+            assertThat(refused(ordinary.send("POST", warm("bucket=b&key=set/a%201"),
+                    new byte[0]), 403)).contains("AccessDenied");
         }
         assertThat(store.count("GET /b/set/a%201")).isZero();
         assertThat(store.count("GET /other")).isZero();
+    }
+
+    private static String warm(String query) {
+        return "/.railhead/warm?" + query;
+    }
+
+    private static JsonObject last(HttpResponse<byte[]> answer) {
+        String text = new String(answer.body(), StandardCharsets.UTF_8);
+        assertThat(answer.statusCode()).as(text).isEqualTo(200);
+        return new JsonObject(text.lines().toList().getLast());
+    }
+
+    private JsonObject prefetch(String query) {
+        return last(trainer.send("POST", warm(query), new byte[0]));
+    }
+
+    @Test
+    void anOrdinaryPrincipalWarmsWhatItMayRead() {
+        putFive();
+        assertThat(prefetch("bucket=b&key=set%2Fa%201")).isEqualTo(
+                JsonObject.of("state", "filled", "bytes", RUN + 1000, "reason", ""));
+        long before = store.count("GET");
+        assertThat(trainer.get("/b/set/a%201").body()).isEqualTo(random(1, RUN + 1000));
+        assertThat(store.count("GET")).isEqualTo(before);
+
+        assertThat(prefetch("bucket=b&key=set/a%201").getString("state")).isEqualTo("held");
+        assertThat(prefetch("bucket=b&key=none").getString("state")).isEqualTo("refused");
+        assertThat(prefetch("bucket=plain&key=a").getString("state")).isEqualTo("not_cached");
+        store.deny("TRAINER");
+        assertThat(prefetch("bucket=b&key=other").getString("state")).isEqualTo("refused");
+    }
+
+    @Test
+    void whoWarmsNamesOneObjectByAPost() {
+        assertThat(refused(trainer.send("POST", warm("bucket=b"), new byte[0]), 400))
+                .contains("InvalidArgument", "key");
+        assertThat(refused(trainer.send("POST", warm("bucket=..&key=k"), new byte[0]), 400))
+                .contains("InvalidBucketName");
+        assertThat(refused(trainer.get(warm("bucket=b&key=k")), 405)).contains("POST");
+        TestClient stranger = gateway.client("TRAINER", "wrong");
+        refused(stranger.send("POST", warm("bucket=b&key=k"), new byte[0]), 403);
+    }
+
+    @Test
+    void aPrefetchEvictsNothing() {
+        for (int i = 10; i < 50; i++) {
+            store.put("/b/big" + i, random(i, 1 << 20));
+        }
+        int full = 0;
+        for (int i = 10; i < 50; i++) {
+            full += prefetch("bucket=b&key=big" + i).getString("state").equals("full") ? 1 : 0;
+        }
+        assertThat(full).isBetween(9, 20);
+        assertThat(gateway.metric("railhead_evicted_pages_total{cause=\"pressure\",}")).isZero();
+    }
+
+    @Test
+    void aPrefetchEndsWithItsCaller() throws Exception {
+        putFive();
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        store.fault((exchange, object) -> {
+            asked.countDown();
+            TestGateway.await(goOn);
+            return false;
+        });
+        try (HttpClient http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .build()) {
+            CompletableFuture<?> _ = http.sendAsync(
+                    trainer.signed("POST", warm("bucket=b&key=set/a%204"), new byte[0]),
+                    HttpResponse.BodyHandlers.ofString());
+            assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+            http.shutdownNow();
+        }
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        goOn.countDown();
+        assertThat(store.count("GET /b/set/")).isEqualTo(1);
     }
 }

@@ -59,6 +59,7 @@ final class ChannelParts implements PartTransport {
             if (answer.status() != 0) {
                 Part part = Part.of(answer, request);
                 deliveries.asAsked();
+                deliveries.read(answer.cache().name());
                 return part;
             }
             reason = answer.code();
@@ -120,6 +121,7 @@ final class ChannelParts implements PartTransport {
         try {
             Part moved = Part.of(answer, part);
             deliveries.asAsked();
+            deliveries.read(answer.cache().name());
             return CompletableFuture.completedFuture(moved);
         } catch (IOException e) {
             return CompletableFuture.failedFuture(e);

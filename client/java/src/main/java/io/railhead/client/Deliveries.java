@@ -1,17 +1,22 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts how parts went: a silent fallback to HTTP would make figures lie. Any thread. */
+/**
+ * Counts how parts went, and what the gateway's cache had to do with those that were read: a silent
+ * fallback to HTTP would make figures lie. Any thread.
+ */
 final class Deliveries {
     private final Via via;
     private final Fallback fallback;
     private final LongAdder asAsked = new LongAdder();
     private final ConcurrentHashMap<String, Long> overHttp = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<String, Long> cacheResults = new ConcurrentHashMap<>();
 
     Deliveries(Via via, Fallback fallback) {
         this.via = via;
@@ -28,6 +33,15 @@ final class Deliveries {
             throw new PermanentException("not served via " + via + ": " + reason);
         }
         overHttp.merge(reason, 1L, Long::sum);
+    }
+
+    /** Counts a part that was read by what the cache had to do with it, such as {@code HIT}. */
+    void read(String cacheResult) {
+        cacheResults.merge(cacheResult.toLowerCase(Locale.ROOT), 1L, Long::sum);
+    }
+
+    Map<String, Long> cacheResults() {
+        return new TreeMap<>(cacheResults);
     }
 
     long parts() {

@@ -13,24 +13,28 @@ import java.util.concurrent.Semaphore;
 
 /** Parts in HTTP bodies: each is read whole into a buffer of the heap before anyone sees it. */
 final class HttpParts implements PartTransport {
+    static final String CACHE = "x-cache";
+
     private final S3Http http;
     private final int partBytes;
     private final Executor blocking;
     private final Semaphore turns;
     private volatile boolean closed;
     private final ObjectHeads heads;
+    private final Deliveries deliveries;
     private final ConcurrentLinkedQueue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
 
     /**
      * @param blocking runs what is not to block its caller
      * @param streams how much of that at a time
      */
-    HttpParts(S3Http http, int partBytes, Executor blocking, int streams) {
+    HttpParts(S3Http http, int partBytes, Executor blocking, int streams, Deliveries deliveries) {
         this.http = http;
         this.partBytes = partBytes;
         this.blocking = blocking;
         this.turns = new Semaphore(streams, true);
         this.heads = new ObjectHeads(http);
+        this.deliveries = deliveries;
     }
 
     @Override
@@ -56,6 +60,7 @@ final class HttpParts implements PartTransport {
         try {
             Part part = readBody(answer, request, buffer);
             complete = true;
+            answer.findHeader(CACHE).ifPresent(deliveries::read);
             return part;
         } finally {
             if (!complete) {

@@ -47,7 +47,7 @@ public final class RailheadClient implements AutoCloseable {
 
     private PartTransport transport(ClientConfig config, Peers peers) {
         HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, blocking,
-                config.streams());
+                config.streams(), deliveries);
         if (config.via() == Via.HTTP) {
             return overHttp;
         }
@@ -159,6 +159,14 @@ public final class RailheadClient implements AutoCloseable {
         return writer.resume(file, name, progress);
     }
 
+    /**
+     * Has the gateway bring an object into its cache, with the rights and within the limits of who
+     * asks. Returns when it is there, or is known not to come.
+     */
+    public Prefetched prefetch(ObjectName name) throws IOException {
+        return new Prefetching(http).prefetch(name);
+    }
+
     /** Creates a bucket. */
     public void createBucket(String bucket) throws IOException {
         new Listings(http).create(bucket);
@@ -182,6 +190,15 @@ public final class RailheadClient implements AutoCloseable {
     /** How many of {@link #parts} went over HTTP all the same, by the reason. */
     public Map<String, Long> declines() {
         return deliveries.declines();
+    }
+
+    /**
+     * How many parts were read by what the gateway's cache had to do with them: {@code hit},
+     * {@code miss}, {@code revalidated}, {@code stale}, {@code bypass} or {@code none}. Nothing of
+     * what a store without a gateway answered.
+     */
+    public Map<String, Long> cacheResults() {
+        return deliveries.cacheResults();
     }
 
     @Override

@@ -101,7 +101,9 @@ final class TokenParts implements PartTransport {
         }
         if (answer.findHeader(REPLY).isEmpty()) {
             deliveries.overHttp(reason(answer));
-            return HttpParts.readBody(answer, request, window.bytes(request.bytes()));
+            Part part = HttpParts.readBody(answer, request, window.bytes(request.bytes()));
+            answer.findHeader(HttpParts.CACHE).ifPresent(deliveries::read);
+            return part;
         }
         Part part = Part.of(answer, request);
         String reply = answer.requireHeader(REPLY);
@@ -112,6 +114,7 @@ final class TokenParts implements PartTransport {
                     + " and " + moved + " bytes moved is not a delivery of " + part.bytes());
         }
         deliveries.asAsked();
+        answer.findHeader(HttpParts.CACHE).ifPresent(deliveries::read);
         return part;
     }
 

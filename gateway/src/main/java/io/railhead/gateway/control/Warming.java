@@ -44,7 +44,25 @@ final class Warming implements WarmRead.Gate {
     private static final int MAX_LISTING_BYTES = 16 << 20;
 
     /** What warmings work with. */
-    record Services(ReadServices reads, Routes routes, AccessControl access) {}
+    record Services(ReadServices reads, Routes routes, AccessControl access) {
+
+        /**
+         * The caller's own GET.
+         *
+         * @throws S3Exception where the policy does not allow it
+         */
+        S3Request request(Authentication.Known caller, Asker asker, Address address,
+                Map<String, String> query) {
+            Query parameters = Query.of(query);
+            RequestHead head = new RequestHead("GET",
+                    "/" + address.bucket() + "/" + address.rawKey(),
+                    parameters.rawWithoutSigning(), Headers.NONE);
+            S3Request request = new S3Request(head, address, parameters, caller, asker,
+                    routes.route(caller, address));
+            access.require(request);
+            return request;
+        }
+    }
 
     /**
      * What is to be warmed.
@@ -172,13 +190,7 @@ final class Warming implements WarmRead.Gate {
     }
 
     private S3Request request(Address address, Map<String, String> query) {
-        Query parameters = Query.of(query);
-        RequestHead head = new RequestHead("GET", "/" + address.bucket() + "/" + address.rawKey(),
-                parameters.rawWithoutSigning(), Headers.NONE);
-        S3Request request = new S3Request(head, address, parameters, caller, asker,
-                services.routes().route(caller, address));
-        services.access().require(request);
-        return request;
+        return services.request(caller, asker, address, query);
     }
 
     /** Null, and stopped, where the store did not list; the first time that is a refusal. */

@@ -30,6 +30,19 @@ public record Endpoint(Fabric fabric, Reach reach, SessionLimits limits) {
                 int maxPathMtu) implements Reach {}
     }
 
+    /** Where it is reached, or why it is not, for an operator. */
+    public String inWords() {
+        Health health = fabric.health();
+        if (!health.usable()) {
+            return fabric.name() + " not available: " + health.reason();
+        }
+        return fabric.name() + " at " + switch (reach) {
+            case Reach.Socket(Path path) -> path.toString();
+            case Reach.Network(var addresses, var port, _) -> String
+                    .join(", ", addresses.get()) + " port " + port.getAsInt();
+        };
+    }
+
     JsonObject toJson() {
         Health health = fabric.health();
         JsonObject json = new JsonObject().put("fabric", fabric.name())

@@ -3,6 +3,7 @@ package io.railhead.rdma.session;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.Locale;
 
 /** The gateway said no. */
 public final class RefusedException extends IOException {
@@ -11,7 +12,7 @@ public final class RefusedException extends IOException {
     private final Refusal reason;
 
     public RefusedException(Refusal reason) {
-        super("the gateway refused: " + reason);
+        super("the gateway refused: " + reason.name().toLowerCase(Locale.ROOT));
         this.reason = requireNonNull(reason, "reason is null");
     }
 

@@ -1,0 +1,143 @@
+package io.railhead.gateway.control;
+
+import io.railhead.cache.ObjectId;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.authorization.AccessControl;
+import io.railhead.gateway.frontdoor.OwnPath;
+import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.operation.WarmRead;
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code POST /.railhead/warm?bucket=B&key=K}: brings one object into the cache, with the rights and
+ * within the limits of who asks. The answer's last line says what became of it; a long one has a
+ * line now and then, so that the connection is not idle. Any thread.
+ */
+public final class WarmPath implements OwnPath, WarmRead.Gate {
+    private static final long LINE_MILLIS = 5000;
+
+    private final Warming.Services services;
+    private final Vertx vertx;
+    /** What is being fetched for all callers: together they must not evict either. */
+    private final AtomicLong reservedBytes = new AtomicLong();
+
+    public WarmPath(ReadServices reads, Routes routes, AccessControl access) {
+        services = new Warming.Services(reads, routes, access);
+        vertx = reads.vertx();
+    }
+
+    @Override
+    public void handle(Exchange exchange, Authentication.Signed caller, Query query) {
+        if (!exchange.request().method().name().equals("POST") || caller.presigned()) {
+            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
+                    "An object is warmed by a POST with a signed header.");
+        }
+        S3Request request = services.request(caller, exchange.asker(caller), address(query),
+                Map.of());
+        exchange.moves(services.reads().runBytes());
+        new Answer(exchange, request).begin();
+    }
+
+    private static Address address(Query query) {
+        String bucket = query.get("bucket");
+        String key = query.get("key");
+        if (bucket == null || key == null || key.isEmpty()) {
+            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                    "bucket and key must name the object to warm.");
+        }
+        if (!Address.isBucketName(bucket)) {
+            throw new S3Exception(S3Error.INVALID_BUCKET_NAME);
+        }
+        return Address.ofObject(bucket, key);
+    }
+
+    /** One object, and who waits for it. Exchange's event loop only. */
+    private final class Answer {
+        private final Exchange exchange;
+        private final WarmRead read;
+        private @Nullable HttpServerResponse begun;
+
+        Answer(Exchange exchange, S3Request request) {
+            this.exchange = exchange;
+            read = new WarmRead(services.reads(), request,
+                    ((VertxInternal) vertx).createEventLoopContext(), WarmPath.this,
+                    (outcome, bytes, detail) -> exchange.executor()
+                            .execute(() -> end(outcome, bytes, detail)));
+        }
+
+        void begin() {
+            long timer = vertx.setPeriodic(LINE_MILLIS,
+                    _ -> exchange.executor().execute(this::line));
+            exchange.onClosed(() -> {
+                vertx.cancelTimer(timer);
+                read.cancel();
+            });
+            read.start(-1);
+        }
+
+        private void line() {
+            if (!exchange.isOver() && !head().writeQueueFull()) {
+                head().write(JsonObject.of("state", "running").encode() + "\n");
+            }
+        }
+
+        private void end(WarmRead.Outcome outcome, long bytes, String detail) {
+            if (exchange.isOver()) {
+                return;
+            }
+            head().end(Buffer.buffer(JsonObject.of("state",
+                    outcome.name().toLowerCase(Locale.ROOT), "bytes", bytes, "reason", detail)
+                    .encode() + "\n"));
+        }
+
+        private HttpServerResponse head() {
+            HttpServerResponse response = begun;
+            if (response == null) {
+                response = exchange.answer(200)
+                        .putHeader("content-type", "application/x-ndjson")
+                        .putHeader("cache-control", "no-store");
+                exchange.unsized();
+                begun = response;
+            }
+            return response;
+        }
+    }
+
+    @Override
+    public boolean tryReserve(ObjectId id, long bytes) {
+        boolean room = services.reads()
+                .cache()
+                .control()
+                .hasRoomFor(id, reservedBytes.addAndGet(bytes) + services.reads().runBytes());
+        if (!room) {
+            reservedBytes.addAndGet(-bytes);
+        }
+        return room;
+    }
+
+    @Override
+    public void release(long bytes) {
+        reservedBytes.addAndGet(-bytes);
+    }
+
+    /** Admission is the limit: who asks has so many requests under way. */
+    @Override
+    public void whenAllowed(long bytes, Runnable then) {
+        then.run();
+    }
+}
