@@ -50,6 +50,8 @@ static railhead_completion next(railhead_session *session) {
     railhead_completion done;
     require(railhead_wait(session, &done, 1, -1), "wait");
     if (done.result != RAILHEAD_OK) {
+        /* With the name by which the gateway's logs know the request, where it answered. */
+        fprintf(stderr, "%s", done.headers);
         fail(*done.code ? done.code : railhead_result_text(done.result), done.message);
     }
     return done;

@@ -107,7 +107,23 @@ bool are_arguments(const void *context, const void *memory, size_t size, loff_t 
     return context && memory && size > 0 && offset >= 0 && buffer_offset >= 0;
 }
 
-/* Runs `callback` with a token for the window; what a GET brought is in place when this returns. */
+/* Once in a process: a program does so with each of its reads, or with none. */
+void say_that_tokens_end() {
+    static std::atomic_flag said = ATOMIC_FLAG_INIT;
+    rh_error error;
+    if (!said.test_and_set()) {
+        snprintf(error.text, sizeof error.text,
+                 "a GET's callback returned 0: its token is no longer served. A program that asks for the bytes after its "
+                 "callback needs RAILHEAD_DROPIN_MEMORY=attach");
+        log_of_process().say(error);
+    }
+}
+
+/*
+ * Runs `callback` with a token for the window; what a GET brought is in place when this returns. A callback that returns 0
+ * has asked for nothing, or goes on to ask once this has returned, when nothing copies the bytes to where it looks: its
+ * token is refused from now on, so that it sees an error and not the bytes of before.
+ */
 template <typename Callback>
 ssize_t transfer(void *state, void *memory, size_t size, loff_t buffer_offset, rh_direction direction,
                  Callback callback) {
@@ -123,6 +139,9 @@ ssize_t transfer(void *state, void *memory, size_t size, loff_t buffer_offset, r
     }
     const cufileRDMAInfo_t info = {1, RH_TOKEN_CHARACTERS + 1, token};
     ssize_t moved = callback(&info);
+    if (direction == RH_GET && moved == 0 && rh_memory_revoke(mine, memory)) {
+        say_that_tokens_end();
+    }
     rh_memory_release(token);
     return moved;
 }

@@ -324,6 +324,17 @@ int rh_memory_register(struct rh_memory *memory, void *address, uint64_t bytes, 
     return result;
 }
 
+bool rh_memory_revoke(struct rh_memory *memory, const void *address) {
+    enter(memory);
+    struct range *range = find(memory, address);
+    bool revoked = range && range->registered && !memory->attaches;
+    if (revoked) {
+        unregister(memory, range);
+    }
+    leave(memory);
+    return revoked;
+}
+
 int rh_memory_deregister(struct rh_memory *memory, void *address) {
     enter(memory);
     struct range *range = find(memory, address);

@@ -50,6 +50,12 @@ bool rh_memory_ready(struct rh_memory *memory, struct rh_error *error);
  */
 int rh_memory_register(struct rh_memory *memory, void *address, uint64_t bytes, struct rh_error *error);
 
+/*
+ * Has the gateway refuse the tokens of what the address lies in, from now on: the next one registers it anew. False where the
+ * gateway reaches the program's own memory, which no token can outlive, and where nothing is registered.
+ */
+bool rh_memory_revoke(struct rh_memory *memory, const void *address);
+
 /* Returns when the gateway touches the shadow no more; -1 where nothing is registered at the address. */
 int rh_memory_deregister(struct rh_memory *memory, void *address);
 

@@ -88,6 +88,38 @@ void callbacks_move_bytes() {
     delete[] buffer;
 }
 
+/* As NIXL's engine for ObjectScale: it takes the token along, returns 0, and asks the gateway afterwards. */
+ssize_t take_token(const void *handle, char *, size_t, loff_t, const cufileRDMAInfo_t *info) {
+    *static_cast<std::string *>(cuObjClient::getCtx(handle)) = info->desc_str;
+    return 0;
+}
+
+ssize_t take_token_of_put(const void *handle, const char *, size_t, loff_t, const cufileRDMAInfo_t *info) {
+    *static_cast<std::string *>(cuObjClient::getCtx(handle)) = info->desc_str;
+    return 0;
+}
+
+void a_token_that_outlives_its_read_is_refused() {
+    CUObjOps_t operations = {take_token, take_token_of_put};
+    cuObjClient client(operations);
+    std::ostringstream log;
+    cuObjClient::setupTelemetry(false, &log);
+    auto *buffer = new char[kBytes]();
+    std::string token;
+    CHECK(client.cuMemObjGetDescriptor(buffer, kBytes) == CU_OBJ_SUCCESS, "registered");
+    for (int i = 0; i < 3; i++) {
+        CHECK(client.cuObjGet(&token, buffer, 100) == 0 && token.size() == 81, "%s", token.c_str());
+        CHECK(one_gateway_registered() == 0, "the gateway serves no token of it");
+    }
+    CHECK(log.str().find("RAILHEAD_DROPIN_MEMORY=attach") != std::string::npos, "%s", log.str().c_str());
+    memset(buffer, 's', 100);
+    CHECK(client.cuObjPut(&token, buffer, 100) == 0 && one_gateway_registered() == 1, "PUT has its bytes before");
+    CHECK(memcmp(one_gateway_memory(buffer), buffer, 100) == 0, "what the gateway reads");
+    CHECK(client.cuMemObjPutDescriptor(buffer) == CU_OBJ_SUCCESS && one_gateway_registered() == 0, "deregistered");
+    cuObjClient::shutdownTelemetry();
+    delete[] buffer;
+}
+
 void tokens_move_bytes() {
     CUObjOps_t operations = {};
     cuObjClient client(operations);
@@ -212,6 +244,7 @@ int main() {
     one_gateway_start("cuobj_test.sock");
     symbols_are_those_that_programs_look_for();
     callbacks_move_bytes();
+    a_token_that_outlives_its_read_is_refused();
     tokens_move_bytes();
     errors_are_told_to_the_programs_stream();
     a_child_of_fork_waits_for_no_thread_of_its_parents();

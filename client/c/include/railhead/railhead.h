@@ -278,7 +278,8 @@ typedef struct railhead_completion {
     const char *version_id;
     const char *code;             /* of an error: S3's, or the word for RAILHEAD_NOT_SERVED and RAILHEAD_ENDED */
     const char *message;
-    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each */
+    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of an error the gateway's
+                                     "x-railhead-request-id: NAME\n", by which its logs know the request */
     void *owned;                  /* the library's */
 } railhead_completion;
 

@@ -413,13 +413,24 @@ def _options(settings: Settings, fabric: int, http: Any) -> _native.Options:
 
 def outcome_of(completion: _native.Completion) -> Outcome:
     result = completion.result
-    code = message = ""
+    code = message = request_id = ""
+    headers = completion.headers.decode(errors="replace")
     if result != _native.OK:
         code, message = completion.code.decode(), completion.message.decode(errors="replace")
+        request_id = request_id_in(headers)
     return Outcome(
         result, completion.status, completion.bytes, completion.object_bytes, completion.etag.decode(),
-        completion.version_id.decode(), completion.headers.decode(errors="replace"), completion.last_modified_millis,
-        completion.cache, code, message, "", (completion.flags & _native.WINDOW_HELD) != 0)
+        completion.version_id.decode(), headers, completion.last_modified_millis,
+        completion.cache, code, message, request_id, (completion.flags & _native.WINDOW_HELD) != 0)
+
+
+def request_id_in(headers: str) -> str:
+    """As the gateway's logs name the request of an answer that is no success."""
+    for line in headers.splitlines():
+        name, _, value = line.partition(":")
+        if name == "x-railhead-request-id":
+            return value.strip()
+    return ""
 
 
 def of_result(result: int, message: str, url: str = "", code: str = "") -> Exception:

@@ -410,10 +410,11 @@ class Transfer:
 
 def error_of(outcome: Outcome, url: str) -> Exception:
     if outcome.result == _native.STORE:
-        return errors.of_store(outcome.status, outcome.code, outcome.message, url)
+        return errors.of_store(outcome.status, outcome.code, outcome.message, url, outcome.request_id)
     error = of_result(outcome.result, outcome.message, url, outcome.code)
     if isinstance(error, errors.RailheadError):
         error.status = outcome.status
+        error.request_id = outcome.request_id
     return error
 
 

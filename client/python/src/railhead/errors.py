@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RailheadError(Exception):
-    """`status` is HTTP's, 0 where there was none; `code` S3's, or the library's word."""
+    """`status` is HTTP's, 0 where there was none; `code` S3's, or the library's word; `request_id` what logs name the request."""
 
     def __init__(self, message: str = "", *, status: int = 0, code: str = "", request_id: str = "", url: str = "") -> None:
         super().__init__(f"{url}: {message}" if url else message)
@@ -79,4 +79,6 @@ def of_store(status: int, code: str, message: str, url: str, request_id: str = "
     """The error for an answer of the store's."""
     kinds = {401: AccessDenied, 403: AccessDenied, 404: NotFound, 412: PreconditionFailed, 416: RangeNotSatisfiable}
     text = f"{code or status}: {message}" if message else f"{code or 'HTTP'} ({status})"
+    if request_id:
+        text += f" (request {request_id})"
     return kinds.get(status, StoreError)(text, status=status, code=code, request_id=request_id, url=url)

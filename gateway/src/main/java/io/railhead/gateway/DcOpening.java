@@ -113,6 +113,7 @@ final class DcOpening {
     }
 
     private List<DcFabricConfig> ports() {
+        VerbsProvider.releaseRemoved();
         return DcAdapters.choose(config.rdma(), machine.devices(), key, null);
     }
 

@@ -6,6 +6,7 @@ import io.railhead.gateway.config.VerbsConfig;
 import io.railhead.gateway.frontdoor.Endpoint;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.ReopeningFabric;
 import io.railhead.rdma.UnavailableFabric;
@@ -79,6 +80,7 @@ final class VerbsOpening {
 
     /** Addresses of the adapters that are there now and are wanted; reads sysfs. */
     private List<String> choose() {
+        VerbsProvider.releaseRemoved();
         return Adapters.choose(rdma, RdmaDevices.read())
                 .stream()
                 .flatMap(choice -> choice instanceof GidChoice.Chosen(var _, var _, var gid)

@@ -107,6 +107,8 @@ class ChannelIT {
         assertThat(answer.status()).as("%s", answer).isEqualTo(status);
         assertThat(answer.code()).isEqualTo(code);
         assertThat(answer.bytesMoved()).isZero();
+        assertThat(answer.headers().get(Answer.REQUEST_ID)).as("as logs name it")
+                .matches("[0-9a-f]{1,6}/" + Integer.toUnsignedString(answer.id()));
         assertThat(peer.isAll(MARK)).isTrue();
     }
 
@@ -383,7 +385,9 @@ class ChannelIT {
     @Test
     void whatIsNotServedHereSaysWhy() {
         store.put("/b/private", OBJECT);
-        assertThat(get("plain", "object", 0, BUFFER).code()).isEqualTo("rule");
+        Answer declinedByRule = get("plain", "object", 0, BUFFER);
+        assertThat(declinedByRule.code()).isEqualTo("rule");
+        assertThat(declinedByRule.headers()).containsKey(Answer.REQUEST_ID);
         assertThat(get("uncached", "object", 0, BUFFER).code()).isEqualTo("uncacheable");
         store.header("Cache-Control", "private");
         Answer secret = get("b", "private", 0, BUFFER);

@@ -195,8 +195,8 @@ class DcClientsIT {
     void aMemoryKeyThatTheClientNeverGaveEndsInAnErrorAndTheNextTokenIsServed() {
         remoteKey++;
         HttpResponse<byte[]> answer = client.get("/held/object", token());
-        assertThat(answer.statusCode()).isEqualTo(403);
-        assertThat(new String(answer.body())).contains("<Code>RDMAUnknownKey</Code>");
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(new String(answer.body())).contains("<Code>RDMARemoteAccessError</Code>");
         assertThat(answer.headers().firstValue("x-amz-rdma-reply")).isEmpty();
         assertThat(bytes(BUFFER)).containsOnly(MARK);
         remoteKey--;

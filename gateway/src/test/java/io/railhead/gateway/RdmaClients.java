@@ -64,7 +64,7 @@ enum RdmaClients {
 
         @Override
         Verdict put(Asked asked, Reading answer) {
-            return storedIfEtag(answer);
+            return answer.isReply(200) ? storedIfEtag(answer) : Verdict.FAILS;
         }
     },
     /** Looks whether there is a reply, not what it says. */

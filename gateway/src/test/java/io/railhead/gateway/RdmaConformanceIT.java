@@ -461,7 +461,8 @@ class RdmaConformanceIT {
             byte[] bytes = object(2_000_000 + form.name().length());
             String path = "/b/up-" + form;
             HttpResponse<byte[]> answer = upload(path, form, bytes, "x-amz-content-sha256",
-                    "UNSIGNED-PAYLOAD", "Content-Type", "application/octet-stream");
+                    "UNSIGNED-PAYLOAD", "Content-Type", "application/octet-stream",
+                    "x-amz-checksum-algorithm", "CRC64NVME");
             assertReply(answer, 200, bytes.length);
             assertThat(answer.headers().firstValue("etag")).contains(FakeStore.etag(bytes));
             assertThat(store.object(path)).isEqualTo(bytes);
@@ -474,6 +475,7 @@ class RdmaConformanceIT {
         assertThat(stored).hasSize(2 * Form.values().length)
                 .allSatisfy(headers -> assertThat(headers.keySet()).noneMatch(
                         name -> name.toLowerCase(java.util.Locale.ROOT).contains("rdma")
+                                || name.equalsIgnoreCase("x-amz-checksum-algorithm")
                                 || name.toLowerCase(java.util.Locale.ROOT).contains("cuobj")));
     }
 

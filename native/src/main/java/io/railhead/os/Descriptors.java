@@ -4,6 +4,13 @@ package io.railhead.os;
 public final class Descriptors {
     private Descriptors() {}
 
+    /** Closes what it leads to; the number stays taken, and leads to nothing. */
+    public static void detach(int descriptor) {
+        try (EventDescriptor nothing = new EventDescriptor()) {
+            Libc.duplicateTo(nothing.descriptor(), descriptor);
+        }
+    }
+
     /** Reads of it fail with EAGAIN from now on where they would have blocked. */
     public static void setNonBlocking(int descriptor) {
         Libc.setNonBlocking(descriptor);

@@ -54,6 +54,7 @@ final class Libc {
     static final int MFD_HUGETLB = 0x4;
     static final int MFD_HUGE_SHIFT = 26;
 
+    private static final int O_CLOEXEC = 0x80000;
     private static final int MFD_CLOEXEC = 0x1;
     private static final int MFD_ALLOW_SEALING = 0x2;
     private static final int SEEK_END = 2;
@@ -123,6 +124,10 @@ final class Libc {
     static int duplicate(int descriptor) {
         return (int) call("fcntl(F_DUPFD_CLOEXEC)",
                 state -> (int) Handles.FCNTL.invokeExact(state, descriptor, F_DUPFD_CLOEXEC, 0));
+    }
+
+    static void duplicateTo(int descriptor, int number) {
+        call("dup3", state -> (int) Handles.DUP3.invokeExact(state, descriptor, number, O_CLOEXEC));
     }
 
     static long recvmsg(int socket, MemorySegment header, int flags) {
@@ -254,6 +259,8 @@ final class Libc {
         private static final MethodHandle FCNTL = link("fcntl",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
                 Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
+        private static final MethodHandle DUP3 = handle("dup3", JAVA_INT, JAVA_INT, JAVA_INT,
+                JAVA_INT);
         private static final MethodHandle LSEEK = handle("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG,
                 JAVA_INT);
         private static final MethodHandle FSTATFS = handle("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);

@@ -21,6 +21,11 @@ public interface Fabric extends AutoCloseable {
         return health();
     }
 
+    /** Whether a device has gone that it holds: it must be closed, or the device may not go. */
+    default boolean hasLostDevice() {
+        return false;
+    }
+
     /** What it counted since the start, and holds now. */
     FabricStats stats();
 

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * A fabric over devices that come and go: where it should be, such as its addresses, is looked up
  * again and again on a virtual thread, and where that has changed another one is opened in its
  * place, on which every slab is registered first. One that is used by sessions, and can be, is left
- * until it no longer is. What could not be opened is tried again, less and less often.
+ * until it no longer is. What could not be opened is tried again, less and less often. One whose
+ * device has gone is closed within seconds, and opened again at a later look.
  *
  * @param <P> the place; one that equals another changes nothing
  */
@@ -28,6 +29,8 @@ public final class ReopeningFabric<P> implements Fabric {
 
     /** The logarithm of the most looks between two tries. */
     private static final int RAREST = 6;
+
+    private static final Duration LOSS_INTERVAL = Duration.ofSeconds(1);
 
     private final String name;
     private final Supplier<P> lookup;
@@ -75,9 +78,17 @@ public final class ReopeningFabric<P> implements Fabric {
     }
 
     private void watch() {
+        long step = Math.min(interval.toNanos(), LOSS_INTERVAL.toNanos());
+        long sinceLook = 0;
         try {
-            while (!closing.await(interval.toNanos(), TimeUnit.NANOSECONDS)) {
-                look();
+            while (!closing.await(step, TimeUnit.NANOSECONDS)) {
+                sinceLook += step;
+                if (current.hasLostDevice()) {
+                    letGo();
+                } else if (sinceLook >= interval.toNanos()) {
+                    sinceLook = 0;
+                    look();
+                }
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
@@ -96,6 +107,18 @@ public final class ReopeningFabric<P> implements Fabric {
         } catch (RuntimeException e) {
             log.warn("{}: where it should be is not known: {}", name, e.toString());
         }
+    }
+
+    /** Until the device is held no more it is still there in part: the next look opens. */
+    private synchronized void letGo() {
+        Fabric old = current;
+        String reason = old.health().reason();
+        log.warn("{}: {}: it is closed, and opened again without", name, reason);
+        current = new UnavailableFabric(name, reason.isEmpty() ? "a device has gone" : reason);
+        close(old);
+        ofEarlier = ofEarlier.plus(old.stats().afterItsEnd());
+        failures = 1;
+        looksUntilTry = 1;
     }
 
     /** Two of them could not have the same addresses, so the old one goes first. */

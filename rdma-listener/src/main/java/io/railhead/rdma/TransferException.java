@@ -16,6 +16,8 @@ public final class TransferException extends RuntimeException {
         UNKNOWN_KEY,
         /** The address, or address plus length, lies outside the buffer. */
         OUT_OF_BOUNDS,
+        /** The peer lives, and its memory could not be touched by the key and range it named. */
+        REMOTE_ACCESS,
         /** The peer went away. */
         PEER_GONE,
         /** Fenced by the request's own deadline or end. */

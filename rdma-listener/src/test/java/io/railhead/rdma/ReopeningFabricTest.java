@@ -35,6 +35,7 @@ class ReopeningFabricTest {
     private volatile String place = "a";
     private volatile long sessions;
     private volatile boolean usable = true;
+    private volatile boolean losesDevice;
     private volatile boolean failsToOpen;
     private volatile boolean failsToRegister;
     private final ReopeningFabric<String> fabric = new ReopeningFabric<>("verbs", this::look,
@@ -47,7 +48,7 @@ class ReopeningFabricTest {
 
     private final class Opened implements Fabric {
         private final String where;
-        private boolean isClosed;
+        private volatile boolean isClosed;
 
         Opened(String where) {
             this.where = where;
@@ -66,6 +67,11 @@ class ReopeningFabricTest {
         @Override
         public Health health() {
             return usable ? Health.USABLE : Health.down("down");
+        }
+
+        @Override
+        public boolean hasLostDevice() {
+            return losesDevice && !isClosed;
         }
 
         @Override
@@ -91,6 +97,7 @@ class ReopeningFabricTest {
         @Override
         public void close() {
             isClosed = true;
+            losesDevice = false;
             calls.add("close " + where);
         }
     }
@@ -205,6 +212,35 @@ class ReopeningFabricTest {
             Awaiting.until("it has looked", () -> looks.get() > before + 10);
             assertThat(tries).hasValue(1);
             assertThat(none.health().reason()).isEqualTo("none");
+        }
+    }
+
+    /** Sessions of other devices end too: all of it is one fabric. */
+    @Test
+    void whoseDeviceHasGoneIsClosedThoughSessionsUseItAndOpenedWhereItIsBack() {
+        fabric.register(SLAB);
+        sessions = 1;
+        usable = false;
+        failsToOpen = true;
+        losesDevice = true;
+        Awaiting.until("it is opened again", () -> calls.size() == 5);
+        assertThat(calls).containsExactly("open a", "register a", "close a", "open a",
+                "register a");
+        usable = true;
+        assertThat(fabric.health()).isEqualTo(Health.USABLE);
+    }
+
+    @Test
+    void untilItIsOpenedAgainItSaysThatItsDeviceHasGone() {
+        try (ReopeningFabric<String> rare = new ReopeningFabric<>("verbs", this::look,
+                Opened::new, Duration.ofDays(1))) {
+            fabric.close();
+            calls.clear();
+            usable = false;
+            losesDevice = true;
+            Awaiting.until("it is closed", () -> calls.contains("close a"));
+            assertThat(rare.health()).isEqualTo(Health.down("down"));
+            assertThatThrownBy(() -> rare.begin(buffer())).hasMessage("verbs: down");
         }
     }
 

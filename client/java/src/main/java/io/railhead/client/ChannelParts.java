@@ -200,7 +200,7 @@ final class ChannelParts implements PartTransport {
     private String stored(Answer answer, StoreRequest request) throws IOException {
         if (!answer.isSuccess()) {
             throw request.refused(
-                    new S3Exception(answer.status(), answer.code(), answer.message()));
+                    S3Exception.of(answer));
         }
         if (answer.bytesMoved() != request.bytes() || answer.etag().isEmpty()) {
             throw new PermanentException("the gateway answered a write of " + request.bytes()
@@ -237,7 +237,7 @@ final class ChannelParts implements PartTransport {
             return http.head(name);
         }
         if (!answer.isSuccess()) {
-            throw new S3Exception(answer.status(), answer.code(), answer.message());
+            throw S3Exception.of(answer);
         }
         return new ObjectHeads.Head(new ObjectInfo(name, answer.objectSize(), answer.etag()),
                 Checksum.find(header -> Optional.ofNullable(answer.headers().get(header)))

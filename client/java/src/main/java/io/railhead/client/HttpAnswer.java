@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.rdma.channel.Answer;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -71,7 +72,8 @@ final class HttpAnswer implements AutoCloseable {
 
     /** The exception that a refusal's document, or its status alone, stands for. */
     S3Exception refusal() throws IOException {
-        return S3Documents.refusal(status(), readDocument(ERROR_DOCUMENT_LIMIT));
+        return S3Documents.refusal(status(), readDocument(ERROR_DOCUMENT_LIMIT),
+                findHeader(Answer.REQUEST_ID).or(() -> findHeader("x-amz-request-id")).orElse(""));
     }
 
     @Override

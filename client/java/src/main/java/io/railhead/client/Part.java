@@ -38,7 +38,7 @@ public record Part(long offset, int bytes, long total, String etag) {
     /** What a channel's answer claims to have written, likewise. */
     static Part of(Answer answer, PartRequest request) throws IOException {
         if (!answer.isSuccess()) {
-            throw new S3Exception(answer.status(), answer.code(), answer.message());
+            throw S3Exception.of(answer);
         }
         if (answer.bytesMoved() < 0 || answer.bytesMoved() > request.bytes()) {
             throw new PermanentException("asked for " + request.bytes() + " bytes, got "

@@ -94,19 +94,20 @@ final class S3Documents {
     }
 
     /** What a refusal says; the status alone where there is no document, as after HEAD. */
-    static S3Exception refusal(int status, byte[] xml) {
+    static S3Exception refusal(int status, byte[] xml, String requestId) {
         if (xml.length > 0) {
             try {
                 Document error = parse(xml, "");
                 return new S3Exception(status, error.fields().getOrDefault("Code", codeOf(status)),
-                        error.fields().getOrDefault("Message", ""));
+                        error.fields().getOrDefault("Message", ""), requestId);
             } catch (IOException e) {
-                S3Exception refusal = new S3Exception(status, codeOf(status), "no S3 document");
+                S3Exception refusal = new S3Exception(status, codeOf(status), "no S3 document",
+                        requestId);
                 refusal.addSuppressed(e);
                 return refusal;
             }
         }
-        return new S3Exception(status, codeOf(status), "");
+        return new S3Exception(status, codeOf(status), "", requestId);
     }
 
     private static String codeOf(int status) {

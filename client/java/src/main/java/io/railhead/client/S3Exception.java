@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.rdma.channel.Answer;
 import java.io.IOException;
 
 /** The store refused: its HTTP status, its S3 error code and its words. */
@@ -8,11 +9,25 @@ public final class S3Exception extends IOException {
 
     private final int status;
     private final String code;
+    private final String requestId;
 
     public S3Exception(int status, String code, String message) {
-        super(message.isEmpty() ? code : code + ": " + message);
+        this(status, code, message, "");
+    }
+
+    /** @param requestId as the gateway's or the store's logs name it; "" if it is not known */
+    public S3Exception(int status, String code, String message, String requestId) {
+        super(code + (message.isEmpty() ? "" : ": " + message)
+                + (requestId.isEmpty() ? "" : " (request " + requestId + ")"));
         this.status = status;
         this.code = code;
+        this.requestId = requestId;
+    }
+
+    /** What a channel's answer says that is no success. */
+    static S3Exception of(Answer answer) {
+        return new S3Exception(answer.status(), answer.code(), answer.message(),
+                answer.headers().getOrDefault(Answer.REQUEST_ID, ""));
     }
 
     public int status() {
@@ -21,6 +36,11 @@ public final class S3Exception extends IOException {
 
     public String code() {
         return code;
+    }
+
+    /** What the gateway's, or the store's, logs name the request; "" if it is not known. */
+    public String requestId() {
+        return requestId;
     }
 
     /**

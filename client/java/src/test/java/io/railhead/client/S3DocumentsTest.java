@@ -36,8 +36,8 @@ class S3DocumentsTest {
 
     @Test
     void aRefusalWithoutADocumentIsNamedByItsStatus() {
-        assertThat(S3Documents.refusal(404, new byte[0]).code()).isEqualTo("NotFound");
-        assertThat(S3Documents.refusal(503, bytes("<html>busy")).isDoubtful()).isTrue();
+        assertThat(S3Documents.refusal(404, new byte[0], "").code()).isEqualTo("NotFound");
+        assertThat(S3Documents.refusal(503, bytes("<html>busy"), "").isDoubtful()).isTrue();
     }
 
     private static byte[] bytes(String text) {

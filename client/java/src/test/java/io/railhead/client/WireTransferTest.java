@@ -96,6 +96,23 @@ class WireTransferTest {
     }
 
     @Test
+    void aRefusalNamesItsRequestAsTheGatewayDoes() {
+        try (RailheadClient client = gateway.client(1, Fallback.NONE);
+                RegisteredBuffer buffer = client.register(100)) {
+            CompletableFuture<Part> part = client
+                    .get(Read.of(new ObjectName("b", "none"), 0, 100, buffer, 0))
+                    .toCompletableFuture();
+            assertThatThrownBy(part::join).hasCauseInstanceOf(S3Exception.class)
+                    .rootCause()
+                    .isInstanceOfSatisfying(S3Exception.class, e -> {
+                        assertThat(e.requestId()).matches("[0-9a-f]{1,6}/\\d+");
+                        assertThat(e).hasMessage(
+                                "NoSuchKey: gone (request " + e.requestId() + ")");
+                    });
+        }
+    }
+
+    @Test
     void aRevokedSessionIsReplacedAndReadsAreRepeated() {
         gateway.mood = Mood.HOLD;
         try (RailheadClient client = gateway.client(1, Fallback.NONE);

@@ -74,8 +74,8 @@ final class ChannelCounts {
         metrics.rdmaDeclined.labels(reason).inc();
     }
 
-    void error(int requestId, S3Exception error, RequestOperation operation, String bucket) {
-        metrics.failed("native " + requestId, error.error().code(), error.status(),
+    void error(String requestId, S3Exception error, RequestOperation operation, String bucket) {
+        metrics.failed(requestId, error.error().code(), error.status(),
                 "channel_" + operation.name().toLowerCase(Locale.ROOT), bucket);
     }
 

@@ -193,17 +193,19 @@ final class ChannelExchange implements Requester {
             cancelled();
             return;
         }
-        counts.error(id, error, operation, bucket);
+        counts.error(requestId(), error, operation, bucket);
         answer(Outcome.FAILED,
                 Answer.failed(id, error.status(), error.error().code(), error.detail()));
+    }
+
+    private String requestId() {
+        return Answer.requestId(channel.session().number(), id);
     }
 
     private S3Exception unexpected(Throwable cause) {
         LOG.atWarn()
                 .setCause(cause)
-                .addKeyValue("request_id",
-                        Integer.toHexString(channel.session().number()) + "/"
-                                + Integer.toUnsignedString(id))
+                .addKeyValue("request_id", requestId())
                 .addKeyValue("operation", operation)
                 .addKeyValue("principal", channel.session().principal())
                 .log("native request failed");

@@ -18,7 +18,7 @@ record ChannelLog(AccessLog log, Session session, Asker asker) {
     void ended(RequestOperation operation, String bucket, String key, Answer answer,
             long arrivedAtNanos) {
         if (log.isOn()) {
-            new NativeAccess(Integer.toHexString(session.number()), session.fabric(), asker,
+            new NativeAccess(session.number(), session.fabric(), asker,
                     operation, bucket, key, answer, System.nanoTime() - arrivedAtNanos)
                     .writeTo(log);
         }

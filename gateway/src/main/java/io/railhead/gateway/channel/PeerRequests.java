@@ -187,7 +187,8 @@ final class PeerRequests {
     }
 
     private void refuse(RequestView request, S3Exception error) {
-        counts.error(request.id(), error, request.operation(), request.bucket());
+        counts.error(Answer.requestId(channel.session().number(), request.id()), error,
+                request.operation(), request.bucket());
         counts.ended(request.bucket(), request.operation(), Outcome.FAILED);
         answer(request, Answer.failed(request.id(), error.status(), error.error().code(),
                 error.detail()));

@@ -14,7 +14,7 @@ import java.util.Locale;
  *
  * @param session of the gateway that it came over
  */
-public record NativeAccess(String session, String fabric, Asker asker, RequestOperation operation,
+public record NativeAccess(int session, String fabric, Asker asker, RequestOperation operation,
         String bucket, String key, Answer answer, long totalNanos) {
 
     public void writeTo(AccessLog log) {
@@ -23,7 +23,7 @@ public record NativeAccess(String session, String fabric, Asker asker, RequestOp
         line.none().field(bucket).time(Instant.now().minusNanos(totalNanos));
         line.field(source == null ? null : source.getHostAddress());
         line.field(asker.principal());
-        line.field(session + "/" + Integer.toUnsignedString(answer.id()));
+        line.field(Answer.requestId(session, answer.id()));
         line.field("NATIVE." + verb()).field(Address.ofObject(bucket, key).rawKey()).quoted(null);
         boolean isServed = answer.status() != 0;
         line.field(isServed ? Integer.toString(answer.status()) : null);

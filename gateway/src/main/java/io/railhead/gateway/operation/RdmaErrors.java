@@ -48,6 +48,7 @@ public final class RdmaErrors {
             case FOREIGN_SESSION -> S3Error.RDMA_FOREIGN_SESSION;
             case UNKNOWN_KEY -> S3Error.RDMA_UNKNOWN_KEY;
             case OUT_OF_BOUNDS -> S3Error.RDMA_OUT_OF_BOUNDS;
+            case REMOTE_ACCESS -> S3Error.RDMA_REMOTE_ACCESS;
             case PEER_GONE -> S3Error.RDMA_PEER_GONE;
             case FENCED -> S3Error.RDMA_TRANSFER_FENCED;
             case UNAVAILABLE -> S3Error.RDMA_UNAVAILABLE;

@@ -98,6 +98,8 @@ public enum S3Error {
             "The RDMA session belongs to another principal."),
     RDMA_UNKNOWN_KEY("RDMAUnknownKey", 403, "The RDMA session has no buffer with this key."),
     RDMA_OUT_OF_BOUNDS("RDMAOutOfBounds", 400, "The RDMA window lies outside the buffer."),
+    RDMA_REMOTE_ACCESS("RDMARemoteAccessError", 400,
+            "The client's memory could not be touched by the key and range that it named."),
     RDMA_PEER_GONE("RDMAPeerGone", 500, "The RDMA peer went away during the transfer."),
     RDMA_TRANSFER_FENCED("RDMATransferFenced", 500,
             "The RDMA transfer was fenced by its deadline."),

@@ -17,6 +17,7 @@ import java.util.Optional;
  * device reports that a port or a GID changed. What vanishes while it is read is left out.
  */
 public final class RdmaDevices {
+    private static final Path CHARACTER_DEVICES = Path.of("/sys/class/infiniband_verbs");
     private static final int GID_BYTES = 16;
     private static final String HOLE = "0000:0000:0000:0000:0000:0000:0000:0000";
 
@@ -62,6 +63,30 @@ public final class RdmaDevices {
         boolean isInfiniband = line(folder.resolve("link_layer")).orElse("?").equals("InfiniBand");
         return line(folder.resolve("gids").resolve(entry)).flatMap(RdmaDevices::address)
                 .flatMap(address -> reader.gid(folder, entry, address, isInfiniband));
+    }
+
+    /**
+     * Whether the kernel still offers a device to programs; false from the moment that it begins to
+     * remove the device, and waits for those that have it open.
+     *
+     * @param name as {@code uverbs0}
+     */
+    public static boolean hasCharacterDevice(String name) {
+        return Files.exists(CHARACTER_DEVICES.resolve(name));
+    }
+
+    /** Whether there is any. */
+    public static boolean hasCharacterDevices() {
+        return children(CHARACTER_DEVICES).stream()
+                .anyMatch(entry -> entry.getFileName().toString().startsWith("uverbs"));
+    }
+
+    /** What {@link #hasCharacterDevice} knows a device by; empty where it has none. */
+    public static Optional<String> findCharacterDevice(String device) {
+        return children(CHARACTER_DEVICES).stream()
+                .filter(entry -> line(entry.resolve("ibdev")).equals(Optional.of(device)))
+                .map(entry -> entry.getFileName().toString())
+                .findAny();
     }
 
     private List<RdmaPort> ports(Path folder) {

@@ -17,8 +17,12 @@ public final class Completions implements AutoCloseable {
     public static final int SUCCESS = 0;
     /** The status of what was posted to, or was still in, a queue pair that is in ERR. */
     public static final int FLUSHED = 5;
+    /** The peer's device refused the request: the queue pair grants no such right, for one. */
+    public static final int REMOTE_INVALID_REQUEST = 9;
     /** The peer's device refused the key or the range. */
     public static final int REMOTE_ACCESS_ERROR = 10;
+    /** The peer's device could not do what was asked of its memory. */
+    public static final int REMOTE_OPERATION_ERROR = 11;
     /** The peer did not answer. */
     public static final int RETRY_EXCEEDED = 12;
     /** The peer had no receive posted. */
@@ -57,6 +61,14 @@ public final class Completions implements AutoCloseable {
 
     public int size() {
         return size;
+    }
+
+    /** Whether the peer's device answered, and the peer's own registration or key was wrong. */
+    public static boolean isRemoteAccess(int status) {
+        return switch (status) {
+            case REMOTE_INVALID_REQUEST, REMOTE_ACCESS_ERROR, REMOTE_OPERATION_ERROR -> true;
+            default -> false;
+        };
     }
 
     public long workRequestId(int index) {

@@ -43,14 +43,14 @@ final class Foreign {
     /** struct ibv_context, rdma_cm's own for its device. */
     static class Context extends IbvContext {
         final long address;
-        /** What rdma_get_devices returned, to be given back; 0 where an id lent the context. */
-        final long deviceList;
+        /** Whether librdmacm counts it as used by this object; false where an id lent it. */
+        final boolean isCounted;
 
-        Context(long address, long deviceList) throws IOException {
+        Context(long address, boolean isCounted) throws IOException {
             super(Memory.getInt(address + Layout.Context.CMD_FD),
                     Memory.getInt(address + Layout.Context.NUM_COMP_VECTORS));
             this.address = address;
-            this.deviceList = deviceList;
+            this.isCounted = isCounted;
         }
 
         long device() {
@@ -218,7 +218,7 @@ final class Foreign {
                 return null;
             }
             if (context == null || context.address != library) {
-                context = new Context(library, 0);
+                context = new Context(library, false);
             }
             return context;
         }

@@ -15,20 +15,30 @@ import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaConnParam;
 import io.railhead.os.Descriptors;
+import io.railhead.os.devices.RdmaDevices;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** All of the extensions, over rdma-core. */
 final class ForeignExtensions implements VerbsExtensions {
+    private static final Logger log = LoggerFactory.getLogger(ForeignExtensions.class);
+
     private final LibIbverbs ibverbs;
     private final LibRdmacm rdmacm;
     private final ForeignCm cm;
     private final ForeignVerbs verbs;
+    /** As {@code uverbs0}: those that librdmacm had when it was asked last. */
+    private Set<String> devicesSeen = Set.of();
+    private int opened;
 
     ForeignExtensions(LibIbverbs ibverbs, LibRdmacm rdmacm, ForeignCm cm, ForeignVerbs verbs) {
         this.ibverbs = ibverbs;
@@ -56,17 +66,36 @@ final class ForeignExtensions implements VerbsExtensions {
         return names;
     }
 
+    /** A list counts every device as used, and librdmacm closes none that is: one is kept. */
     @Override
-    public IbvContext open(String device) throws IOException {
+    public synchronized IbvContext open(String device) throws IOException {
         long list = deviceList();
+        long kept = 0;
         try {
-            IbvContext context = new Foreign.Context(find(device, list), list);
+            kept = find(device, list);
+            IbvContext context = new Foreign.Context(kept, true);
             Descriptors.setNonBlocking(asyncDescriptor(context));
+            opened++;
             return context;
         } catch (IOException | RuntimeException e) {
-            free(list);
+            kept = 0;
             throw e;
+        } finally {
+            freeAllBut(kept, list);
         }
+    }
+
+    private void freeAllBut(long kept, long list) {
+        long end = list;
+        for (long entry = list; Memory.getLong(entry) != 0; entry += Long.BYTES) {
+            long context = Memory.getLong(entry);
+            if (context != kept) {
+                Memory.putLong(end, context);
+                end += Long.BYTES;
+            }
+        }
+        Memory.putLong(end, 0);
+        free(list);
     }
 
     private long find(String device, long list) throws IOException {
@@ -90,17 +119,28 @@ final class ForeignExtensions implements VerbsExtensions {
         }
     }
 
-    private long deviceList() throws IOException {
+    private synchronized long deviceList() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
             try {
-                return NativeLibrary.pointerOf("rdma_get_devices",
+                long list = NativeLibrary.pointerOf("rdma_get_devices",
                         state -> (long) rdmacm.getDevices.invokeExact(state, count));
+                devicesSeen = characterDevices(list);
+                return list;
             } catch (VerbsException e) {
                 throw new VerbsUnavailableException("no RDMA device that rdma_cm can use ("
                         + e.getMessage() + "); is the module rdma_ucm loaded?");
             }
         }
+    }
+
+    private static Set<String> characterDevices(long list) {
+        Set<String> names = new HashSet<>();
+        for (long entry = list; Memory.getLong(entry) != 0; entry += Long.BYTES) {
+            long device = Memory.getLong(Memory.getLong(entry) + Layout.Context.DEVICE);
+            names.add(Memory.getString(device + Layout.Device.DEV_NAME));
+        }
+        return names;
     }
 
     private void free(long list) {
@@ -116,13 +156,46 @@ final class ForeignExtensions implements VerbsExtensions {
     }
 
     @Override
-    public void close(IbvContext context) {
+    public synchronized void close(IbvContext context) throws IOException {
         Foreign.Context ours = open(context);
-        if (ours.deviceList == 0) {
+        if (!ours.isCounted) {
             throw new IllegalArgumentException("this context belongs to its id");
         }
+        long list = NativeLibrary.pointerOf("malloc",
+                state -> (long) rdmacm.allocate.invokeExact(state, 2L * Long.BYTES));
         ours.close();
-        free(ours.deviceList);
+        opened--;
+        Memory.putLong(list, ours.address);
+        Memory.putLong(list + Long.BYTES, 0);
+        free(list);
+    }
+
+    /**
+     * Has librdmacm close its contexts of devices that have gone. It opens every device there is,
+     * and looks at them again only when it is asked for them; a kernel whose driver cannot revoke a
+     * context waits for its end before the device is gone.
+     */
+    synchronized void releaseRemoved() {
+        if (devicesSeen.stream().allMatch(RdmaDevices::hasCharacterDevice)) {
+            return;
+        }
+        log.info("of {}, not all are there any more: librdmacm looks again", devicesSeen);
+        try {
+            free(deviceList());
+        } catch (IOException e) {
+            releaseLast(e);
+        }
+    }
+
+    /** librdmacm closes no device where there is none left: the kernel's ends are closed here. */
+    private void releaseLast(IOException cause) {
+        if (opened > 0 || RdmaDevices.hasCharacterDevices()) {
+            log.debug("devices that have gone are closed later", cause);
+            return;
+        }
+        int closed = VerbsDescriptors.detachAll();
+        log.info("the last RDMA device has gone: {} descriptors closed", closed);
+        devicesSeen = Set.of();
     }
 
     @Override

@@ -37,6 +37,13 @@ final class ForeignProvider extends RdmaProvider {
                 "this process uses " + installed.getClass().getName() + " already");
     }
 
+    /** Nothing where this is not the process's provider. */
+    static void releaseRemoved() {
+        if (field().getVolatile() instanceof ForeignProvider ours) {
+            ours.extensions.releaseRemoved();
+        }
+    }
+
     private static VarHandle field() {
         try {
             return MethodHandles.privateLookupIn(RdmaProvider.class, MethodHandles.lookup())

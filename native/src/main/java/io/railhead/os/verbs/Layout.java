@@ -27,6 +27,7 @@ final class Layout {
     static final class Device {
         static final long NODE_TYPE = 16;
         static final long TRANSPORT_TYPE = 20;
+        static final long DEV_NAME = 88;
 
         private Device() {}
     }

@@ -4,6 +4,7 @@ import static io.railhead.os.verbs.NativeLibrary.POINTER;
 import static io.railhead.os.verbs.NativeLibrary.SEGMENT;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.invoke.MethodHandle;
 
@@ -11,6 +12,8 @@ import java.lang.invoke.MethodHandle;
 final class LibRdmacm {
     final MethodHandle getDevices;
     final MethodHandle freeDevices;
+    /** malloc: librdmacm frees the lists that it is given back. */
+    final MethodHandle allocate;
     final MethodHandle createEventChannel;
     final MethodHandle destroyEventChannel;
     final MethodHandle createId;
@@ -34,6 +37,7 @@ final class LibRdmacm {
     private LibRdmacm(NativeLibrary library) throws VerbsUnavailableException {
         getDevices = library.function("rdma_get_devices", POINTER, SEGMENT);
         freeDevices = library.procedure("rdma_free_devices", POINTER);
+        allocate = NativeLibrary.ofProcess().function("malloc", POINTER, JAVA_LONG);
         createEventChannel = library.function("rdma_create_event_channel", POINTER);
         destroyEventChannel = library.procedure("rdma_destroy_event_channel", POINTER);
         createId = library.function("rdma_create_id", JAVA_INT, POINTER, SEGMENT, POINTER,

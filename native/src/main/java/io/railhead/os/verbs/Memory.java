@@ -28,6 +28,10 @@ final class Memory {
         return ALL.get(JAVA_LONG, address);
     }
 
+    static void putLong(long address, long value) {
+        ALL.set(JAVA_LONG, address, value);
+    }
+
     static MemorySegment view(long address, long bytes) {
         return ALL.asSlice(address, bytes);
     }

@@ -53,6 +53,11 @@ final class NativeLibrary {
         }
     }
 
+    /** The C library that this process runs on. */
+    static NativeLibrary ofProcess() {
+        return new NativeLibrary("the C library", Linker.nativeLinker().defaultLookup());
+    }
+
     /** Whether this process runs over the GNU C library. */
     static boolean isGnu() {
         return Linker.nativeLinker().defaultLookup().find("gnu_get_libc_version").isPresent();

@@ -20,6 +20,15 @@ public enum VerbsProvider {
     };
 
     /**
+     * Has rdma-core let go of devices that have gone: it holds every device of the machine, used or
+     * not, and some are not gone before. To be called again and again. Any thread; nothing where
+     * rdma-core is not in use.
+     */
+    public static void releaseRemoved() {
+        ForeignProvider.releaseRemoved();
+    }
+
+    /**
      * Makes this the process's provider, before any of DiSNI's types is constructed. Installing it
      * again changes nothing; another one cannot take its place.
      *

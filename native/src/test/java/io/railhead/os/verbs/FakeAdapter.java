@@ -44,7 +44,7 @@ final class FakeAdapter implements AutoCloseable {
                 stub("poll", JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
         context.set(JAVA_LONG, Layout.Context.OPS_REQ_NOTIFY_CQ,
                 stub("notify", JAVA_INT, JAVA_LONG, JAVA_INT));
-        Foreign.Context owner = new Foreign.Context(context.address(), 0);
+        Foreign.Context owner = new Foreign.Context(context.address(), false);
         MemorySegment cq = arena.allocate(128, 128);
         cq.set(JAVA_LONG, Layout.Cq.CONTEXT, context.address());
         queue = new Foreign.CompletionQueue(cq.address(), owner, null);

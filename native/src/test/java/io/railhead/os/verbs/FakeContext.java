@@ -29,7 +29,7 @@ final class FakeContext extends Foreign.Context {
     private final AtomicInteger children = new AtomicInteger();
 
     private FakeContext(FakeNic nic, MemorySegment structure) throws IOException {
-        super(structure.address(), 1);
+        super(structure.address(), true);
         this.nic = nic;
     }
 

@@ -97,6 +97,8 @@ final class LayoutTest {
             }
         }
         assertions.put("IBV_WC_WR_FLUSH_ERR", (long) Completions.FLUSHED);
+        assertions.put("IBV_WC_REM_INV_REQ_ERR", (long) Completions.REMOTE_INVALID_REQUEST);
+        assertions.put("IBV_WC_REM_OP_ERR", (long) Completions.REMOTE_OPERATION_ERROR);
         assertions.put("IBV_WC_REM_ACCESS_ERR", (long) Completions.REMOTE_ACCESS_ERROR);
         assertions.put("IBV_WC_RETRY_EXC_ERR", (long) Completions.RETRY_EXCEEDED);
         assertions.put("IBV_WC_RNR_RETRY_EXC_ERR", (long) Completions.RNR_RETRY_EXCEEDED);

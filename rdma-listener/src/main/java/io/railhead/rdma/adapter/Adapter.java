@@ -7,6 +7,7 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import io.railhead.os.verbs.DeviceLimits;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -167,6 +168,7 @@ public final class Adapter implements AutoCloseable {
         }
         failure = tryRun(failure, () -> free(domain));
         failure = tryRun(failure, () -> verbs.close(context));
+        VerbsProvider.releaseRemoved();
         if (failure != null) {
             throw new UncheckedIOException(failure);
         }

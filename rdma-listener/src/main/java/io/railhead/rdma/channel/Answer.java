@@ -2,6 +2,7 @@ package io.railhead.rdma.channel;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -13,13 +14,17 @@ import java.util.Map;
  * @param firstByte where the moved bytes begin in the object
  * @param lastModifiedMillis since the epoch; 0 if unknown
  * @param code the S3 error's code, or the reason of a status 0
- * @param headers of HEAD, PUT and UPLOAD_PART, names in lower case
+ * @param headers of HEAD, PUT and UPLOAD_PART, names in lower case; {@link #REQUEST_ID} of what is
+ *            no success
  * @param cut whether texts were left out since they did not fit into a message; only decoding sets
  *            it
  */
 public record Answer(int id, int status, long bytesMoved, long objectSize, long firstByte,
         long lastModifiedMillis, String etag, String versionId, String code, String message,
         Map<String, String> headers, CacheResult cache, boolean cut) {
+
+    /** The header of what is no success that names the request, as the gateway's logs do. */
+    public static final String REQUEST_ID = "x-railhead-request-id";
 
     /** The {@link #code} of a request that was cancelled before it was served. */
     public static final String CANCELLED = "cancelled";
@@ -64,6 +69,22 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
     public static Answer failed(int id, int status, String code, String message) {
         return new Answer(id, status, 0, 0, 0, 0, "", "", code, message, Map.of(),
                 CacheResult.NONE, false);
+    }
+
+    /** A request of a session's channel, as logs, metrics and {@link #REQUEST_ID} name it. */
+    public static String requestId(int session, int id) {
+        return Integer.toHexString(session) + "/" + Integer.toUnsignedString(id);
+    }
+
+    /** The same, with its request's name unless it is a success. */
+    public Answer named(int session) {
+        if (isSuccess()) {
+            return this;
+        }
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.put(REQUEST_ID, requestId(session, id));
+        return new Answer(id, status, bytesMoved, objectSize, firstByte, lastModifiedMillis, etag,
+                versionId, code, message, more, cache, cut);
     }
 
     public boolean isSuccess() {

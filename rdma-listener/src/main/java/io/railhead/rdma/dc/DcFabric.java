@@ -115,6 +115,11 @@ public final class DcFabric implements Fabric {
         return closed.get() ? Health.down("closed") : port.health();
     }
 
+    @Override
+    public boolean hasLostDevice() {
+        return port.isDeviceLost();
+    }
+
     /** Down also while so many of the tenant's requests wait that one more would not be served. */
     @Override
     public Health health(Session session) {

@@ -1,10 +1,12 @@
 package io.railhead.rdma.dc;
 
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.os.verbs.PortAttributes;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.adapter.Adapter;
 import java.io.IOException;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +23,8 @@ final class DcPort {
     private final boolean isEthernet;
     private volatile Health health;
     private volatile int activeMtu;
-    private boolean isDeviceLost;
+    private final Optional<String> characterDevice;
+    private volatile boolean isDeviceLost;
 
     DcPort(Adapter adapter, DcFabricConfig config) throws IOException {
         this.adapter = adapter;
@@ -30,6 +33,12 @@ final class DcPort {
         this.isEthernet = now.linkLayer() == ETHERNET;
         this.activeMtu = now.mtuBytes();
         this.health = health(now);
+        this.characterDevice = RdmaDevices.findCharacterDevice(adapter.device());
+    }
+
+    /** Whether the device has gone, or is about to. Any thread. */
+    boolean isDeviceLost() {
+        return isDeviceLost;
     }
 
     Health health() {
@@ -48,6 +57,8 @@ final class DcPort {
     /** Reads what the device reports, and looks at the port. */
     void look() {
         readEvents();
+        isDeviceLost |= characterDevice.isPresent()
+                && !RdmaDevices.hasCharacterDevice(characterDevice.get());
         Health now;
         try {
             PortAttributes attributes = adapter.verbs().port(adapter.context(), config.port());
@@ -56,7 +67,9 @@ final class DcPort {
             }
             now = health(attributes);
         } catch (IOException e) {
-            now = Health.down(name() + " cannot be asked: " + e.getMessage());
+            now = isDeviceLost
+                    ? lost()
+                    : Health.down(name() + " cannot be asked: " + e.getMessage());
         }
         if (!now.equals(health)) {
             log.warn("dc: {}", now.usable() ? name() + " is usable again" : now.reason());
@@ -89,7 +102,7 @@ final class DcPort {
 
     private Health health(PortAttributes attributes) {
         if (isDeviceLost) {
-            return Health.down(adapter.device() + " has failed");
+            return lost();
         }
         if (!attributes.isActive()) {
             return Health.down(name() + " is down");
@@ -99,6 +112,10 @@ final class DcPort {
                 ? Health.down("rdma.dc.mtu is " + wanted + ", and " + name() + " carries "
                         + attributes.mtuBytes() + ": packets would be lost without an error")
                 : Health.USABLE;
+    }
+
+    private Health lost() {
+        return Health.down(adapter.device() + " was removed or has failed");
     }
 
     private String name() {

@@ -145,25 +145,28 @@ final class DcRail implements Completions, AutoCloseable {
     }
 
     private void failed(Initiator initiator, int status) {
-        TransferException reason = switch (status) {
-            case io.railhead.os.verbs.Completions.REMOTE_ACCESS_ERROR -> new TransferException(
-                    Reason.UNKNOWN_KEY, "the client's adapter refused the key or the range");
-            case io.railhead.os.verbs.Completions.RETRY_EXCEEDED -> new TransferException(
-                    Reason.PEER_GONE,
-                    "the client's adapter does not answer, or has another DC key or MTU");
-            default ->
-                new TransferException(Reason.PEER_GONE, "the request broke: " + text(status));
-        };
+        TransferException reason = reason(status);
         DcTransfer user = initiator.user();
         if (user != null) {
             log.info("dc: a request of principal {}: {}", user.principal(), reason.getMessage());
-            if (reason.reason() == Reason.UNKNOWN_KEY) {
+            if (reason.reason() == Reason.REMOTE_ACCESS) {
                 sessions.accessError(user.principal());
             } else {
                 user.forgetWay();
             }
         }
         initiators.fail(initiator, reason);
+    }
+
+    private TransferException reason(int status) {
+        if (io.railhead.os.verbs.Completions.isRemoteAccess(status)) {
+            return new TransferException(Reason.REMOTE_ACCESS,
+                    "the client's adapter refused the key or the range: " + text(status));
+        }
+        return new TransferException(Reason.PEER_GONE,
+                status == io.railhead.os.verbs.Completions.RETRY_EXCEEDED
+                        ? "the client's adapter does not answer, or has another DC key or MTU"
+                        : "the request broke: " + text(status));
     }
 
     private String text(int status) {

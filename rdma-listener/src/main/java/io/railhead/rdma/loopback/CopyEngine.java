@@ -72,20 +72,27 @@ final class CopyEngine implements AutoCloseable {
      * that lives, and whose memory is not there as it was registered.
      */
     static TransferException failed(Session session, Throwable cause) {
-        boolean untouched = cause instanceof InternalError
-                || cause instanceof UncheckedIOException;
-        if (!untouched) {
+        Reason reason = reason(cause);
+        if (reason == Reason.UNAVAILABLE) {
             log.error("loopback copy", cause);
-        } else if (cause.getCause() instanceof IOException e && !(e instanceof EOFException)
-                && session instanceof PeerSession peer) {
-            log.info("loopback session {}: {}", session.number(), cause.toString());
+        } else if (reason == Reason.REMOTE_ACCESS && session instanceof PeerSession peer) {
+            log.info("loopback session {}: {}", session.label(), cause.toString());
             peer.end(EndReason.ACCESS);
         }
-        TransferException failure = untouched
-                ? new TransferException(Reason.PEER_GONE, "the peer's memory could not be touched")
-                : new TransferException(Reason.UNAVAILABLE, "the copy failed");
+        TransferException failure = new TransferException(reason, reason == Reason.UNAVAILABLE
+                ? "the copy failed"
+                : "the peer's memory could not be touched");
         failure.initCause(cause);
         return failure;
+    }
+
+    private static Reason reason(Throwable cause) {
+        if (cause instanceof UncheckedIOException && !(cause.getCause() instanceof EOFException)) {
+            return Reason.REMOTE_ACCESS;
+        }
+        return cause instanceof UncheckedIOException || cause instanceof InternalError
+                ? Reason.PEER_GONE
+                : Reason.UNAVAILABLE;
     }
 
     /** Where the window lies; throws where it is not, or no longer, what its session registered. */

@@ -96,6 +96,7 @@ final class CopyTask implements CopyWorkers.Work {
             case TO_PEER -> transfer.counts().written(bytes);
             case FROM_PEER -> transfer.counts().read(bytes);
         }
+        transfer.moved(bytes);
         transfer.counts().copied(nanos);
     }
 

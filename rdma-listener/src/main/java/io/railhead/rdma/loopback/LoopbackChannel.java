@@ -71,6 +71,7 @@ final class LoopbackChannel implements RequestChannel {
         for (int at = from; at < end && !ended && !broken;) {
             at = view.wrap(message, at, end);
             outstanding.add(view.id(), view.operation());
+            session.asked();
             handler.handle(view, this);
         }
     }
@@ -117,11 +118,11 @@ final class LoopbackChannel implements RequestChannel {
         }
         if (!outstanding.remove(answer.id())) {
             log.error("loopback session {}: request {} is answered twice, or was never asked",
-                    session.number(), answer.id());
+                    session.label(), answer.id());
             return;
         }
         try {
-            batch.add(answer);
+            batch.add(answer.named(session.number()));
         } catch (MessageException e) {
             breakOff(e);
         }
@@ -208,7 +209,7 @@ final class LoopbackChannel implements RequestChannel {
             return CopyEngine.closing();
         }
         if (!session.isOpen()) {
-            return new TransferException(Reason.PEER_GONE, "the session has ended");
+            return session.brokenOff();
         }
         long began = System.nanoTime();
         long at = window.address() - region.baseAddress() + offset;
@@ -222,6 +223,7 @@ final class LoopbackChannel implements RequestChannel {
                 }
             }
             engine.counts().written(next - at);
+            session.moved(next - at);
             engine.counts().copied(System.nanoTime() - began);
             return null;
         } catch (InternalError | RuntimeException e) {
@@ -265,7 +267,7 @@ final class LoopbackChannel implements RequestChannel {
         try {
             handler.ended(this);
         } catch (RuntimeException e) {
-            log.error("loopback session {}: its requests' handler", session.number(), e);
+            log.error("loopback session {}: its requests' handler", session.label(), e);
         }
     }
 

@@ -182,6 +182,8 @@ final class LoopbackConnection extends MessageHandler {
             throw outOfOrder(proof);
         }
         PeerSession session = handshake.session();
+        PeerCredentials process = channel.peerCredentials();
+        session.peer("uid " + process.uid() + ", pid " + process.pid());
         if (!session.isProvenBy(proof.proof(), handshake.clientNonce(), handshake.serverNonce())) {
             refuseAndClose(context, Refusal.BAD_PROOF);
             return;
@@ -197,9 +199,8 @@ final class LoopbackConnection extends MessageHandler {
                 peers.config().maxRequests());
         startKeepAlive(context);
         enter(Stage.READY);
-        PeerCredentials process = channel.peerCredentials();
-        log.info("loopback session {} open: principal {}, uid {}, pid {}", session.number(),
-                session.principal(), process.uid(), process.pid());
+        log.info("loopback session {} open: principal {}, {}", session.label(),
+                session.principal(), session.peer());
         session.onEnd(() -> channel.eventLoop().execute(this::closeWhenUntouched));
         send(context, new Welcome(
                 session.serverProof(handshake.clientNonce(), handshake.serverNonce()),
@@ -408,7 +409,7 @@ final class LoopbackConnection extends MessageHandler {
         silentIntervals++;
         // What is read meanwhile is the descriptor's, which has its own deadline.
         if (silentIntervals > SILENT_INTERVALS && stage != Stage.DESCRIPTOR) {
-            log.info("loopback session {} silent", requireBuffers().session().number());
+            log.info("loopback session {} silent", requireBuffers().session().label());
             requireBuffers().session().end(EndReason.SILENT);
         }
     }

@@ -4,9 +4,10 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
-import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.TransferException;
 import io.railhead.rdma.loopback.SliceCopy.Direction;
+import io.railhead.rdma.session.PeerSession;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -122,7 +123,7 @@ final class LoopbackTransfer implements Transfer {
     private TransferException gone() {
         return buffer.session().isOpen()
                 ? new TransferException(Reason.UNKNOWN_KEY, "the buffer was deregistered")
-                : new TransferException(Reason.PEER_GONE, "the session has ended");
+                : buffer.session().brokenOff();
     }
 
     private CompletableFuture<PageSlice> refuse(PageSlice ownedSlice, TransferException refusal) {
@@ -146,7 +147,7 @@ final class LoopbackTransfer implements Transfer {
         }
         return buffer.session().isOpen()
                 ? null
-                : new TransferException(Reason.PEER_GONE, "the session has ended");
+                : buffer.session().brokenOff();
     }
 
     TransferException failed(Throwable cause) {
@@ -155,6 +156,12 @@ final class LoopbackTransfer implements Transfer {
 
     private static TransferException stopped() {
         return new TransferException(Reason.FENCED, "the transfer was fenced");
+    }
+
+    void moved(long bytes) {
+        if (buffer.session() instanceof PeerSession session) {
+            session.moved(bytes);
+        }
     }
 
     FabricCounts counts() {

@@ -180,7 +180,7 @@ final class PeerBuffers {
     }
 
     private Refused refuse(Refusal reason, String detail) {
-        log.warn("loopback session {} buffer refused: {}: {}", session.number(), reason, detail);
+        log.warn("loopback session {} buffer refused: {}: {}", session.label(), reason, detail);
         peers.counts().refused(reason);
         return new Refused(reason);
     }

@@ -1,15 +1,21 @@
 package io.railhead.rdma.session;
 
 import static io.railhead.rdma.TransferException.Reason.OUT_OF_BOUNDS;
+import static io.railhead.rdma.TransferException.Reason.PEER_GONE;
+import static io.railhead.rdma.TransferException.Reason.REMOTE_ACCESS;
+import static io.railhead.rdma.TransferException.Reason.UNAVAILABLE;
 import static io.railhead.rdma.TransferException.Reason.UNKNOWN_KEY;
 import static io.railhead.rdma.TransferException.Reason.UNKNOWN_SESSION;
 
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +48,10 @@ public final class PeerSession implements Session {
     /** Changed under the lock. */
     private volatile RegionTable regions = RegionTable.EMPTY;
     private volatile EndReason endReason = EndReason.PEER_GONE;
+    private final LongAdder requests = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private volatile String peer = "";
+    private volatile long openedAtNanos;
 
     record Identity(String id, int number, String principal, String fabric) {}
 
@@ -95,6 +105,7 @@ public final class PeerSession implements Session {
         if (state != State.PENDING) {
             return false;
         }
+        openedAtNanos = System.nanoTime() | 1;
         state = State.OPEN;
         return true;
     }
@@ -128,9 +139,50 @@ public final class PeerSession implements Session {
         return region;
     }
 
+    /** Whose other end it is, for logs: an address, or a process. Before it opens. */
+    public void peer(String name) {
+        peer = name;
+    }
+
+    public String peer() {
+        return peer;
+    }
+
+    /** One request more, on its channel or by a token. Any thread. */
+    public void asked() {
+        requests.increment();
+    }
+
+    /** Bytes have arrived, in whichever direction. Any thread. */
+    public void moved(long count) {
+        bytes.add(count);
+    }
+
+    /** What it came to, for its end's line in the log; empty where it never opened. */
+    Optional<Use> use(long nowNanos) {
+        return openedAtNanos == 0
+                ? Optional.empty()
+                : Optional.of(new Use(peer, Duration.ofNanos(nowNanos - openedAtNanos),
+                        requests.sum(), bytes.sum()));
+    }
+
+    record Use(String peer, Duration open, long requests, long bytes) {}
+
     /** Why the session ended; means nothing before. */
     public EndReason endReason() {
         return endReason;
+    }
+
+    @Override
+    public TransferException brokenOff() {
+        String detail = "the session ended: " + endReason.word();
+        return switch (endReason) {
+            case ACCESS -> new TransferException(REMOTE_ACCESS,
+                    detail + ", memory could not be touched by the key and range that were named");
+            case SHUTTING_DOWN, UNAVAILABLE -> new TransferException(UNAVAILABLE, detail);
+            case PEER_GONE, REVOKED, SILENT, PROTOCOL, FENCED ->
+                new TransferException(PEER_GONE, detail);
+        };
     }
 
     public @Nullable Region findRegion(int key) {
@@ -186,8 +238,9 @@ public final class PeerSession implements Session {
             if (state == State.ENDED) {
                 return;
             }
-            state = State.ENDED;
+            // Whoever finds the session ended reads why.
             endReason = reason;
+            state = State.ENDED;
             listeners = List.copyOf(endListeners);
             retired = regions.regions();
             regions = RegionTable.EMPTY;

@@ -165,6 +165,7 @@ public final class Sessions {
             throw new TransferException(OUT_OF_BOUNDS, "window of " + length
                     + " bytes does not lie within the buffer of " + region.length());
         }
+        session.asked();
         return new RemoteBuffer(session, address, length, key);
     }
 
@@ -197,6 +198,13 @@ public final class Sessions {
             live.remove(session.number(), session);
             pending.remove(session.id(), session);
         }
+        session.use(System.nanoTime())
+                .ifPresent(use -> log.info(
+                        "{} session {} of principal {} at {} ended: {}; open for {} ms,"
+                                + " {} requests, {} bytes",
+                        session.fabric(), session.label(),
+                        session.principal(), use.peer(), reason.word(), use.open().toMillis(),
+                        use.requests(), use.bytes()));
         if (reason == EndReason.ACCESS) {
             accessError(session.principal());
         }

@@ -1,7 +1,7 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.TransferException;
-import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.session.Session;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -9,15 +9,17 @@ import java.util.concurrent.CompletableFuture;
  * in their order, so the peer hears it after all that was written before.
  */
 final class Announcement implements Outgoing {
+    private final Session session;
     private final long remote;
     private final int key;
     private final int value;
     private final CompletableFuture<Void> outcome = new CompletableFuture<>();
 
-    /** @param remote memory of the peer's, of which nothing is changed */
-    Announcement(long remote, int key, int value) {
-        this.remote = remote;
-        this.key = key;
+    /** @param window memory of the peer's, of which nothing is changed */
+    Announcement(RemoteBuffer window, int value) {
+        this.session = window.session();
+        this.remote = window.address();
+        this.key = window.key();
         this.value = value;
     }
 
@@ -46,7 +48,6 @@ final class Announcement implements Outgoing {
 
     @Override
     public void dropped() {
-        outcome.completeExceptionally(
-                new TransferException(Reason.PEER_GONE, "the connection broke"));
+        outcome.completeExceptionally(session.brokenOff());
     }
 }

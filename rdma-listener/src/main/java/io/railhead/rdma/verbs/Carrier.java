@@ -2,6 +2,7 @@ package io.railhead.rdma.verbs;
 
 import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.PeerSession;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +12,9 @@ import java.util.function.Predicate;
 interface Carrier {
 
     Link link();
+
+    /** Any thread. */
+    PeerSession session();
 
     /** Any thread. */
     Poller poller();

@@ -129,13 +129,22 @@ final class Delivery implements Outgoing {
     public void ended(boolean arrived) {
         if (arrived) {
             connection.delivered(addedBytes);
+        } else {
+            countBroken();
         }
         end();
     }
 
     @Override
     public void dropped() {
+        countBroken();
         end();
+    }
+
+    private void countBroken() {
+        if (region != null) {
+            connection.undelivered();
+        }
     }
 
     private void end() {

@@ -40,8 +40,6 @@ final class Link {
     private static final Logger log = LoggerFactory.getLogger(Link.class);
     private static final long RECEIVE = 1L << 32;
     private static final int ID_SHIFT = 33;
-    private static final int REMOTE_INVALID_REQUEST = 9;
-    private static final int REMOTE_OPERATION = 11;
 
     /** Whose connection it is. Called on the poller. */
     interface Owner {
@@ -297,7 +295,8 @@ final class Link {
         checkDrained();
     }
 
-    private void failed(int status) {
+    /** A request, or a receive, has completed with this status. */
+    void failed(int status) {
         if (state == State.UP) {
             fail(reason(status), "work request failed with status " + status + ", "
                     + text(status));
@@ -305,11 +304,7 @@ final class Link {
     }
 
     private static EndReason reason(int status) {
-        return switch (status) {
-            case Completions.REMOTE_ACCESS_ERROR, REMOTE_INVALID_REQUEST, REMOTE_OPERATION ->
-                EndReason.ACCESS;
-            default -> EndReason.PEER_GONE;
-        };
+        return Completions.isRemoteAccess(status) ? EndReason.ACCESS : EndReason.PEER_GONE;
     }
 
     private String text(int status) {

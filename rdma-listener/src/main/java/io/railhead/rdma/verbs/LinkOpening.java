@@ -5,6 +5,8 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.MessageMemory;
 import java.io.IOException;
@@ -27,15 +29,18 @@ final class LinkOpening {
     static final int NO_BUFFERS = 0;
 
     private final QueuePairStates states;
+    private final FabricCounts counts;
     private final int receives;
     private final int buffers;
 
     /**
+     * @param counts hears of queue pairs that are kept for good
      * @param receives posted on each link at all times
      * @param buffers for messages, of each link; {@link #NO_BUFFERS} where there are none
      */
-    LinkOpening(QueuePairStates states, int receives, int buffers) {
+    LinkOpening(QueuePairStates states, FabricCounts counts, int receives, int buffers) {
         this.states = states;
+        this.counts = counts;
         this.receives = receives;
         this.buffers = buffers;
     }
@@ -109,6 +114,8 @@ final class LinkOpening {
             if (rail.adapter().tryDestroy(queuePair)) {
                 rail.adapter().giveBack(memory);
                 rail.leave(id, receives);
+            } else {
+                counts.entered(QueuePairState.KEPT);
             }
             throw e;
         }

@@ -1,5 +1,6 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
@@ -49,7 +50,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private volatile long usedNanos = System.nanoTime();
     private volatile boolean held;
-    private boolean over;
+    private QueuePairState counted = QueuePairState.OPEN;
 
     /** What the peer writes, the value that says it has, and whether it did. */
     record Staged(Staging memory, int cookie, CompletableFuture<Void> filled) {}
@@ -65,14 +66,16 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
         this.staged = staged;
         this.owner = owner;
         link.owner(this);
+        session.peer(route.peer().gid().getHostAddress());
+        peers.counts().entered(counted);
     }
 
     /** It may be used from now on. */
     void start() {
         link.within(port.budgets().enter(session.principal()));
         peers.counts().sessionOpened();
-        log.info("verbs session {} paired: principal {}, {}", session.number(),
-                session.principal(), route.peer().gid().getHostAddress());
+        log.info("verbs session {} paired: principal {}, {}",
+                session.label(), session.principal(), route.peer().gid().getHostAddress());
         session.onEnd(() -> rail.poller().execute(this::sessionEnded));
         awaitIdleness(owner.idle().toNanos());
     }
@@ -82,14 +85,18 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
             long now = System.nanoTime();
             if (isSilent(now)) {
                 session.end(EndReason.SILENT);
-            } else if (!over && !held) {
+            } else if (isOpen() && !held) {
                 awaitIdleness(Math.max(silenceLeft(now), TimeUnit.MILLISECONDS.toNanos(1)));
             }
         });
     }
 
     boolean isSilent(long nowNanos) {
-        return !over && !held && silenceLeft(nowNanos) <= 0 && link.isQuiet();
+        return isOpen() && !held && silenceLeft(nowNanos) <= 0 && link.isQuiet();
+    }
+
+    private boolean isOpen() {
+        return counted == QueuePairState.OPEN;
     }
 
     private long silenceLeft(long nowNanos) {
@@ -133,9 +140,10 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     /** The window is this session's, which is open. */
     Transfer begin(RemoteBuffer window) {
         usedNanos = System.nanoTime();
+        session.asked();
         Staged mine = staged;
         if (mine != null) {
-            return new StagedTransfer(requireFilled(mine));
+            return new StagedTransfer(session, requireFilled(mine));
         }
         return new VerbsTransfer(peers.counts(), window, new VerbsRegion(this, window.address(),
                 window.length(), window.key()));
@@ -150,7 +158,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     @Override
     public CompletionStage<Void> announce(RemoteBuffer window, int cookie) {
-        Announcement announcement = new Announcement(window.address(), window.key(), cookie);
+        Announcement announcement = new Announcement(window, cookie);
         rail.poller().execute(() -> link.transfer(announcement));
         return announcement.outcome();
     }
@@ -233,14 +241,14 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     @Override
     public void broken(EndReason reason, String detail) {
-        over = true;
-        log.info("verbs session {}: {}", session.number(), detail);
+        count(QueuePairState.BROKEN);
+        log.info("verbs session {}: {}", session.label(), detail);
         session.end(reason);
         failStaging();
         rail.poller().schedule(DRAIN_NANOS, () -> {
             if (!gone.isDone()) {
                 log.warn("verbs session {}: its queue pair is destroyed undrained",
-                        session.number());
+                        session.label());
                 owner.destroy(this);
             }
         });
@@ -248,9 +256,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     private void failStaging() {
         if (staged != null) {
-            staged.filled()
-                    .completeExceptionally(new TransferException(Reason.PEER_GONE,
-                            "the session ended before the peer had written"));
+            staged.filled().completeExceptionally(session.brokenOff());
         }
     }
 
@@ -279,13 +285,25 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     /** The queue pair was destroyed. */
     void gone() {
+        peers.counts().left(counted);
         link.gone();
         rail.leave(link.id(), RECEIVES);
-        kept();
+        over();
     }
 
-    /** What it may touch is kept for good, or given back. */
+    /** The queue pair could not be destroyed: all that it may touch is kept, for good. */
     void kept() {
+        count(QueuePairState.KEPT);
+        over();
+    }
+
+    private void count(QueuePairState next) {
+        peers.counts().left(counted);
+        counted = next;
+        peers.counts().entered(next);
+    }
+
+    private void over() {
         port.budgets().exit(session.principal());
         peers.counts().sessionEnded();
         gone.complete(null);

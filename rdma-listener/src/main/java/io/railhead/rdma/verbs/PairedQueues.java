@@ -69,7 +69,8 @@ final class PairedQueues implements Pairing {
         this.ports = List.copyOf(ports);
         this.gids = gids;
         this.states = new QueuePairStates(verbs, config.queuePairs());
-        this.opening = new LinkOpening(states, PairedQueue.RECEIVES, LinkOpening.NO_BUFFERS);
+        this.opening = new LinkOpening(states, peers.counts(), PairedQueue.RECEIVES,
+                LinkOpening.NO_BUFFERS);
         this.stagingLeft = new AtomicLong(config.pairs().stagingBytes());
     }
 

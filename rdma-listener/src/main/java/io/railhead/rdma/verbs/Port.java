@@ -1,6 +1,7 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.adapter.Adapter;
@@ -8,6 +9,7 @@ import io.railhead.rdma.adapter.PortBudgets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,8 +26,9 @@ final class Port {
     private final int number;
     private final List<Rail> rails;
     private final PortBudgets budgets;
+    private final Optional<String> characterDevice;
     private volatile Health health = Health.USABLE;
-    private boolean isDeviceLost;
+    private volatile boolean isDeviceLost;
 
     /**
      * @param budgets of the device's port, which several addresses may share
@@ -38,6 +41,7 @@ final class Port {
         this.number = listener.getPort_num();
         this.budgets = budgets;
         this.rails = List.copyOf(rails);
+        this.characterDevice = RdmaDevices.findCharacterDevice(adapter.device());
     }
 
     InetSocketAddress address() {
@@ -76,6 +80,16 @@ final class Port {
         return least;
     }
 
+    /** Whether the device has gone, or is about to: nothing of it is used any more. */
+    boolean isDeviceLost() {
+        return isDeviceLost;
+    }
+
+    /** rdma_cm says that the device is being removed. */
+    void deviceRemoved() {
+        isDeviceLost = true;
+    }
+
     /** Reads what the device reports, and looks at the port. */
     void look() {
         try {
@@ -88,8 +102,10 @@ final class Port {
         } catch (IOException e) {
             log.warn("{}: its events cannot be read: {}", adapter.device(), e.toString());
         }
+        isDeviceLost |= characterDevice.isPresent()
+                && !RdmaDevices.hasCharacterDevice(characterDevice.get());
         Health now = isDeviceLost
-                ? Health.down(adapter.device() + " has failed")
+                ? Health.down(adapter.device() + " was removed or has failed")
                 : adapter.isActive(number)
                         ? Health.USABLE
                         : Health.down(adapter.device() + " port " + number + " is down");

@@ -88,10 +88,10 @@ final class SliceWork implements Outgoing, Runnable {
         }
         switch (direction) {
             case TO_PEER -> {
-                transfer.counts().written(ownedSlice.length());
+                transfer.written(ownedSlice.length());
                 ownedSlice.close();
             }
-            case FROM_PEER -> transfer.counts().read(ownedSlice.length());
+            case FROM_PEER -> transfer.read(ownedSlice.length());
         }
         outcome.complete(ownedSlice);
     }

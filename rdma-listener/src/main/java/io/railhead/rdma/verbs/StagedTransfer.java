@@ -4,6 +4,7 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.session.PeerSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -13,11 +14,13 @@ import org.jspecify.annotations.Nullable;
  * copy under way, which a virtual thread makes: event loops do not copy that much.
  */
 final class StagedTransfer implements Transfer {
+    private final PeerSession session;
     private final Staging staging;
     private volatile boolean fenced;
     private volatile CompletableFuture<Void> copying = CompletableFuture.completedFuture(null);
 
-    StagedTransfer(Staging staging) {
+    StagedTransfer(PeerSession session, Staging staging) {
+        this.session = session;
         this.staging = staging;
     }
 
@@ -37,6 +40,7 @@ final class StagedTransfer implements Transfer {
             TransferException failure = copy(ownedSlice, bufferOffset);
             over.complete(null);
             if (failure == null) {
+                session.moved(ownedSlice.length());
                 outcome.complete(ownedSlice);
             } else {
                 ownedSlice.close();
@@ -56,7 +60,7 @@ final class StagedTransfer implements Transfer {
         }
         return staging.tryCopyTo(slice, from)
                 ? null
-                : new TransferException(Reason.PEER_GONE, "the session has ended");
+                : session.brokenOff();
     }
 
     @Override

@@ -12,7 +12,6 @@ import io.railhead.rdma.channel.OutstandingRequests;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.session.EndReason;
-import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Bye;
 import io.railhead.rdma.session.Message.Cancel;
@@ -28,6 +27,7 @@ import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Message.SendDescriptor;
 import io.railhead.rdma.session.Message.Welcome;
+import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.MessageHeader;
@@ -171,7 +171,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
                 case LEAVING, BROKEN, GONE -> log.debug("verbs message after the end");
             }
         } catch (MessageException e) {
-            log.info("verbs connection of session {}: {}", session().number(), e.getMessage());
+            log.info("verbs connection of session {}: {}", session().label(), e.getMessage());
             refuse(Refusal.PROTOCOL);
             end(EndReason.PROTOCOL);
         }
@@ -205,8 +205,8 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         peers.leftUnproven();
         peers.counts().sessionOpened();
         link.within(port.budgets().enter(session().principal()));
-        log.info("verbs session {} open: principal {}", session().number(),
-                session().principal());
+        log.info("verbs session {} open: principal {}, {}",
+                session().label(), session().principal(), session().peer());
         say(new Welcome(handshake.serverProof(), session().number(), peers.config().limits()));
         session().onEnd(() -> rail.poller().execute(this::sessionEnded));
         awaitSilence();
@@ -257,6 +257,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         while (at < limit && stage == Stage.OPEN) {
             at = view.wrap(message, at, limit);
             requests.add(view.id(), view.operation());
+            session().asked();
             peers.handler().handle(view, this);
         }
     }
@@ -306,7 +307,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
             return;
         }
         Delivery delivery = takeDelivery();
-        delivery.begin(answer);
+        delivery.begin(answer.named(session().number()));
         link.send(delivery);
     }
 
@@ -345,6 +346,11 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
 
     void delivered(long bytes) {
         peers.counts().written(bytes);
+        session().moved(bytes);
+    }
+
+    void undelivered() {
+        peers.counts().refused(session().brokenOff().reason());
     }
 
     // ---- the end
@@ -363,6 +369,11 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     /** The peer's side of the connection is gone. */
     void disconnected() {
         link.fail(EndReason.PEER_GONE, "the peer disconnected");
+    }
+
+    /** Nothing more can be said, nor heard. */
+    void deviceLost() {
+        link.fail(EndReason.UNAVAILABLE, port.health().reason());
     }
 
     private void end(EndReason why) {
@@ -419,7 +430,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     public void broken(EndReason why, String detail) {
         if (stage != Stage.LEAVING) {
             reason = why;
-            log.info("verbs connection of session {} broken: {}", session().number(), detail);
+            log.info("verbs connection of session {} broken: {}", session().label(), detail);
         }
         unheard |= stage == Stage.OPEN;
         stage = Stage.BROKEN;
@@ -431,7 +442,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         rail.poller().schedule(DRAIN_NANOS, () -> {
             if (stage == Stage.BROKEN && !gone.isDone()) {
                 log.warn("verbs session {}: its queue pair is destroyed undrained",
-                        session().number());
+                        session().label());
                 destroyer.run();
             }
         });
@@ -504,7 +515,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     /** Answers what is not a request: a peer that asks on without hearing is ended. */
     private void say(Message message) {
         if (link.isCrowded()) {
-            log.info("verbs session {}: the peer does not read its answers", session().number());
+            log.info("verbs session {}: the peer does not read its answers", session().label());
             refuse(Refusal.PROTOCOL);
             end(EndReason.PROTOCOL);
             return;

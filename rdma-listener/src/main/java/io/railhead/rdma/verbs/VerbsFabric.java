@@ -234,6 +234,11 @@ public final class VerbsFabric implements Fabric {
     }
 
     @Override
+    public boolean hasLostDevice() {
+        return ports.stream().anyMatch(Port::isDeviceLost);
+    }
+
+    @Override
     public Optional<Pairing> pairing() {
         return closed.get() ? Optional.empty() : Optional.of(pairs);
     }
@@ -267,8 +272,29 @@ public final class VerbsFabric implements Fabric {
             idsClosed.complete(null);
         });
         idsClosed.join();
-        rails.values().forEach(some -> some.forEach(Rail::close));
-        control.close();
-        adapters.values().forEach(Adapter::close);
+        List<Runnable> steps = new ArrayList<>();
+        rails.values().forEach(some -> some.forEach(rail -> steps.add(rail::close)));
+        steps.add(control::close);
+        adapters.values().forEach(adapter -> steps.add(adapter::close));
+        runAll(steps);
+    }
+
+    /** Each of them, whatever happens to one: what a lost device refuses ends nothing else. */
+    private static void runAll(List<Runnable> steps) {
+        RuntimeException first = null;
+        for (Runnable step : steps) {
+            try {
+                step.run();
+            } catch (RuntimeException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
     }
 }

@@ -1,23 +1,25 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvQpAttr;
-import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.session.EndedSessions;
-import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Refused;
+import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -60,22 +62,28 @@ final class VerbsListener implements CmLoop.Listener {
         this.peers = peers;
         this.config = config.queuePairs();
         this.states = new QueuePairStates(verbs, config.queuePairs());
-        this.opening = new LinkOpening(states, peers.receives(), peers.buffers());
+        this.opening = new LinkOpening(states, peers.counts(), peers.receives(),
+                peers.buffers());
         this.routes = new RouteCheck(config.gids(), RdmaDevices::findGid);
         listening.forEach(port -> ports.put(port.listener(), port));
     }
 
     @Override
     public void tick() {
-        ports.values().forEach(Port::look);
+        ports.values().forEach(this::look);
         if (!unsaid.isEmpty()) {
-            unsaid.entrySet().removeIf(entry -> {
-                boolean isUp = entry.getValue().health().usable();
-                if (isUp) {
-                    farewell(entry.getKey());
-                }
-                return isUp;
-            });
+            unsaid.entrySet().removeIf(entry -> tryFarewell(entry.getKey(), entry.getValue()));
+        }
+    }
+
+    private void look(Port port) {
+        port.look();
+        if (port.isDeviceLost()) {
+            connections.values()
+                    .stream()
+                    .filter(connection -> connection.port().equals(port))
+                    .forEach(connection -> connection.poller()
+                            .execute(connection::deviceLost));
         }
     }
 
@@ -87,12 +95,22 @@ final class VerbsListener implements CmLoop.Listener {
         switch (type) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> request(event, id);
             case RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_CONNECT_ERROR,
-                    RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED,
-                    RDMA_CM_EVENT_DEVICE_REMOVAL ->
+                    RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED ->
                 disconnected(id);
+            case RDMA_CM_EVENT_DEVICE_REMOVAL -> removed(id);
             default -> {
                 // ESTABLISHED says no more than the peer's PROOF does; the others concern nobody.
             }
+        }
+    }
+
+    /** Heard by each id of the device: its listeners, and its connections. */
+    private void removed(RdmaCmId id) {
+        VerbsConnection connection = connections.get(id);
+        Port port = connection == null ? ports.get(id) : connection.port();
+        if (port != null) {
+            port.deviceRemoved();
+            look(port);
         }
     }
 
@@ -158,6 +176,7 @@ final class VerbsListener implements CmLoop.Listener {
 
     private void admit(RdmaCmId id, Port port, IbvQpAttr route, Handshake handshake,
             ConnectionParameters asked) throws IOException {
+        handshake.session().peer(nameOf(id.getDestination()));
         Rail rail = port.rail();
         int reads = readDepth(rail.adapter(), config, asked.initiatorDepth());
         Link link;
@@ -178,6 +197,12 @@ final class VerbsListener implements CmLoop.Listener {
         rail.join(link);
         rail.poller().execute(connection::start);
         accept(id, link, handshake, reads);
+    }
+
+    private static String nameOf(@Nullable SocketAddress peer) {
+        return peer instanceof InetSocketAddress address
+                ? address.getAddress().getHostAddress() + " port " + address.getPort()
+                : String.valueOf(peer);
     }
 
     private void accept(RdmaCmId id, Link link, Handshake handshake, int reads) {
@@ -224,19 +249,33 @@ final class VerbsListener implements CmLoop.Listener {
         boolean destroyed = connection.destroyQueuePair();
         Port port = connection.port();
         port.look();
-        if (port.health().usable()) {
-            farewell(id);
-        } else {
+        if (!tryFarewell(id, port)) {
             unsaid.put(id, port);
         }
         connection.poller().execute(destroyed ? connection::gone : connection::kept);
     }
 
+    /** Destroys the id, unless its peer is to hear of the end first and cannot now. */
+    private static boolean tryFarewell(RdmaCmId id, Port port) {
+        if (port.isDeviceLost()) {
+            destroy(id, null);
+            return true;
+        }
+        boolean isUp = port.health().usable();
+        if (isUp) {
+            farewell(id);
+        }
+        return isUp;
+    }
+
     private static void farewell(RdmaCmId id) {
-        IOException failure = Adapter.tryRun(null, () -> {
+        destroy(id, Adapter.tryRun(null, () -> {
             int _ = id.disconnect();
-        });
-        failure = Adapter.tryRun(failure, id::destroyId);
+        }));
+    }
+
+    private static void destroy(RdmaCmId id, @Nullable IOException before) {
+        IOException failure = Adapter.tryRun(before, id::destroyId);
         if (failure != null) {
             log.warn("an id could not be destroyed", failure);
         }

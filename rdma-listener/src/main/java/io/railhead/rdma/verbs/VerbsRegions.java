@@ -54,7 +54,7 @@ final class VerbsRegions {
     }
 
     private Message refused(Refusal refusal) {
-        log.warn("verbs session {} buffer refused: {}", session().number(), refusal);
+        log.warn("verbs session {} buffer refused: {}", session().label(), refusal);
         peers.counts().refused(refusal);
         return new Refused(refusal);
     }

@@ -103,7 +103,7 @@ final class VerbsTransfer implements Transfer {
             return new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
         }
         if (!buffer.session().isOpen()) {
-            return new TransferException(Reason.PEER_GONE, "the session has ended");
+            return buffer.session().brokenOff();
         }
         return region.isRetired()
                 ? new TransferException(Reason.UNKNOWN_KEY, "the buffer was deregistered")
@@ -116,6 +116,16 @@ final class VerbsTransfer implements Transfer {
         return stop != null
                 ? stop
                 : new TransferException(Reason.PEER_GONE, "the connection broke");
+    }
+
+    void written(long bytes) {
+        counts.written(bytes);
+        carrier().session().moved(bytes);
+    }
+
+    void read(long bytes) {
+        counts.read(bytes);
+        carrier().session().moved(bytes);
     }
 
     void posted() {

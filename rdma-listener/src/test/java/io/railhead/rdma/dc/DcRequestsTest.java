@@ -250,10 +250,11 @@ class DcRequestsTest {
             assertThat(rig.sessions().isSuspended("ann")).isFalse();
             Transfer transfer = rig.fabric()
                     .begin(new RemoteBuffer(good.session(), good.address(), BYTES, ~good.key()));
-            assertThat(failure(write(transfer, 1))).isEqualTo(Reason.UNKNOWN_KEY);
-            assertThat(failure(write(transfer, 1))).isEqualTo(Reason.UNKNOWN_KEY);
+            assertThat(failure(write(transfer, 1))).isEqualTo(Reason.REMOTE_ACCESS);
+            assertThat(failure(write(transfer, 1))).isEqualTo(Reason.REMOTE_ACCESS);
             result(transfer.fence());
         }
+        assertThat(rig.fabric().stats().refused(Reason.REMOTE_ACCESS)).isEqualTo(10);
         Awaiting.until("it is suspended", () -> rig.sessions().isSuspended("ann"));
         result(write(window.begin(), 2));
         assertThat(window.bytes()).containsOnly(2);
@@ -270,9 +271,9 @@ class DcRequestsTest {
         result(first);
         window.buffer.deregister();
         CompletionStage<Void> second = transfer.write(pages.of(new byte[]{2}), 1);
-        assertThat(failure(second)).isEqualTo(Reason.UNKNOWN_KEY);
+        assertThat(failure(second)).isEqualTo(Reason.REMOTE_ACCESS);
         assertThat(failure(transfer.write(pages.of(new byte[]{3}), 2)))
-                .isEqualTo(Reason.UNKNOWN_KEY);
+                .isEqualTo(Reason.REMOTE_ACCESS);
         assertThat(window.bytes()).startsWith(1, UNTOUCHED, UNTOUCHED);
     }
 

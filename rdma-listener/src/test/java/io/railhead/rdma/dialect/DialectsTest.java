@@ -1,5 +1,6 @@
 package io.railhead.rdma.dialect;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
@@ -8,6 +9,7 @@ import io.railhead.rdma.dialect.Recognition.Declined;
 import io.railhead.rdma.dialect.Recognition.Malformed;
 import io.railhead.rdma.dialect.Recognition.None;
 import io.railhead.rdma.dialect.rc.RcToken;
+import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -90,8 +92,15 @@ class DialectsTest {
         assertThat(declined("rc:0123456789abcdef0123456789abcdef:0000000000001000:00000010:1"))
                 .isEqualTo("rc");
         assertThat(declined("0000000000001000:00000010:ofi1:tcp:0a0b:0c0d")).isEqualTo("ofi1");
+        assertThat(declined(base64(LOOPBACK))).isEqualTo("base64");
+        assertThat(declined(base64(LOOPBACK + ":" + LOOPBACK.substring(0, 16) + ":0000000000000001")))
+                .isEqualTo("base64");
         assertThat(declined(HEX_88)).isEqualTo("hipobj");
         assertThat(declined(HEX_88 + ":1000:10")).isEqualTo("hipobj");
+    }
+
+    private static String base64(String token) {
+        return Base64.getEncoder().encodeToString(token.getBytes(ISO_8859_1));
     }
 
     @Test
@@ -107,7 +116,7 @@ class DialectsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "yes", "0102030405060708", "rc", "ofi1"})
+    @ValueSource(strings = {"", " ", "yes", "0102030405060708", "rc", "ofi1", "bm8gdG9rZW4="})
     void anythingElseIsMalformed(String token) {
         assertThat(recognise(USUAL, Map.of(TOKEN, token))).isInstanceOf(Malformed.class);
         assertThat(recognise(ALL, Map.of("x-rdma-info", token))).isInstanceOf(Malformed.class);

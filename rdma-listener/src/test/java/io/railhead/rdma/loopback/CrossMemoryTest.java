@@ -128,7 +128,7 @@ class CrossMemoryTest extends SessionFabricContract {
                 MemorySegment proof = arena.allocate(Octets.SIZE);
                 int key = peer.attach(new Attach(NOWHERE, 100, proof.address()), proof);
                 var written = write(rig, pages, "alice", peer.sessionNumber(), NOWHERE, key);
-                assertThat(Awaiting.failure(written)).isEqualTo(Reason.PEER_GONE);
+                assertThat(Awaiting.failure(written)).isEqualTo(Reason.REMOTE_ACCESS);
                 Awaiting.until("it ends", () -> !peer.isOpen());
             }
             assertThat(rig.sessions().isSuspended("alice")).isTrue();

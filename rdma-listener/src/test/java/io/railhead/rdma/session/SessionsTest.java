@@ -5,17 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.railhead.rdma.TransferException;
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.TransferException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 class SessionsTest {
     private static final Duration LIFE = Duration.ofSeconds(30);
@@ -52,6 +58,41 @@ class SessionsTest {
         sessions = sessions(new ScriptedRandom(0, 5, 5, 0, 9));
         assertThat(pending("ann").number()).isEqualTo(5);
         assertThat(pending("ann").number()).isEqualTo(9);
+    }
+
+    @Test
+    void anEndIsOneLineInTheLogWithWhoWhyAndWhatItCameTo() {
+        PeerSession session = requireNonNull(sessions.openPaired("ann", "verbs"));
+        session.peer("10.0.0.7");
+        session.asked();
+        session.asked();
+        session.moved(4096);
+        List<String> lines = linesOf(() -> {
+            session.end(EndReason.SILENT);
+            session.end(EndReason.REVOKED);
+        });
+        assertThat(lines).hasSize(1);
+        assertThat(lines.getFirst()).matches("verbs session " + session.label()
+                + " of principal ann at 10\\.0\\.0\\.7 ended: silent; open for \\d+ ms,"
+                + " 2 requests, 4096 bytes");
+        assertThat(linesOf(() -> pending("ann").end(EndReason.REVOKED))).as("never open")
+                .isEmpty();
+    }
+
+    private static List<String> linesOf(Runnable step) {
+        Logger logger = (Logger) LoggerFactory.getLogger(Sessions.class);
+        Level before = logger.getLevel();
+        ListAppender<ILoggingEvent> written = new ListAppender<>();
+        written.start();
+        logger.setLevel(Level.INFO);
+        logger.addAppender(written);
+        try {
+            step.run();
+            return written.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        } finally {
+            logger.detachAppender(written);
+            logger.setLevel(before);
+        }
     }
 
     @Test

@@ -63,6 +63,7 @@ final class FakeDevice implements AutoCloseable {
             };
             case "port" -> new PortAttributes(4, 5, 4, 0, 2);
             case "nextAsyncEvent" -> events.poll();
+            case "statusText" -> "a status";
             case "createQueuePair" -> new IbvQP(7);
             case "connectionAttributes", "queuePairAttributes" -> new TestAttributes(0);
             default -> this;

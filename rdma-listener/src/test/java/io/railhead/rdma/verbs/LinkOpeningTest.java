@@ -7,12 +7,15 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.OpenDescriptors;
+import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +28,7 @@ final class LinkOpeningTest {
     private static final int BUFFERS = 12;
     private static final @Nullable RdmaCmId NO_ID = null;
 
+    private final FabricCounts counts = new FabricCounts();
     private FakeDevice device;
     private Adapter adapter;
 
@@ -49,7 +53,7 @@ final class LinkOpeningTest {
 
     private @Nullable Link tryOpen(Rail rail) throws IOException {
         QueuePairStates states = new QueuePairStates(device.verbs, QueuePairConfig.DEFAULT);
-        return new LinkOpening(states, RECEIVES, BUFFERS).tryOpen(rail, NO_ID,
+        return new LinkOpening(states, counts, RECEIVES, BUFFERS).tryOpen(rail, NO_ID,
                 new TestAttributes(0), 1);
     }
 
@@ -112,6 +116,8 @@ final class LinkOpeningTest {
         try (Rail rail = rail()) {
             failsToOpen(rail, "modify");
             assertThat(rail.tryReserve(RECEIVES)).as("no room").isNegative();
+            assertThat(counts.snapshot(Map.of()).queuePairs())
+                    .containsEntry(QueuePairState.KEPT, 1L);
             long registered = device.count("register");
             var _ = adapter.takeMessages(BUFFERS);
             assertThat(device.count("register")).as("other memory").isGreaterThan(registered);
@@ -125,7 +131,7 @@ final class LinkOpeningTest {
     void withoutMessagesNothingIsRegisteredForThem() throws IOException {
         try (Rail rail = rail()) {
             LinkOpening opening = new LinkOpening(
-                    new QueuePairStates(device.verbs, QueuePairConfig.DEFAULT), 1,
+                    new QueuePairStates(device.verbs, QueuePairConfig.DEFAULT), counts, 1,
                     LinkOpening.NO_BUFFERS);
             device.failing.add("modify");
             assertThatThrownBy(() -> opening.tryOpen(rail, null, adapter.domain(),

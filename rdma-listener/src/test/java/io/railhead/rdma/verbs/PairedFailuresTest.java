@@ -11,7 +11,10 @@ import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaPort;
+import io.railhead.os.verbs.Completions;
 import io.railhead.os.verbs.RequiresRdmaCore;
+import io.railhead.rdma.QueuePairState;
+import io.railhead.rdma.TransferException;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.MessageMemory;
 import io.railhead.rdma.adapter.PortBudgets;
@@ -29,6 +32,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -92,18 +96,70 @@ final class PairedFailuresTest {
         }
     }
 
-    @Test
-    void whoseTransferIsUnderWayIsNotSilent() throws IOException {
+    private PairedQueue queue() throws IOException {
         PeerSession session = requireNonNull(sessions.openPaired("ann", VerbsFabric.NAME));
         Link link = new Link(rail, rail.tryReserve(PairedQueue.RECEIVES), null, new IbvQP(7), 0,
                 PairedQueue.RECEIVES, MessageMemory.bodiless(PairedQueue.RECEIVES + 1));
-        PairedQueue queue = new PairedQueue(peers, session, port, rail, link,
+        return new PairedQueue(peers, session, port, rail, link,
                 new PairedRoute(1, 0, 1, PEER, PEER), null, pairs);
+    }
+
+    @Test
+    void aPairsQueuePairIsCountedByWhatItIsAboutUntilItIsGone() throws IOException {
+        PairedQueue queue = queue();
+        assertThat(queuePairs()).containsExactly(QueuePairState.OPEN);
+        queue.link().failed(Completions.FLUSHED);
+        assertThat(queuePairs()).containsExactly(QueuePairState.BROKEN);
+        queue.gone();
+        assertThat(queuePairs()).isEmpty();
+        PairedQueue stubborn = queue();
+        stubborn.link().failed(Completions.FLUSHED);
+        stubborn.kept();
+        assertThat(queuePairs()).containsExactly(QueuePairState.KEPT);
+    }
+
+    private List<QueuePairState> queuePairs() {
+        return peers.counts()
+                .snapshot(Map.of())
+                .queuePairs()
+                .entrySet()
+                .stream()
+                .filter(entry -> entry.getValue() != 0)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    @Test
+    void whoseTransferIsUnderWayIsNotSilent() throws IOException {
+        PairedQueue queue = queue();
         long later = System.nanoTime() + IDLE.toNanos();
         assertThat(queue.isSilent(System.nanoTime())).isFalse();
         assertThat(queue.isSilent(later)).isTrue();
         queue.hold();
         assertThat(queue.isSilent(later)).isFalse();
+    }
+
+    /** Each of the three is the peer's own registration or key; the rest is not. */
+    @Test
+    void whatThePeersAdapterRefusesIsToldApartFromAPeerThatIsGone() throws IOException {
+        assertThat(reasonAfter(Completions.REMOTE_ACCESS_ERROR))
+                .isEqualTo(TransferException.Reason.REMOTE_ACCESS);
+        assertThat(reasonAfter(Completions.REMOTE_INVALID_REQUEST))
+                .isEqualTo(TransferException.Reason.REMOTE_ACCESS);
+        assertThat(reasonAfter(Completions.REMOTE_OPERATION_ERROR))
+                .isEqualTo(TransferException.Reason.REMOTE_ACCESS);
+        assertThat(reasonAfter(Completions.RETRY_EXCEEDED))
+                .isEqualTo(TransferException.Reason.PEER_GONE);
+        assertThat(reasonAfter(Completions.FLUSHED))
+                .isEqualTo(TransferException.Reason.PEER_GONE);
+    }
+
+    /** What the next write of a transfer hears, once a request has completed so. */
+    private TransferException.Reason reasonAfter(int status) throws IOException {
+        PairedQueue queue = queue();
+        VerbsTransfer transfer = (VerbsTransfer) queue.begin(queue.window(4096, 1, 7));
+        queue.link().failed(status);
+        return requireNonNull(transfer.findReasonToStop()).reason();
     }
 
     @Test

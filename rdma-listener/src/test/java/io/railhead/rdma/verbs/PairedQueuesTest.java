@@ -11,6 +11,7 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.os.verbs.Completions;
 import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.Transfer;
@@ -48,7 +49,9 @@ final class PairedQueuesTest {
     private static final int COOKIE = 0xC0FFEE01;
     private static final int SEQUENCE = 0xABCDEF;
     private static final long STAGING_BYTES = 1 << 20;
-    private static final Duration IDLE = Duration.ofSeconds(15);
+    /** Longer than any test takes, but for the one of what is idle. */
+    private static final Duration NEVER = Duration.ofHours(1);
+    private static final Duration IDLE = Duration.ofMinutes(1);
 
     private Sessions sessions;
     private VerbsRig rig;
@@ -57,13 +60,17 @@ final class PairedQueuesTest {
 
     @BeforeEach
     void start() throws IOException {
+        start(NEVER);
+    }
+
+    private void start(Duration idle) throws IOException {
         sessions = new Sessions(VerbsRig.PATIENCE, 100, 3);
         // A lost peer shows in a second, and not in fifteen.
         rig = new VerbsRig(VerbsRig.config()
                 .with(new QueuePairConfig(128, 16, 16, 16, 14, 1, 3, 12,
                         QueuePairConfig.DEFAULT.trafficClass(),
                         QueuePairConfig.DEFAULT.serviceLevel(), 4096))
-                .with(new VerbsFabricConfig.Pairs(IDLE, STAGING_BYTES)),
+                .with(new VerbsFabricConfig.Pairs(idle, STAGING_BYTES)),
                 sessions, RequestHandler.NONE);
         pages = new TestPages(rig.fabric());
     }
@@ -76,6 +83,7 @@ final class PairedQueuesTest {
         }
         assertThat(pages.leases()).as("leases").isZero();
         assertThat(rig.stats().sessions()).as("sessions").isZero();
+        assertThat(rig.stats().queuePairs().values()).as("queue pairs").containsOnly(0L);
         assertThat(sessions.open()).isZero();
         pages.close();
     }
@@ -113,6 +121,18 @@ final class PairedQueuesTest {
         byte[] bytes = new byte[length];
         new Random(seed).nextBytes(bytes);
         return bytes;
+    }
+
+    @Test
+    void itsQueuePairIsCountedUntilItIsGone() throws IOException {
+        Pair pair = pair("ann", peer());
+        assertThat(rig.stats().queuePairs()).containsEntry(QueuePairState.OPEN, 1L);
+        pair.end(EndReason.PEER_GONE);
+        Awaiting.until("it is gone", () -> rig.stats()
+                .queuePairs()
+                .values()
+                .stream()
+                .allMatch(count -> count == 0));
     }
 
     private void bytesMoveBothWays(String principal, Pair pair, PairedPeer peer, int seed)
@@ -190,11 +210,28 @@ final class PairedQueuesTest {
         int key = liar.register(memory);
         assertThat(failure(rig.fabric()
                 .begin(lying.window(memory.address(), LENGTH, key ^ 0x5500))
-                .write(pages.of(random(3, LENGTH)), 0))).isNotNull();
+                .write(pages.of(random(3, LENGTH)), 0))).isEqualTo(Reason.REMOTE_ACCESS);
         Awaiting.until("it is gone", () -> rig.stats().sessions() == 1);
         assertThat(lying.session().isOpen()).isFalse();
         assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
         bytesMoveBothWays("bob", honest, witness, 4);
+        assertThat(rig.stats().refused(Reason.REMOTE_ACCESS)).isPositive();
+        assertThat(rig.stats().refused(Reason.PEER_GONE)).isZero();
+    }
+
+    @Test
+    void aWrongKeyOfWhatIsReadIsToldAsSuchAndSoIsTheCookieThatFollows() throws IOException {
+        PairedPeer liar = peer();
+        Pair pair = pair("ann", liar);
+        MemorySegment memory = rig.allocate(LENGTH);
+        RemoteBuffer window = pair.window(memory.address(), LENGTH,
+                liar.register(memory) ^ 0x5500);
+        CompletionStage<PageSlice> read = rig.fabric()
+                .begin(window)
+                .read(pages.slice(0, LENGTH), 0);
+        CompletionStage<Void> told = pair.announce(window, COOKIE);
+        assertThat(failure(read)).isEqualTo(Reason.REMOTE_ACCESS);
+        assertThat(failure(told)).isEqualTo(Reason.REMOTE_ACCESS);
     }
 
     /** It waits for packets of before, and the gateway is never answered. */
@@ -229,6 +266,8 @@ final class PairedQueuesTest {
 
     @Test
     void oneThatMovesNothingForLongEndsAndOneThatDoesNot() throws IOException {
+        nothingIsLeft();
+        start(IDLE);
         PairedPeer busy = peer();
         Pair used = pair("ann", busy);
         Pair idle = pair("ann", peer());

@@ -116,7 +116,7 @@ final class VerbsFaultsTest {
             Transfer transfer = transfer("liar", liar.sessionNumber(), memory.address(), LENGTH,
                     key);
             writeAll(transfer, LENGTH).forEach(
-                    write -> assertThat(failure(write)).isEqualTo(Reason.PEER_GONE));
+                    write -> assertThat(failure(write)).isEqualTo(Reason.REMOTE_ACCESS));
             Awaiting.until("the liar hears its end", () -> !liar.isOpen());
         }
         assertThat(reasonAtTheNextHello(session)).isEqualTo(EndReason.ACCESS);
@@ -133,7 +133,7 @@ final class VerbsFaultsTest {
             Transfer transfer = transfer("liar", liar.sessionNumber(), memory.address(), 4096,
                     honest);
             assertThat(failure(transfer.write(pages.slice(0, 4096), 0)))
-                    .isEqualTo(Reason.PEER_GONE);
+                    .isEqualTo(Reason.REMOTE_ACCESS);
         }
         assertThat(reasonAtTheNextHello(first)).isEqualTo(EndReason.ACCESS);
         Session second = rig.open("liar");
@@ -144,7 +144,7 @@ final class VerbsFaultsTest {
             Transfer transfer = transfer("liar", liar.sessionNumber(),
                     memory.address() + (1L << 32), 4096, key);
             assertThat(failure(transfer.read(pages.slice(0, 4096), 0)))
-                    .isEqualTo(Reason.PEER_GONE);
+                    .isEqualTo(Reason.REMOTE_ACCESS);
         }
         assertThat(reasonAtTheNextHello(second)).isEqualTo(EndReason.ACCESS);
         nobodyElseIsDisturbed(2);
@@ -284,7 +284,7 @@ final class VerbsFaultsTest {
                 int key = liar.register(memory.address(), LENGTH, 0x00bad000);
                 writeAll(transfer("liar", liar.sessionNumber(), memory.address(), LENGTH, key),
                         LENGTH).forEach(
-                                write -> assertThat(failure(write)).isEqualTo(Reason.PEER_GONE));
+                                write -> assertThat(failure(write)).isEqualTo(Reason.REMOTE_ACCESS));
             }
         }
         assertThat(rig.sessions().isSuspended("liar")).isTrue();
