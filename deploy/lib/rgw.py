@@ -49,7 +49,7 @@ rgw_gc_obj_min_wait = 3600
 """
 
 
-def start_rgw(processes, key_pairs):
+def start_rgw(processes, key_pairs, tenants=None):
     """Starts all three, with a user for each key pair; returns the endpoint."""
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if missing:
@@ -81,8 +81,9 @@ def start_rgw(processes, key_pairs):
     gateway = processes.start("store", ["radosgw", "-f", "-c", config, "-n", "client.rgw"])
     endpoint = f"http://{rack.LOOPBACK}:{port}"
     processes.await_answer(gateway, endpoint)
-    for number, (access, secret) in enumerate(key_pairs.values()):
+    for number, (name, (access, secret)) in enumerate(key_pairs.items()):
+        tenant = (tenants or {}).get(name, "")
         ask("radosgw-admin", "-c", config, "-n", "client.rgw", f"--admin-socket={folder}/admin.asok", "user", "create",
             f"--uid=user{number}", f"--display-name=user{number}", f"--email=user{number}@example.com",
-            f"--access-key={access}", f"--secret-key={secret}")
+            f"--access-key={access}", f"--secret-key={secret}", *([f"--tenant={tenant}"] if tenant else []))
     return endpoint

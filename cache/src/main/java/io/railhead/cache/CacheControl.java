@@ -128,6 +128,16 @@ public final class CacheControl {
         return pins.bytes();
     }
 
+    /** Returns how many bytes may be held at most, pinned pages aside. */
+    public long capacityBytes() {
+        return index.capacityBytes();
+    }
+
+    /** Returns how many bytes more evict nothing, pinned pages aside. */
+    public long roomBytes() {
+        return index.roomBytes();
+    }
+
     /** Whether so much more of an object can be held and nothing else goes that is not pinned. */
     public boolean hasRoomFor(ObjectId id, long bytes) {
         return (pins.covers(id) && pins.bytes() + bytes <= pins.limitBytes())

@@ -53,7 +53,7 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
             fill = tryFill(shared.version(), offset, length);
             cache.keep(shared);
             return fill;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (fill != null) {
                 // Nobody will write into it.
                 fill.fail(new FillException(Reason.BACKEND_FAILED, "not learnt", e));
@@ -70,8 +70,8 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
         land(null);
     }
 
-    /** For a request that could not even be sent. */
-    void failedIfUnanswered() {
+    @Override
+    public void failedIfUnanswered() {
         if (answered.compareAndSet(false, true)) {
             land(null);
         }

@@ -25,5 +25,8 @@ public interface DiscoverySource {
          * The owner was refused, or the backend failed: those who joined must ask for themselves.
          */
         void failed();
+
+        /** The same where nobody knows how far its owner came; changes nothing once it ended. */
+        void failedIfUnanswered();
     }
 }

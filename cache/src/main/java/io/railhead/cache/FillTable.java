@@ -276,7 +276,7 @@ final class FillTable {
         long bytes = Arrays.stream(lengths).asLongStream().sum();
         try {
             source.fetch(first.version(), first.index() * pageBytes(), bytes, fill);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             fill.fail(new FillException(Reason.BACKEND_FAILED, "the fetch could not be sent", e));
         }
         return true;

@@ -404,7 +404,7 @@ public final class ObjectCache implements AutoCloseable {
         }
         try {
             source.send(mine);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             mine.failedIfUnanswered();
             throw e;
         }

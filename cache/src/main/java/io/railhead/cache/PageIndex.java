@@ -318,6 +318,10 @@ final class PageIndex {
         return bytes;
     }
 
+    long capacityBytes() {
+        return shares.capacityBytes();
+    }
+
     /** So many bytes more would evict nothing. */
     long roomBytes() {
         return shares.roomBytes();

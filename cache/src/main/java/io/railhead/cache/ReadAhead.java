@@ -202,7 +202,7 @@ public final class ReadAhead {
             return (version, offset, length, sink) -> {
                 try {
                     source.fetch(version, offset, length, new Counted(sink, this));
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     settle();
                     throw e;
                 }

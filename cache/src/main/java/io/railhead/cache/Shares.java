@@ -189,6 +189,11 @@ final class Shares {
         donor.evictColdest(donor == share ? bytes : Math.min(bytes, donor.aboveFloor()));
     }
 
+    /** So much may be held at most, pinned pages aside. */
+    long capacityBytes() {
+        return Arrays.stream(all).mapToLong(Share::maximum).sum();
+    }
+
     /** So many bytes more would evict nothing, but for quotas. */
     long roomBytes() {
         long room = 0;

@@ -109,13 +109,17 @@ class AdminCommandTest {
     void aWarmingShowsHowFarItHasComeAndWhereToGoOn() {
         answer = "{\"state\":\"running\",\"objects\":1,\"bytes\":1048576,\"bytes_per_second\":524288,"
                 + "\"held\":0,\"last_key\":\"a\"}\n{\"state\":\"full\",\"objects\":2,\"bytes\":3145728,"
-                + "\"bytes_per_second\":1048576,\"held\":3,\"not_cached\":1,\"last_key\":\"b\"}\n";
+                + "\"bytes_per_second\":1048576,\"held\":3,\"not_cached\":1,\"last_key\":\"b\","
+                + "\"reason\":\"of c 8.0 MiB more are wanted\",\"cache_bytes\":67108864,"
+                + "\"room_bytes\":1048576}\n";
         assertThat(run("warm", "s3://b")).isEqualTo(1);
         assertThat(out.toString().lines()).containsExactly(
                 "1 objects, 1.0 MiB, 0.5 MiB/s, at a",
                 "2 objects, 3.0 MiB, 1.0 MiB/s, 3 held already, 1 not cached, at b");
         assertThat(err.toString().strip())
-                .isEqualTo("railhead: the cache is full; go on with --from 'b'");
+                .isEqualTo("railhead: the cache is full: 1.0 MiB are free of 64.0 MiB, and of c"
+                        + " 8.0 MiB more are wanted; raise cache.memory, warm less, or evict what"
+                        + " is not needed (railhead admin evict); go on with --from 'b'");
     }
 
     @Test

@@ -43,13 +43,13 @@ final class FabricOpening {
         loopback = openLoopback(sessions, requests);
         try {
             verbs = new VerbsOpening(config.rdma(), sessions, requests);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             loopback.close();
             throw e;
         }
         try {
             dc = new DcOpening(config, surroundings.machine(), sessions, principals);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             verbs.fabric().close();
             loopback.close();
             throw e;

@@ -168,7 +168,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             metrics.register(new FabricCollector(fabrics.all()));
             metrics.register(new NicCollector(config.rdma()));
             Grants grants = new Grants(nanoClock, cache, metrics);
-            credentials.tell(usable -> files.count("credentials", usable));
+            credentials.tell(refusal -> files.count("credentials", refusal));
             credentials.onChange(change -> revoke(change, grants, sessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
                     System::nanoTime, sheddingOf(cache, grants));
@@ -194,7 +194,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                     fresh -> fresh.forEach(store -> probe(store, credentials.principals()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
-                    ? openAdmin(status(fabrics), adminCalls(credentials, reads, access))
+                    ? openAdmin(status(fabrics, connections, credentials),
+                            adminCalls(credentials, reads, access))
                     : null;
             // Last of what can fail, and first of what ends: nobody is taken on in between.
             bound("gateway.listen", config.gateway().listen(),
@@ -236,7 +237,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         }
         try {
             PolicyFile policy = opened(PolicyFile.load(path));
-            policy.tell(usable -> files.count("policy", usable));
+            policy.tell(refusal -> files.count("policy", refusal));
             policy.watch();
             return policy;
         } catch (ConfigException e) {
@@ -316,9 +317,13 @@ public final class Gateway implements AutoCloseable, Readiness {
         };
     }
 
-    private StatusPage status(Fabrics fabrics) {
+    private StatusPage status(Fabrics fabrics, Connections connections,
+            CredentialStore credentials) {
         return new StatusPage(vertx, new StatusSources(() -> reload.config(), this, metrics,
-                memory, cache, routes::backends, fabrics.all()));
+                memory, cache, routes::backends, fabrics.all(),
+                new StatusSources.Process(connections::open, connections::limit,
+                        () -> credentials.principals().size(), files::certificateUntil,
+                        files::refusals)));
     }
 
     private AdminApi adminCalls(CredentialStore credentials, ReadServices reads,
@@ -332,7 +337,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         Map<String, Handler<HttpServerRequest>> paths = new HashMap<>(status.paths());
         paths.putAll(api.paths());
         return bound("admin.listen", config.admin().listen(),
-                new AdminListener(vertx, paths).listen(config.admin().listen().host(),
+                new AdminListener(vertx, metrics, paths).listen(config.admin().listen().host(),
                         config.admin().listen().port()));
     }
 

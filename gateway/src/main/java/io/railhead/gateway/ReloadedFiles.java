@@ -10,12 +10,19 @@ import io.railhead.gateway.frontdoor.TlsFiles;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ServerSSLOptions;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Files that are read again when they change, and what is counted of that. */
 final class ReloadedFiles {
     private final Metrics metrics;
+    private final Map<String, String> refusals = new ConcurrentHashMap<>();
+    private volatile @Nullable Instant certificateUntil;
 
     ReloadedFiles(Metrics metrics) {
         this.metrics = metrics;
@@ -33,7 +40,7 @@ final class ReloadedFiles {
             Vertx vertx = Vertx.vertx();
             try {
                 FileWatch.start("gateway.tls", TlsFiles.of(tls),
-                        contents -> TlsFiles.options(vertx, contents), usable -> {}).close();
+                        contents -> TlsFiles.options(vertx, contents), _ -> {}).close();
             } finally {
                 Started.await(vertx.close());
             }
@@ -41,7 +48,7 @@ final class ReloadedFiles {
         GatewayConfig.Events events = gateway.events();
         if (events != null) {
             FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
-                    new EventToken()::replace, usable -> {}).close();
+                    new EventToken()::replace, _ -> {}).close();
         }
     }
 
@@ -55,26 +62,45 @@ final class ReloadedFiles {
                     } else {
                         listener.over(options);
                     }
-                }, usable -> count("tls", usable)));
+                    certificateUntil = TlsFiles.until(contents.getFirst());
+                }, refusal -> count("tls", refusal)));
     }
 
     FileWatch openToken(GatewayConfig.Events events, EventToken token) {
         return FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
-                token::replace, usable -> count("events", usable));
+                token::replace, refusal -> count("events", refusal));
     }
 
     /** Reads the file once more at the start, so that a change since the first reading is used. */
     FileWatch openConfig(Path file, Reload reload) {
         FileWatch watch = new FileWatch("configuration", List.of(file),
                 contents -> reload.apply(ConfigLoader.parse(file, contents.getFirst())));
-        watch.tell(usable -> count("config", usable));
+        watch.tell(refusal -> count("config", refusal));
         watch.loadOrWarn();
         watch.watch();
         return watch;
     }
 
-    void count(String setting, boolean usable) {
+    /** @param refusal why what is there now is not in force; "" if it is */
+    void count(String setting, String refusal) {
+        boolean usable = refusal.isEmpty();
         metrics.fileReloads.labels(setting, usable ? "used" : "refused").inc();
         metrics.fileRefused.labels(setting).set(usable ? 0 : 1);
+        if (usable) {
+            refusals.remove(setting);
+        } else {
+            refusals.put(setting, refusal);
+        }
+    }
+
+    /** Why the files of a setting are not in force as they are now, by setting. */
+    Map<String, String> refusals() {
+        return new TreeMap<>(refusals);
+    }
+
+    /** When what the listener proves itself with ends; null without TLS. */
+    @Nullable
+    Instant certificateUntil() {
+        return certificateUntil;
     }
 }

@@ -157,7 +157,7 @@ public final class Serve {
         } catch (ConfigException | IllegalArgumentException e) {
             err.println("railhead: " + e.getMessage());
             return 1;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.debug("start failed", e);
             err.println("railhead: cannot start: " + rootMessage(e));
             return 1;
@@ -175,7 +175,7 @@ public final class Serve {
             gateway.close();
             credentials.close();
             LOG.info("stopped");
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("could not stop in order", e);
             status = 1;
         }

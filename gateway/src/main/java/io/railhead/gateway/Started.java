@@ -35,7 +35,7 @@ final class Started {
         while (!parts.isEmpty()) {
             try {
                 parts.pop().close();
-            } catch (Exception e) {
+            } catch (Exception | Error e) {
                 suppressing.addSuppressed(e);
             }
         }

@@ -112,6 +112,23 @@ class ChannelIT {
         assertThat(peer.isAll(MARK)).isTrue();
     }
 
+    /** A client that verifies what it got asks for its checksum. */
+    @Test
+    void whatAGetBroughtInIsDescribedWithoutTheStore() {
+        assertDelivered(get("held", "object", 0, BUFFER), 200, 0, OBJECT.length);
+        int asked = store.requests().size();
+        Answer head = peer.ask(Request.head(0, "held", "object"));
+        assertThat(head.objectSize()).isEqualTo(OBJECT.length);
+        assertThat(head.etag()).isEqualTo(FakeStore.etag(OBJECT));
+        assertThat(store.requestsAfter(asked)).isEmpty();
+        store.close();
+        assertThat(peer.ask(Request.head(0, "held", "object")).status()).isEqualTo(200);
+        assertThat(client.head("/held/object", "x-amz-checksum-mode", "ENABLED").statusCode())
+                .isEqualTo(200);
+        assertDelivered(get("held", "object", 0, BUFFER), 200, 0, OBJECT.length);
+        store = new FakeStore();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"held", "b"})
     void anObjectLandsInTheBufferColdAndHeld(String bucket) {

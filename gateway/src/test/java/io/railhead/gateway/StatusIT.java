@@ -214,6 +214,55 @@ class StatusIT {
     }
 
     @Test
+    void failuresAreCountedAndEqualOnesAreOne() {
+        for (int i = 0; i < 4; i++) {
+            assertThat(client.get("/held/o").statusCode()).isEqualTo(200);
+        }
+        store.fault((exchange, object) -> {
+            exchange.close();
+            return true;
+        });
+        for (int i = 0; i < 3; i++) {
+            assertThat(client.get("/b/o").statusCode()).isEqualTo(503);
+        }
+        TestGateway.await(() -> status().getJsonObject("total").getLong("answered") == 7);
+        JsonObject status = status();
+        assertThat(status.getJsonObject("total").getLong("failed")).isEqualTo(3);
+        JsonObject error = status.getJsonArray("errors").getJsonObject(0);
+        assertThat(error.getString("code")).isEqualTo("ServiceUnavailable");
+        assertThat(error.getLong("times")).isEqualTo(3);
+        assertThat(error.getLong("since_millis")).isLessThanOrEqualTo(error.getLong("at_millis"));
+        assertThat(status.getJsonObject("history").getJsonArray("error_ratio"))
+                .hasSameSizeAs(status.getJsonObject("history").getJsonArray("store"));
+    }
+
+    @Test
+    void theProcessAndItsRefusedFilesAreShown() throws IOException {
+        client.get("/held/o");
+        JsonObject process = status().getJsonObject("gateway");
+        assertThat(process.getInteger("connections")).isPositive()
+                .isLessThan(process.getInteger("connection_limit"));
+        assertThat(process.getLong("heap_bytes")).isPositive()
+                .isLessThanOrEqualTo(process.getLong("heap_max_bytes"));
+        assertThat(process.getInteger("principals")).isEqualTo(1);
+        assertThat(process.getString("version")).isNotNull();
+        assertThat(process.getLong("certificate_until_millis")).isNull();
+        assertThat(process.getJsonObject("refused_files").getMap()).isEmpty();
+
+        Path file = gateway.directory().resolve("credentials.yaml");
+        String usable = Files.readString(file);
+        Files.writeString(file, "principals: SECRET-SEVEN\n");
+        gateway.credentials().reload();
+        JsonObject refused = status().getJsonObject("gateway").getJsonObject("refused_files");
+        assertThat(refused.getString("credentials")).contains("principals")
+                .doesNotContain("SECRET-SEVEN");
+        Files.writeString(file, usable + "# again\n");
+        gateway.credentials().reload();
+        assertThat(status().getJsonObject("gateway").getJsonObject("refused_files").getMap())
+                .isEmpty();
+    }
+
+    @Test
     void theConfigurationIsShownAndNoSecretIs() {
         client.get("/held/o");
         gateway.client("AK2", "nothing").get("/held/o");

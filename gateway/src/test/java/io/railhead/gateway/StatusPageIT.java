@@ -152,6 +152,8 @@ class StatusPageIT {
         assertThat(browser.text("[data-backend=ceph]")).contains("1 of 1 up",
                 store.endpoint().toString());
         assertThat(browser.text("#latencies")).contains("GetObject");
+        assertThat(browser.text("#process")).contains("Heap", "Connections", "no TLS",
+                "all in force");
         // Drawn though folded away.
         assertThat(browser.value("document.getElementById('configuration').textContent"))
                 .asString()
@@ -202,6 +204,24 @@ class StatusPageIT {
         Chromium.await(() -> browser.isTrue("document.querySelector('.line.store') !== null"
                 + " && document.querySelectorAll('#throughput .area').length === 6"));
         assertThat(browser.text("#paths tr[data-path=loopback]")).contains("loopback", "/s");
+    }
+
+    /** Hits of held objects are no reason for all to look well. */
+    @Test
+    void aStoreThatIsAwayIsSeenAtTheFirstGlance() {
+        store.put("/models/llama", new byte[1000]);
+        for (int i = 0; i < 50; i++) {
+            client.get("/models/llama");
+        }
+        store.close();
+        TestGateway.await(() -> client.get("/models/none").statusCode() == 503
+                && gateway.metric("railhead_backend_endpoints{backend=\"ceph\",state=\"healthy\",}") == 0);
+        look(1280, 900);
+        assertThat(browser.isTrue("document.querySelector('#helping .verdict.bad') !== null"))
+                .isTrue();
+        assertThat(browser.text("#helping")).contains("ceph", "failed");
+        assertThat(browser.complaints()).isEmpty();
+        store = new FakeStore();
     }
 
     @Test

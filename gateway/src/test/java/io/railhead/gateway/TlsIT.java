@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -122,6 +123,14 @@ class TlsIT {
         assertThat(store.object("/held/up")).isEqualTo(OBJECT);
         assertRefused(trusting(serving, "second"));
         assertRefused(serving.client("AK", "SK"));
+    }
+
+    @Test
+    void theStatusSaysWhenTheCertificateEnds() throws Exception {
+        long until = serve("").status().getJsonObject("gateway").getLong("certificate_until_millis");
+        // Certificates of keytool's are good for 90 days.
+        assertThat(until - System.currentTimeMillis()).isBetween(TimeUnit.DAYS.toMillis(85),
+                TimeUnit.DAYS.toMillis(95));
     }
 
     @Test

@@ -113,7 +113,7 @@ class TrustedNetworkIT {
                 .hasMessageContaining("there is no 'nobody'");
         Files.writeString(gateway.directory().resolve("credentials.yaml"), two);
         List<Boolean> usable = new ArrayList<>();
-        gateway.credentials().tell(usable::add);
+        gateway.credentials().tell(refusal -> usable.add(refusal.isEmpty()));
         gateway.credentials().reload();
         assertThat(usable).containsExactly(false);
         assertThat(gateway.credentials().find("GUEST")).isNull();

@@ -95,6 +95,9 @@ class WarmingIT extends GatewayWithAdministrator {
         assertThat(full.getString("state")).isEqualTo("full");
         assertThat(full.getLong("objects")).isBetween(20L, 31L);
         assertThat(full.getString("last_key")).startsWith("big");
+        assertThat(full.getString("reason")).startsWith("of big").endsWith(" more are wanted");
+        assertThat(full.getLong("cache_bytes")).isBetween(20L << 20, 64L << 20);
+        assertThat(full.getLong("room_bytes")).isBetween(0L, 8L << 20);
         assertThat(gateway.metric("railhead_evicted_pages_total{cause=\"pressure\",}")).isZero();
         // What is pinned may displace the rest, up to the limit.
         assertThat(call("pin", of("b", "big4")).getLong("pinned_bytes")).isZero();

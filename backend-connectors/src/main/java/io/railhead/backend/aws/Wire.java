@@ -141,8 +141,25 @@ final class Wire {
             case Caller.ClientSigned _ -> out.build();
             case Caller.DefaultChain _ ->
                 throw new IllegalStateException("the chain is asked before a request is written");
-            case Caller.Credential credential -> signer.sign(out.build(), hash, credential);
+            case Caller.Credential credential -> signed(out.build(), hash, credential);
         };
+    }
+
+    /**
+     * A preflight is signed as the request that it is about, which is what Ceph RGW verifies: other
+     * stores verify none.
+     */
+    private SdkHttpRequest signed(SdkHttpRequest request, String hash,
+            Caller.Credential credential) {
+        SdkHttpMethod about = request.method() == SdkHttpMethod.OPTIONS
+                ? request.firstMatchingHeader("Access-Control-Request-Method")
+                        .map(SdkHttpMethod::fromValue)
+                        .orElse(SdkHttpMethod.OPTIONS)
+                : request.method();
+        return signer.sign(request.toBuilder().method(about).build(), hash, credential)
+                .toBuilder()
+                .method(request.method())
+                .build();
     }
 
     /**

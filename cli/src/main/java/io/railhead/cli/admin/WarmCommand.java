@@ -59,10 +59,17 @@ final class WarmCommand implements Callable<Integer> {
             return 0;
         }
         throw new IOException(switch (state) {
-            case "full" -> "the cache is full";
+            case "full" -> full(last);
             case "running" -> "the gateway broke off";
             default -> last.path("reason").asText(state);
         } + behind());
+    }
+
+    private static String full(JsonNode last) {
+        return "the cache is full: " + AdminOptions.mebibytes(last.path("room_bytes"))
+                + " are free of " + AdminOptions.mebibytes(last.path("cache_bytes")) + ", and "
+                + last.path("reason").asText() + "; raise cache.memory, warm less, or evict what"
+                + " is not needed (railhead admin evict)";
     }
 
     private String behind() {

@@ -22,6 +22,7 @@ import java.util.zip.CRC32C;
 /** A checksum of an object or a part, as {@code x-amz-checksum-*} names and writes it. */
 record Checksum(Kind kind, String value) {
     private static final int PIECE = 1 << 20;
+    private static final Pattern OF_PARTS = Pattern.compile("\"?[^\"]*-\\d+\"?");
     private static final Pattern MD5_ETAG = Pattern.compile("\"?(\\p{XDigit}{32})\"?");
 
     /** What the JDK computes; the order is the order of preference. */
@@ -37,9 +38,13 @@ record Checksum(Kind kind, String value) {
         }
     }
 
-    /** From an answer's headers; checksums of checksums ("…-3") do not cover the bytes. */
-    static Optional<Checksum> find(Function<String, Optional<String>> headers) {
-        if (headers.apply("x-amz-checksum-type").orElse("").equals("COMPOSITE")) {
+    /**
+     * From an answer's headers; checksums of checksums ("…-3") do not cover the bytes, and of an
+     * upload in parts nobody knows where the type is not said.
+     */
+    static Optional<Checksum> find(String etag, Function<String, Optional<String>> headers) {
+        String type = headers.apply("x-amz-checksum-type").orElse("");
+        if (type.equals("COMPOSITE") || (type.isEmpty() && OF_PARTS.matcher(etag).matches())) {
             return Optional.empty();
         }
         for (Kind kind : Kind.values()) {

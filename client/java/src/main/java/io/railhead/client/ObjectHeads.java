@@ -23,7 +23,7 @@ final class ObjectHeads {
             try (HttpAnswer answer = http.require(call)) {
                 ObjectInfo info = new ObjectInfo(name, Part.contentLength(answer),
                         answer.requireHeader("ETag"));
-                return new Head(info, Checksum.find(answer::findHeader).orElse(null));
+                return new Head(info, Checksum.find(info.etag(), answer::findHeader).orElse(null));
             }
         });
     }

@@ -13,16 +13,19 @@ import java.util.Map;
 /** Status and administration, on a port that is the operator's alone. Event loop only. */
 public final class AdminListener {
     private final Vertx vertx;
+    private final PlainRequests requests;
     private final Map<String, Handler<HttpServerRequest>> paths;
 
-    public AdminListener(Vertx vertx, Map<String, Handler<HttpServerRequest>> paths) {
+    public AdminListener(Vertx vertx, Metrics metrics,
+            Map<String, Handler<HttpServerRequest>> paths) {
         this.vertx = vertx;
+        this.requests = new PlainRequests("admin", metrics);
         this.paths = Map.copyOf(paths);
     }
 
     public Future<HttpServer> listen(String host, int port) {
         return vertx.createHttpServer(HealthListener.options())
-                .requestHandler(this::handle)
+                .requestHandler(requests.guarded(this::handle))
                 .listen(port, host);
     }
 

@@ -6,7 +6,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.tracing.TracingPolicy;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -19,17 +18,19 @@ public final class HealthListener {
 
     private final Vertx vertx;
     private final Metrics metrics;
+    private final PlainRequests requests;
     private final Readiness readiness;
 
     public HealthListener(Vertx vertx, Metrics metrics, Readiness readiness) {
         this.vertx = vertx;
         this.metrics = metrics;
+        this.requests = new PlainRequests("health", metrics);
         this.readiness = readiness;
     }
 
     public Future<HttpServer> listen(String host, int port) {
         return vertx.createHttpServer(options())
-                .requestHandler(this::handle)
+                .requestHandler(requests.guarded(this::handle))
                 .listen(port, host);
     }
 
@@ -61,15 +62,11 @@ public final class HealthListener {
 
     /** Collecting walks every series, so it stays off the event loop. */
     private void scrape(HttpServerRequest request) {
-        vertx.executeBlocking(this::render).onComplete(rendered -> {
-            HttpServerResponse response = request.response();
-            if (rendered.failed()) {
-                response.setStatusCode(500).end(rendered.cause() + "\n");
-            } else {
-                response.putHeader("content-type", TextFormat.CONTENT_TYPE_004)
-                        .end(rendered.result());
-            }
-        });
+        vertx.executeBlocking(this::render)
+                .onSuccess(rendered -> requests.run(request, () -> request.response()
+                        .putHeader("content-type", TextFormat.CONTENT_TYPE_004)
+                        .end(rendered)))
+                .onFailure(cause -> requests.fail(request, cause));
     }
 
     private String render() {

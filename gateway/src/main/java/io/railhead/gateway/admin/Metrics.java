@@ -27,6 +27,8 @@ public final class Metrics {
             "Object reads by what the cache did for them.", "result");
     public final Counter errors = counter("railhead_errors_total",
             "Errors of the gateway's own making.", "code");
+    public final Counter internalErrors = counter("railhead_internal_errors_total",
+            "Steps of the gateway that threw what nobody expected, by what they were for.", "where");
     public final Counter policyDenied = counter("railhead_policy_denied_total",
             "Requests that the policy file does not allow.", "action");
     public final Counter cutBodies = counter("railhead_cut_bodies_total",
@@ -126,7 +128,8 @@ public final class Metrics {
                 .set(1);
     }
 
-    private static String version() {
+    /** As it was built; "" where it was not. */
+    public static String version() {
         String version = Metrics.class.getPackage().getImplementationVersion();
         return version == null ? "" : version;
     }

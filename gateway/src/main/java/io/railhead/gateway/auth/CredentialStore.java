@@ -4,6 +4,7 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
+import io.railhead.gateway.request.Guard;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -106,11 +107,8 @@ public final class CredentialStore implements AutoCloseable {
 
     /** One listener's failure must not keep another's sessions alive. */
     private static void tell(Consumer<CredentialChange> listener, CredentialChange change) {
-        try {
-            listener.accept(change);
-        } catch (RuntimeException e) {
-            LOG.error("a listener failed on changed credentials", e);
-        }
+        Guard.run(() -> listener.accept(change),
+                thrown -> LOG.error("a listener failed on changed credentials", thrown));
     }
 
     /** Who is told of each changed file whether it could be used. */

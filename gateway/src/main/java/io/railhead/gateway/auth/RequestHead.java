@@ -20,6 +20,11 @@ public record RequestHead(String method, String rawPath, @Nullable String rawQue
         this(method, rawPath, rawQuery, headers, null);
     }
 
+    /** The same with another method. */
+    public RequestHead withMethod(String other) {
+        return new RequestHead(other, rawPath, rawQuery, headers, hostField);
+    }
+
     /** Without what signed it. */
     @Override
     public String toString() {

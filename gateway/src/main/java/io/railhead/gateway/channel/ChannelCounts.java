@@ -4,12 +4,19 @@ import io.prometheus.client.Counter;
 import io.prometheus.client.Histogram;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestOperation;
 import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What is counted of native requests. The series of a hit are looked up once. Any thread. */
 final class ChannelCounts {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelCounts.class);
+
     private final Metrics metrics;
     private final Counter.Child hits;
     private final Counter.Child cacheHits;
@@ -77,6 +84,20 @@ final class ChannelCounts {
     void error(String requestId, S3Exception error, RequestOperation operation, String bucket) {
         metrics.failed(requestId, error.error().code(), error.status(),
                 "channel_" + operation.name().toLowerCase(Locale.ROOT), bucket);
+    }
+
+    /** Logs an unexpected failure, and tells it without its words. */
+    S3Exception unexpected(RequestChannel channel, int requestId, RequestOperation operation,
+            Throwable cause) {
+        metrics.internalErrors.labels("channel").inc();
+        LOG.atWarn()
+                .setCause(cause)
+                .addKeyValue("request_id",
+                        Answer.requestId(channel.session().number(), requestId))
+                .addKeyValue("operation", operation)
+                .addKeyValue("principal", channel.session().principal())
+                .log("native request failed");
+        return new S3Exception(S3Error.INTERNAL_ERROR);
     }
 
     void took(RequestOperation operation, long nanos) {

@@ -5,6 +5,8 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.operation.StoreErrors;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -16,8 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One native request that is not a plain hit, and the one answer it gets. Its state belongs to an
@@ -27,7 +27,6 @@ import org.slf4j.LoggerFactory;
  * over asks the transfer to stop, and its end answers.
  */
 final class ChannelExchange implements Requester {
-    private static final Logger LOG = LoggerFactory.getLogger(ChannelExchange.class);
     private static final int MAX_DOCUMENT_BYTES = 64 << 10;
 
     private final int id;
@@ -69,21 +68,16 @@ final class ChannelExchange implements Requester {
     }
 
     void execute(Runnable step) {
-        context.runOnContext(_ -> run(step));
+        context.runOnContext(_ -> Guard.run(step, this::thrown));
     }
 
-    /** A step that throws has no caller to tell, and the peer waits for an answer. */
-    private void run(Runnable step) {
-        try {
-            step.run();
-        } catch (RuntimeException e) {
-            // What nobody could be told to stop has not begun.
-            if (touching && !closeListeners.isEmpty()) {
-                LOG.warn("native {} failed in mid-transfer", operation, e);
-                stop();
-            } else {
-                fail(e);
-            }
+    private void thrown(Throwable cause) {
+        // What nobody could be told to stop has not begun.
+        if (touching && !closeListeners.isEmpty()) {
+            unexpected(cause);
+            stop();
+        } else {
+            fail(cause);
         }
     }
 
@@ -145,7 +139,8 @@ final class ChannelExchange implements Requester {
     }
 
     private void stop() {
-        List.copyOf(closeListeners).forEach(Runnable::run);
+        List.copyOf(closeListeners)
+                .forEach(listener -> Guard.run(listener, this::unexpected));
     }
 
     private void cancelled() {
@@ -203,13 +198,7 @@ final class ChannelExchange implements Requester {
     }
 
     private S3Exception unexpected(Throwable cause) {
-        LOG.atWarn()
-                .setCause(cause)
-                .addKeyValue("request_id", requestId())
-                .addKeyValue("operation", operation)
-                .addKeyValue("principal", channel.session().principal())
-                .log("native request failed");
-        return new S3Exception(S3Error.INTERNAL_ERROR);
+        return counts.unexpected(channel, id, operation, cause);
     }
 
     /** Passes the store's refusal on, in its words. */
@@ -221,6 +210,12 @@ final class ChannelExchange implements Requester {
 
     void refuse(int status, byte[] document) {
         AnswerTexts.Refusal refusal = AnswerTexts.refusal(status, document);
+        S3Exception ours = StoreErrors.credentialRefusal(channel.session().principal(),
+                refusal.code());
+        if (ours != null) {
+            fail(ours);
+            return;
+        }
         answer(Outcome.FAILED, Answer.failed(id, status, refusal.code(), refusal.message()));
     }
 }

@@ -13,6 +13,7 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.operation.Destination;
 import io.railhead.gateway.operation.MemoryRead;
 import io.railhead.gateway.operation.ObjectRead;
+import io.railhead.gateway.operation.StoreAnswers;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -94,7 +95,7 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
                 .backend()
                 .send(new BackendRequest("GET", request.objectTarget(), headers.build(),
                         new Payload.Empty(), request.caller(), null))
-                .whenComplete((answer, failure) -> exchange.execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         exchange.decline("store");
                     } else {

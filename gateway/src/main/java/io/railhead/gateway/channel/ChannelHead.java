@@ -12,6 +12,7 @@ import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.operation.ObjectHead;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.operation.StoreAnswers;
 import io.railhead.gateway.operation.StoreErrors;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.channel.Answer;
@@ -39,7 +40,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
                 .backend()
                 .send(new BackendRequest("HEAD", request.objectTarget(), request.headers(),
                         new Payload.Empty(), request.caller(), null))
-                .whenComplete((answer, failure) -> exchange.execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         exchange.fail(StoreErrors.of(failure));
                     } else {

@@ -13,6 +13,7 @@ import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.operation.RdmaErrors;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -84,11 +85,9 @@ final class PeerRequests {
             channel.session().end(EndReason.REVOKED);
             return;
         }
-        try {
-            serve(request);
-        } catch (S3Exception e) {
-            refuse(request, e);
-        }
+        Guard.run(() -> serve(request), thrown -> refuse(request, thrown instanceof S3Exception e
+                ? e
+                : counts.unexpected(channel, request.id(), request.operation(), thrown)));
     }
 
     /** Hits are not counted among what is in flight: each session's own bound holds for them. */

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +28,7 @@ public final class FileWatch implements AutoCloseable {
     private final List<Path> files;
     private final User user;
     private final CountDownLatch closed = new CountDownLatch(1);
-    private volatile Outcome outcome = usable -> {};
+    private volatile Outcome outcome = _ -> {};
     /** What was seen last, usable or not. Guarded by this. */
     private List<byte[]> lastSeen = List.of();
     /** What was there a second ago; nothing where it could not be read. Guarded by this. */
@@ -44,7 +43,9 @@ public final class FileWatch implements AutoCloseable {
     /** Is told of each changed content whether it could be used. */
     @FunctionalInterface
     public interface Outcome {
-        void reloaded(boolean usable);
+
+        /** @param refusal why it could not, in one line; "" where it is in force */
+        void reloaded(String refusal);
     }
 
     /**
@@ -148,7 +149,7 @@ public final class FileWatch implements AutoCloseable {
             if (!isSame(contents, lastSeen)) {
                 use(contents);
             }
-        } catch (IOException | ConfigException | RuntimeException e) {
+        } catch (IOException | ConfigException | RuntimeException | Error e) {
             failed(e);
         }
     }
@@ -157,14 +158,14 @@ public final class FileWatch implements AutoCloseable {
         lastSeen = contents;
         user.use(contents);
         LOG.info("{}: reloaded", key);
-        outcome.reloaded(true);
+        outcome.reloaded("");
     }
 
     /** Uses the files as they are now, changed or not: somebody asked for it. Blocks. */
     public synchronized void reread() {
         try {
             use(read());
-        } catch (IOException | ConfigException | RuntimeException e) {
+        } catch (IOException | ConfigException | RuntimeException | Error e) {
             failed(e);
         }
     }
@@ -175,19 +176,22 @@ public final class FileWatch implements AutoCloseable {
     }
 
     /** A file that is away, as while it is replaced, is said once. */
-    private void failed(Exception cause) {
+    private void failed(Throwable cause) {
         if (cause instanceof IOException) {
             if (lastSeen.isEmpty()) {
                 return;
             }
             lastSeen = List.of();
         }
-        LOG.warn("{}: stays as it was: {}", key, message(cause));
-        outcome.reloaded(false);
+        String why = message(cause);
+        LOG.warn("{}: stays as it was: {}", key, why);
+        outcome.reloaded(why);
     }
 
-    private static @Nullable String message(Exception cause) {
-        return cause instanceof IOException ? cause.toString() : cause.getMessage();
+    private static String message(Throwable cause) {
+        return cause instanceof IOException || cause.getMessage() == null
+                ? cause.toString()
+                : cause.getMessage();
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.railhead.gateway.auth.PayloadSigning;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.frontdoor.RequestIds;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.Context;
@@ -103,11 +104,7 @@ public final class AdminApi implements AutoCloseable {
 
         void admit() {
             request.pause();
-            try {
-                receive(authenticate(head()));
-            } catch (RuntimeException e) {
-                refuse(e);
-            }
+            Guard.run(() -> receive(authenticate(head())), this::refuse);
         }
 
         private RequestHead head() {
@@ -145,7 +142,7 @@ public final class AdminApi implements AutoCloseable {
 
         private void receive(Authentication.Signed signed) {
             Buffer body = Buffer.buffer();
-            request.handler(piece -> {
+            request.handler(guarded(piece -> {
                 if (body.length() + piece.length() <= MAX_BODY_BYTES) {
                     body.appendBuffer(piece);
                 } else {
@@ -154,12 +151,16 @@ public final class AdminApi implements AutoCloseable {
                             "A call must be at most " + MAX_BODY_BYTES + " bytes.")
                             .withStatus(413));
                 }
-            });
-            request.endHandler(_ -> start(signed, body.getBytes()));
+            }));
+            request.endHandler(guarded(_ -> start(signed, body.getBytes())));
             if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
                 request.response().writeContinue();
             }
             request.resume();
+        }
+
+        private <T> Handler<T> guarded(Handler<T> step) {
+            return Guard.handler(step, this::refuse);
         }
 
         private void start(Authentication.Signed signed, byte[] body) {
@@ -194,8 +195,9 @@ public final class AdminApi implements AutoCloseable {
                 } else {
                     note(new String(body, StandardCharsets.UTF_8), "cancelled");
                 }
-            } catch (RuntimeException e) {
-                refuse(e);
+            } catch (Throwable thrown) {
+                // At the thread's top: whatever it is, its caller waits for an answer.
+                refuse(thrown);
             } finally {
                 running.remove(Thread.currentThread());
             }
@@ -217,7 +219,7 @@ public final class AdminApi implements AutoCloseable {
                     shown.substring(0, Math.min(shown.length(), LOGGED_CHARS)));
         }
 
-        private void refuse(RuntimeException failure) {
+        private void refuse(Throwable failure) {
             S3Exception error = failure instanceof S3Exception known ? known : unexpected(failure);
             metrics.adminCalls.labels(name, error.error().code()).inc();
             LOG.info("admin call {} by '{}' refused: {}: {}", name, principal,
@@ -225,8 +227,9 @@ public final class AdminApi implements AutoCloseable {
             reply.fail(error);
         }
 
-        private S3Exception unexpected(RuntimeException failure) {
+        private S3Exception unexpected(Throwable failure) {
             LOG.warn("admin call {} failed", name, failure);
+            metrics.internalErrors.labels("admin").inc();
             return new S3Exception(S3Error.INTERNAL_ERROR);
         }
     }

@@ -1,17 +1,21 @@
 package io.railhead.gateway.control;
 
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one answer to a call: a JSON object, lines of them, or S3's error document. Any thread; what
  * is said is said on the request's event loop.
  */
 final class Reply {
+    private static final Logger LOG = LoggerFactory.getLogger(Reply.class);
     private static final long MAX_DRAINED_BYTES = 16 << 20;
 
     private final HttpServerRequest request;
@@ -38,12 +42,20 @@ final class Reply {
 
     /** One line, of more to come; left out where the caller does not keep up. */
     void line(JsonObject line) {
-        context.runOnContext(_ -> {
+        execute(() -> {
             if (isOpen() && !response.writeQueueFull()) {
                 begin();
                 response.write(line.encode() + "\n");
             }
         });
+    }
+
+    /** Closes the connection where a step fails: its caller must not wait for more. */
+    private void execute(Runnable step) {
+        context.runOnContext(_ -> Guard.run(step, thrown -> {
+            LOG.warn("the answer to {} could not be written", request.path(), thrown);
+            request.connection().close();
+        }));
     }
 
     private boolean isOpen() {
@@ -67,7 +79,7 @@ final class Reply {
 
     /** The whole answer, or its last line. */
     void end(JsonObject last) {
-        context.runOnContext(_ -> {
+        execute(() -> {
             if (isOpen()) {
                 if (!begun) {
                     head(200, "application/json");
@@ -79,7 +91,7 @@ final class Reply {
 
     /** After lines were sent, the answer is cut: it must not look finished. */
     void fail(S3Exception error) {
-        context.runOnContext(_ -> {
+        execute(() -> {
             if (!isOpen()) {
                 return;
             }

@@ -46,7 +46,7 @@ final class WarmCall {
         } finally {
             vertx.cancelTimer(timer);
         }
-        return warming.progress().ended();
+        return warming.ended();
     }
 
     private static Warming.Plan plan(CallBody body) {

@@ -71,6 +71,7 @@ public final class WarmPath implements OwnPath, WarmRead.Gate {
         private final Exchange exchange;
         private final WarmRead read;
         private @Nullable HttpServerResponse begun;
+        private long timer;
 
         Answer(Exchange exchange, S3Request request) {
             this.exchange = exchange;
@@ -81,7 +82,7 @@ public final class WarmPath implements OwnPath, WarmRead.Gate {
         }
 
         void begin() {
-            long timer = vertx.setPeriodic(LINE_MILLIS,
+            timer = vertx.setPeriodic(LINE_MILLIS,
                     _ -> exchange.executor().execute(this::line));
             exchange.onClosed(() -> {
                 vertx.cancelTimer(timer);
@@ -97,6 +98,7 @@ public final class WarmPath implements OwnPath, WarmRead.Gate {
         }
 
         private void end(WarmRead.Outcome outcome, long bytes, String detail) {
+            vertx.cancelTimer(timer);
             if (exchange.isOver()) {
                 return;
             }

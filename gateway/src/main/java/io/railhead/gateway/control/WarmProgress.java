@@ -50,7 +50,7 @@ final class WarmProgress {
         bytes += fetchedBytes;
         failuresInARow = outcome == Outcome.FAILED ? failuresInARow + 1 : 0;
         if (outcome == Outcome.FULL) {
-            stop("full", "");
+            stop("full", detail);
         } else if (outcome == Outcome.FAILED) {
             reason = item.key + ": " + detail;
             if (failuresInARow == MAX_FAILURES) {

@@ -5,6 +5,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
+import io.railhead.cache.CacheControl;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.auth.Authentication;
@@ -21,6 +22,7 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -99,6 +101,17 @@ final class Warming implements WarmRead.Gate {
 
     WarmProgress progress() {
         return progress;
+    }
+
+    /** How it ended; where the cache is full, its sizes too. */
+    JsonObject ended() {
+        JsonObject ended = progress.ended();
+        if (ended.getString("state").equals("full")) {
+            CacheControl cache = services.reads().cache().control();
+            ended.put("cache_bytes", cache.capacityBytes())
+                    .put("room_bytes", Math.max(0, cache.roomBytes()));
+        }
+        return ended;
     }
 
     /** Returns once nothing of it is under way; an interrupt ends it early. */

@@ -106,7 +106,9 @@ public final class AnswerHead {
 
     private static ObjectHeaders.Checksums checksums(S3Request request, ReadPlan plan) {
         boolean whole = plan.length() == plan.sizeBytes();
-        return whole && wantsChecksums(request)
+        boolean knownOfBytes = request.method().equals("HEAD")
+                || !ObjectHeaders.hasUncertainChecksums(plan.metadata());
+        return whole && wantsChecksums(request) && knownOfBytes
                 ? ObjectHeaders.Checksums.SHOWN
                 : ObjectHeaders.Checksums.HIDDEN;
     }

@@ -58,7 +58,7 @@ public final class HttpDelivery implements RangeReader.Sink {
         Future<Void> written;
         try {
             written = write(ownedSlice);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // A head that cannot be written must not keep the page.
             ownedSlice.close();
             throw e;

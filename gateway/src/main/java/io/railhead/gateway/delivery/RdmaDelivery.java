@@ -3,6 +3,7 @@ package io.railhead.gateway.delivery;
 import io.railhead.cache.FillException;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.request.Requester;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
@@ -87,7 +88,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     private void arm(long millis, Runnable task) {
         vertx.cancelTimer(timer);
-        timer = vertx.setTimer(Math.max(1, millis), ignored -> task.run());
+        timer = vertx.setTimer(Math.max(1, millis), ignored -> requester.executor().execute(task));
     }
 
     private void decisionIsDue() {
@@ -115,9 +116,10 @@ public final class RdmaDelivery implements RangeReader.Sink {
             return;
         }
         writesUnderWay++;
-        transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
-                .whenComplete(
-                        (done, failure) -> requester.executor().execute(() -> written(failure)));
+        // A thrown failure, too, is told once nothing touches the client's memory.
+        Guard.run(() -> transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
+                .whenComplete((done, failure) -> requester.executor()
+                        .execute(() -> written(failure))), this::written);
     }
 
     private void written(@Nullable Throwable failure) {

@@ -22,6 +22,10 @@ public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) 
         if (range == null) {
             return new ReadPlan(metadata, 0, size, 200);
         }
+        if (size == 0 && range.isSuffix() && range.last() > 0) {
+            // No part of it can be named: all of it is what a shorter object's suffix is.
+            return new ReadPlan(metadata, 0, 0, 200);
+        }
         return range.isSatisfiable(size)
                 ? new ReadPlan(metadata, range.from(size), range.to(size), 206)
                 : null;

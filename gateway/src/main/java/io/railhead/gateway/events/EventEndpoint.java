@@ -70,8 +70,7 @@ public final class EventEndpoint implements UnsignedPath {
 
     private void receive(Exchange exchange) {
         Buffer body = Buffer.buffer();
-        exchange.request().exceptionHandler(cause -> count("malformed", 1));
-        exchange.request().handler(piece -> {
+        exchange.onBody(piece -> {
             if (body.length() + piece.length() > MAX_BODY_BYTES) {
                 if (!exchange.isAnswered()) {
                     exchange.fail(refusal("too_large",
@@ -82,13 +81,12 @@ public final class EventEndpoint implements UnsignedPath {
             } else {
                 body.appendBuffer(piece);
             }
-        });
-        // Many events take a while, and the loop has none.
-        exchange.request().endHandler(ended -> {
+        }, () -> {
             if (!exchange.isAnswered()) {
-                Thread.ofVirtual().start(() -> take(exchange, body.getBytes()));
+                // Many events take a while, and the loop has none.
+                exchange.attemptElsewhere(() -> take(exchange, body.getBytes()));
             }
-        });
+        }, () -> count("malformed", 1));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
         }
@@ -103,11 +101,8 @@ public final class EventEndpoint implements UnsignedPath {
                 exchange.end();
             });
         } catch (EventDocument.MalformedException e) {
-            S3Exception error = refusal("malformed",
+            throw refusal("malformed",
                     new S3Exception(S3Error.INVALID_REQUEST, String.valueOf(e.getMessage())));
-            exchange.executor().execute(() -> exchange.fail(error));
-        } catch (RuntimeException e) {
-            exchange.executor().execute(() -> exchange.fail(e));
         }
     }
 

@@ -12,15 +12,20 @@ import io.railhead.cache.FillException;
 import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.PageSource;
+import io.railhead.gateway.request.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ranged GETs of one object in one principal's name, each answer checked against the version that
  * was asked for before a byte of it is taken. Any thread.
  */
 public final class BackendPageSource implements PageSource {
+    private static final Logger LOG = LoggerFactory.getLogger(BackendPageSource.class);
+
     private final Backend backend;
     private final Caller caller;
     private final Target target;
@@ -42,6 +47,10 @@ public final class BackendPageSource implements PageSource {
     @Override
     public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
         fetched = true;
+        Guard.run(() -> send(version, offset, length, sink), thrown -> sink.fail(failed(thrown)));
+    }
+
+    private void send(ObjectVersion version, long offset, long length, Sink sink) {
         backend.fetch(Requests.rangedGet(target, caller, offset, length, version.etag()), turn)
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
@@ -49,14 +58,29 @@ public final class BackendPageSource implements PageSource {
                                 "the backend did not answer", failure));
                         return;
                     }
-                    FillException mismatch = check(answer, version, offset, length);
-                    if (mismatch != null) {
-                        BodyDrain.discard(answer.body());
-                        sink.fail(mismatch);
-                    } else {
-                        pour(answer.body(), sink);
-                    }
+                    Guard.run(() -> answered(answer, version, offset, length, sink),
+                            thrown -> {
+                                BodyDrain.discard(answer.body());
+                                sink.fail(failed(thrown));
+                            });
                 });
+    }
+
+    private static void answered(BackendResponse answer, ObjectVersion version, long offset,
+            long length, Sink sink) {
+        FillException mismatch = check(answer, version, offset, length);
+        if (mismatch != null) {
+            BodyDrain.discard(answer.body());
+            sink.fail(mismatch);
+        } else {
+            pour(answer.body(), sink);
+        }
+    }
+
+    /** Tells those who wait of a fault of the gateway's own, and logs it. */
+    static FillException failed(Throwable thrown) {
+        LOG.warn("a store's answer could not be taken into pages", thrown);
+        return new FillException(Reason.BACKEND_FAILED, "the answer could not be taken", thrown);
     }
 
     /** Starts a body on its way into pages. */

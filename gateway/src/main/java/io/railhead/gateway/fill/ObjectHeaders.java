@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Between a backend's answer about an object and the metadata the cache keeps of it. */
@@ -26,6 +27,9 @@ public final class ObjectHeaders {
             "x-amz-object-lock-retain-until-date", "x-amz-object-lock-legal-hold",
             "x-amz-tagging-count");
     private static final Set<String> ARCHIVED = Set.of("GLACIER", "DEEP_ARCHIVE");
+
+    private static final String CHECKSUM = "x-amz-checksum-";
+    private static final Pattern OF_PARTS = Pattern.compile("\"[^\"]*-\\d+\"");
 
     private ObjectHeaders() {}
 
@@ -70,7 +74,7 @@ public final class ObjectHeaders {
     }
 
     private static void keep(Map<String, String> kept, String name, String value, Source source) {
-        boolean rangeOnly = source == Source.RANGED_GET && name.startsWith("x-amz-checksum-");
+        boolean rangeOnly = source == Source.RANGED_GET && name.startsWith(CHECKSUM);
         if (!OF_ONE_MESSAGE.contains(name) && !rangeOnly && isOneLine(value)) {
             kept.merge(name, value, (first, next) -> first + "," + next);
         }
@@ -113,12 +117,27 @@ public final class ObjectHeaders {
         return metadata.headers().containsKey(COMPLETE);
     }
 
+    /**
+     * Whether nobody can say what its checksums are of: of an upload in parts, without a type and
+     * without the number of parts that S3 puts behind a sum of sums. Stores that tell them so in a
+     * HEAD tell others in a GET.
+     */
+    public static boolean hasUncertainChecksums(ObjectMetadata metadata) {
+        return !metadata.headers().containsKey(CHECKSUM + "type")
+                && OF_PARTS.matcher(metadata.version().etag()).matches()
+                && metadata.headers()
+                        .entrySet()
+                        .stream()
+                        .anyMatch(header -> header.getKey().startsWith(CHECKSUM)
+                                && header.getValue().indexOf('-') < 0);
+    }
+
     /** The object's headers as they are sent to a client, ours and the message's own left out. */
     public static void forEach(ObjectMetadata metadata, Checksums checksums,
             java.util.function.BiConsumer<? super String, ? super String> visitor) {
         metadata.headers().forEach((name, value) -> {
             boolean hidden = name.startsWith(":")
-                    || (checksums == Checksums.HIDDEN && name.startsWith("x-amz-checksum-"));
+                    || (checksums == Checksums.HIDDEN && name.startsWith(CHECKSUM));
             if (!hidden) {
                 visitor.accept(name, value);
             }

@@ -2,26 +2,30 @@ package io.railhead.gateway.fill;
 
 import io.railhead.cache.FillException;
 import io.railhead.cache.PageSource;
+import io.railhead.gateway.request.Guard;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /** A backend's body on its way into pages: no demand is held back, since the memory is there. */
 final class SinkSubscriber implements Subscriber<ByteBuffer> {
     private final PageSource.Sink sink;
+    private @Nullable Subscription subscription;
 
     SinkSubscriber(PageSource.Sink sink) {
         this.sink = sink;
     }
 
     @Override
-    public void onSubscribe(Subscription subscription) {
-        subscription.request(Long.MAX_VALUE);
+    public void onSubscribe(Subscription newSubscription) {
+        subscription = newSubscription;
+        newSubscription.request(Long.MAX_VALUE);
     }
 
     @Override
     public void onNext(ByteBuffer bytes) {
-        sink.write(bytes);
+        Guard.run(() -> sink.write(bytes), this::thrown);
     }
 
     @Override
@@ -32,6 +36,13 @@ final class SinkSubscriber implements Subscriber<ByteBuffer> {
 
     @Override
     public void onComplete() {
-        sink.complete();
+        Guard.run(sink::complete, this::thrown);
+    }
+
+    private void thrown(Throwable cause) {
+        if (subscription != null) {
+            subscription.cancel();
+        }
+        sink.fail(BackendPageSource.failed(cause));
     }
 }

@@ -77,7 +77,8 @@ public record StoredChecksum(Crc crc, long value) implements WholeChecksum {
     /** What a HEAD said of it; null where the store has none that can be told from parts. */
     public static @Nullable StoredChecksum of(ObjectMetadata metadata) {
         String type = metadata.headers().get(HEADER + "type");
-        if (type != null && !type.equals("FULL_OBJECT")) {
+        if ((type != null && !type.equals("FULL_OBJECT"))
+                || ObjectHeaders.hasUncertainChecksums(metadata)) {
             return null;
         }
         for (Crc crc : Crc.values()) {

@@ -73,7 +73,7 @@ public final class Revalidations {
         CompletionStage<Probe> sent;
         try {
             sent = sender.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             sent = CompletableFuture.failedStage(e);
         }
         sent.whenComplete((probe, failure) -> {

@@ -102,22 +102,23 @@ public final class FrontDoor {
         }
         Exchange exchange = new Exchange(http, context, metrics, accessLog, date,
                 RequestIds.next());
-        try {
-            FramingCheck.require(exchange);
-            S3Request verified = verdict == null ? null : verdict.request();
-            if (verified == null) {
-                admit(exchange, http, turns, verdict == null ? null : verdict.refusal());
-            } else {
-                named(exchange, verified.head(), verified.address(), verified.query());
-                admit(exchange, verified, turns);
-            }
-        } catch (RuntimeException e) {
-            exchange.fail(e);
+        exchange.attempt(() -> admit(exchange, http, turns, verdict));
+    }
+
+    private void admit(Exchange exchange, HttpServerRequest http, Turns turns,
+            @Nullable Verdict verdict) {
+        FramingCheck.require(exchange);
+        S3Request verified = verdict == null ? null : verdict.request();
+        if (verified == null) {
+            verify(exchange, http, turns, verdict == null ? null : verdict.refusal());
+        } else {
+            named(exchange, verified.head(), verified.address(), verified.query());
+            admit(exchange, verified, turns);
         }
     }
 
     /** @param refusal of its head or its signature, where either is known to be wrong */
-    private void admit(Exchange exchange, HttpServerRequest http, Turns turns,
+    private void verify(Exchange exchange, HttpServerRequest http, Turns turns,
             @Nullable S3Exception refusal) {
         RequestHead head = head(http.method().name(), http.uri(), http.headers(), http.isSSL());
         Address address = address(head);
@@ -209,11 +210,28 @@ public final class FrontDoor {
         match.operation().handle(exchange, request);
     }
 
-    /** A browser's preflight is nobody's, whatever the URL that it goes to was presigned for. */
     private Authentication authenticate(RequestHead head) {
         return head.method().equals("OPTIONS")
-                ? new Authentication.Anonymous()
+                ? preflight(head)
                 : authenticator.authenticate(head, clock.instant());
+    }
+
+    /**
+     * A browser's preflight goes to the URL of the request that it is about, which may be presigned:
+     * then it is its signer's, whose buckets the store may find by that alone. It says nothing else
+     * of who asks: where the signature does not hold, as it cannot where it covers headers, it is
+     * nobody's.
+     */
+    private Authentication preflight(RequestHead head) {
+        String about = head.headers().get("access-control-request-method");
+        if (about == null || head.headers().contains("authorization")) {
+            return new Authentication.Anonymous();
+        }
+        try {
+            return authenticator.authenticate(head.withMethod(about), clock.instant());
+        } catch (S3Exception e) {
+            return new Authentication.Anonymous();
+        }
     }
 
     private void own(Exchange exchange, RequestHead head, Turns turns) {

@@ -37,6 +37,11 @@ final class HitCounts {
         metrics.buckets.delivered(bucket, length);
     }
 
+    /** Something was thrown that nobody expected. */
+    void failed() {
+        metrics.internalErrors.labels("request").inc();
+    }
+
     /** @param nanos from the head to the last byte, which the kernel has taken */
     void ended(String bucket, int status, long nanos) {
         metrics.inFlight.dec();

@@ -32,6 +32,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The hit path over HTTP: a plain GET of what is held whole, fresh and allowed is answered where
@@ -45,6 +47,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Hits {
+    private static final Logger LOG = LoggerFactory.getLogger(Hits.class);
     /** What is shorter is copied: to have the kernel gather two pieces costs more than that. */
     private static final long MOST_COPIED_BYTES = 8 << 10;
     /** Of one connection, since each has a place in admission: who does not read has not all. */
@@ -124,12 +127,9 @@ final class Hits {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             if (message instanceof HttpRequest request) {
-                long arrivedAtNanos = System.nanoTime();
-                Verdict found = mayTry(context, request) ? verify(request) : null;
-                S3Request asked = found == null ? null : found.request();
-                endFollows = asked != null && tryAnswer(context, asked, arrivedAtNanos);
+                endFollows = tryAnswer(context, request);
                 if (!endFollows) {
-                    handOn(context, request, found);
+                    handOn(context, request);
                 }
             } else if (endFollows) {
                 endFollows = !(message instanceof LastHttpContent);
@@ -165,10 +165,8 @@ final class Hits {
         }
 
         /** Whatever comes of it, what is known of it is not taken for another's. */
-        private void handOn(ChannelHandlerContext context, HttpRequest request,
-                @Nullable Verdict found) {
+        private void handOn(ChannelHandlerContext context, HttpRequest request) {
             unanswered++;
-            verdict = found;
             try {
                 context.fireChannelRead(request);
             } finally {
@@ -176,11 +174,29 @@ final class Hits {
             }
         }
 
-        private boolean tryAnswer(ChannelHandlerContext context, S3Request asked,
+        /** Hands the request to Vert.x, whose handler answers, where anything is thrown. */
+        private boolean tryAnswer(ChannelHandlerContext context, HttpRequest request) {
+            long arrivedAtNanos = System.nanoTime();
+            try {
+                Verdict found = mayTry(context, request) ? verify(request) : null;
+                S3Request asked = found == null ? null : found.request();
+                Hit hit = asked == null ? null : findHit(context, asked, arrivedAtNanos);
+                if (hit != null) {
+                    write(context, hit);
+                    return true;
+                }
+                verdict = found;
+            } catch (Throwable thrown) {
+                failed(thrown);
+            }
+            return false;
+        }
+
+        private @Nullable Hit findHit(ChannelHandlerContext context, S3Request asked,
                 long arrivedAtNanos) {
             PlannedHit planned = door.findHit(asked);
             if (planned == null) {
-                return false;
+                return null;
             }
             int count = -1;
             try {
@@ -190,12 +206,15 @@ final class Hits {
                     planned.ownedTicket().close();
                 }
             }
-            if (count < 0) {
-                return false;
-            }
-            write(context, new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
-                    counts, log, leased(count)));
-            return true;
+            return count < 0
+                    ? null
+                    : new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
+                            counts, log, leased(count));
+        }
+
+        private void failed(Throwable thrown) {
+            LOG.warn("a hit could not be answered", thrown);
+            counts.failed();
         }
 
         private void write(ChannelHandlerContext context, Hit ownedHit) {
@@ -208,16 +227,23 @@ final class Hits {
                         .directBuffer(headLength + (copies ? (int) ownedHit.bodyBytes() : 0));
                 head.writeTo(bytes);
                 ByteBuf body = copies ? ownedHit.copyTo(bytes) : ownedHit.reference();
+                ownedHit.begun();
                 handedOver = true;
                 if (!copies) {
                     var _ = context.write(bytes);
                 }
-                ownedHit.begun();
                 writing++;
                 var _ = context.write(body,
                         context.newPromise().addListener(ownedHit).addListener(written));
                 unflushed = true;
                 noted(context, headLength + ownedHit.bodyBytes());
+            } catch (Throwable thrown) {
+                if (!handedOver) {
+                    throw thrown;
+                }
+                // A second answer must not follow this one.
+                failed(thrown);
+                context.close();
             } finally {
                 if (!handedOver) {
                     ReferenceCountUtil.release(bytes);

@@ -9,6 +9,7 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
@@ -31,9 +32,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The S3 listener: one server on each event loop, sharing one port. */
 public final class S3Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(S3Listener.class);
     private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
     private static final int UPDATE_SECONDS = 30;
     /**
@@ -128,10 +132,16 @@ public final class S3Listener {
 
     private void handle(HttpServerRequest request, Context context, Turns turns,
             @Nullable Verdict verdict) {
-        if (leaving.getAsBoolean()) {
-            request.response().putHeader("connection", "close");
-        }
-        door.handle(request, context, turns, verdict);
+        Guard.run(() -> {
+            if (leaving.getAsBoolean()) {
+                request.response().putHeader("connection", "close");
+            }
+            door.handle(request, context, turns, verdict);
+        }, thrown -> {
+            LOG.warn("a request could not be begun", thrown);
+            metrics.internalErrors.labels("request").inc();
+            request.connection().close();
+        });
     }
 
     private void guard(HttpConnection connection, Connections.OfLoop ofLoop,

@@ -15,7 +15,10 @@ import java.security.PublicKey;
 import java.security.SecureRandom;
 import java.security.Signature;
 import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import javax.net.ssl.KeyManager;
@@ -62,6 +65,22 @@ public final class TlsFiles {
                             .addCertValue(Buffer.buffer(contents.get(2))));
         }
         return options;
+    }
+
+    /** When the first of a chain's certificates ends. */
+    public static Instant until(byte[] chain) {
+        try {
+            return CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(chain))
+                    .stream()
+                    .map(certificate -> ((X509Certificate) certificate).getNotAfter().toInstant())
+                    .min(Comparator.naturalOrder())
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "gateway.tls: holds no certificate"));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalArgumentException(
+                    "gateway.tls: certificate is not usable PEM: " + e.getMessage(), e);
+        }
     }
 
     private static void requirePair(Vertx vertx, PemKeyCertOptions pair) {

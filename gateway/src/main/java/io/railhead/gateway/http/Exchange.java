@@ -12,6 +12,7 @@ import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.Requester;
@@ -33,6 +34,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,7 +91,7 @@ public final class Exchange implements Requester {
             AccessLog accessLog, HttpDate date, String requestId) {
         this.request = request;
         this.response = request.response();
-        this.executor = task -> context.runOnContext(ignored -> step(task));
+        this.executor = task -> context.runOnContext(ignored -> attempt(task));
         this.metrics = metrics;
         this.accessLog = accessLog;
         this.date = date;
@@ -101,19 +103,49 @@ public final class Exchange implements Requester {
         response.endHandler(ignored -> finish());
     }
 
-    /** A step that throws has no caller to tell, and its client waits for an answer. */
-    private void step(Runnable step) {
-        try {
-            step.run();
-        } catch (RuntimeException e) {
-            fail(e);
+    /** Stops all that is under way: a step that threw may have left it half done. */
+    private void thrown(Throwable cause) {
+        if (!(cause instanceof S3Exception)) {
+            if (answered || isOver()) {
+                unexpected(cause);
+            }
+            stop();
         }
+        Guard.run(() -> fail(cause), failure -> {
+            unexpected(failure);
+            request.connection().close();
+        });
+    }
+
+    private void stop() {
+        List<Runnable> listeners = List.copyOf(closeListeners);
+        closeListeners.clear();
+        listeners.forEach(listener -> Guard.run(listener, this::unexpected));
+    }
+
+    /** Takes a step on the event loop; what it throws, whatever it is, fails the request. */
+    public void attempt(Runnable step) {
+        Guard.run(step, this::thrown);
+    }
+
+    /** Does what takes longer than an event loop has; what it throws fails the request. */
+    public void attemptElsewhere(Runnable work) {
+        Thread.ofVirtual()
+                .start(() -> Guard.run(work,
+                        cause -> executor.execute(() -> thrown(cause))));
+    }
+
+    /** Hears the body as it comes; what a listener throws fails the request. */
+    public void onBody(Consumer<Buffer> piece, Runnable end, Runnable broken) {
+        request.exceptionHandler(_ -> attempt(broken));
+        request.handler(bytes -> attempt(() -> piece.accept(bytes)));
+        request.endHandler(_ -> attempt(end));
     }
 
     /** After it has waited, its client may be gone. */
     public void goOn(Runnable step) {
         if (!isOver()) {
-            step(step);
+            attempt(step);
         }
     }
 
@@ -194,6 +226,11 @@ public final class Exchange implements Requester {
 
     public void asks(S3Request request) {
         asked = request;
+    }
+
+    /** Returns the verified request; null before. */
+    public @Nullable S3Request asked() {
+        return asked;
     }
 
     /** Its bytes went to, or came from, the client's memory. */
@@ -330,6 +367,7 @@ public final class Exchange implements Requester {
     }
 
     private S3Exception unexpected(Throwable cause) {
+        metrics.internalErrors.labels("request").inc();
         LOG.atWarn()
                 .setCause(cause)
                 .addKeyValue("request_id", requestId)
@@ -400,8 +438,8 @@ public final class Exchange implements Requester {
         if (!ended) {
             ended = true;
             leave();
-            done();
-            List.copyOf(closeListeners).forEach(Runnable::run);
+            Guard.run(this::done, this::unexpected);
+            stop();
         }
     }
 
@@ -413,7 +451,7 @@ public final class Exchange implements Requester {
             } else {
                 leave();
             }
-            done();
+            Guard.run(this::done, this::unexpected);
             if (closing) {
                 request.connection().close();
             } else {

@@ -30,9 +30,8 @@ public class RequestBody extends VerifiedBody {
             readAlready();
             return;
         }
-        request.handler(this::piece);
-        request.exceptionHandler(cause -> fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
-        request.endHandler(ignored -> ended());
+        exchange.onBody(this::piece, this::ended,
+                () -> fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
     }
 
     /** The socket has nothing more of it. */

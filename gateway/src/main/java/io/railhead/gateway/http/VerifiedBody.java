@@ -1,7 +1,7 @@
 package io.railhead.gateway.http;
 
 import io.railhead.gateway.auth.BodyReader;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.request.Guard;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -57,17 +57,17 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
 
     @Override
     public final void subscribe(Subscriber<? super ByteBuffer> newSubscriber) {
-        executor.execute(() -> {
+        execute(() -> {
             subscriber = newSubscriber;
             newSubscriber.onSubscribe(new Subscription() {
                 @Override
                 public void request(long n) {
-                    executor.execute(() -> demanded(n));
+                    VerifiedBody.this.execute(() -> demanded(n));
                 }
 
                 @Override
                 public void cancel() {
-                    executor.execute(() -> over = true);
+                    VerifiedBody.this.execute(() -> over = true);
                 }
             });
             if (failure != null) {
@@ -78,6 +78,15 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         });
     }
 
+    private void execute(Runnable step) {
+        executor.execute(() -> attempt(step));
+    }
+
+    /** Fails the body, and so the backend's request and the client's, with whatever is thrown. */
+    private void attempt(Runnable step) {
+        Guard.run(step, this::fail);
+    }
+
     private void demanded(long n) {
         demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
         emit();
@@ -86,12 +95,10 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
     /** Bytes as they came; their content must not change any more. */
     protected final void received(ByteBuffer bytes) {
         fetching = false;
-        try {
+        attempt(() -> {
             reader.accept(bytes, verified::add);
-        } catch (S3Exception e) {
-            fail(e);
-        }
-        emit();
+            emit();
+        });
     }
 
     /** No more bytes come. */
@@ -100,13 +107,11 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         if (ended || over) {
             return;
         }
-        try {
+        attempt(() -> {
             reader.end(verified::add);
             ended = true;
             emit();
-        } catch (S3Exception e) {
-            fail(e);
-        }
+        });
     }
 
     private void emit() {

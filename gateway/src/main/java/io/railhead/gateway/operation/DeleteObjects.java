@@ -48,17 +48,15 @@ final class DeleteObjects implements Operation {
         }
         Buffer body = Buffer.buffer();
         Buffer raw = request.isPassedThrough() ? Buffer.buffer() : body;
-        exchange.request()
-                .exceptionHandler(cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
-                        "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
-        exchange.request().handler(piece -> {
+        exchange.onBody(piece -> {
             if (request.isPassedThrough() && !exchange.isAnswered()) {
                 raw.appendBuffer(piece);
                 requireBound(exchange, raw);
             }
             accept(exchange, reader, piece, body);
-        });
-        exchange.request().endHandler(ignored -> complete(exchange, request, reader, body, raw));
+        }, () -> complete(exchange, request, reader, body, raw),
+                () -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
+                        "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
         }
@@ -77,12 +75,8 @@ final class DeleteObjects implements Operation {
             // Refused: what else comes of it is read away.
             return;
         }
-        try {
-            reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(),
-                    decoded -> append(body, decoded));
-        } catch (S3Exception e) {
-            exchange.fail(e);
-        }
+        reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(),
+                decoded -> append(body, decoded));
     }
 
     private static void append(Buffer body, ByteBuffer decoded) {
@@ -97,25 +91,14 @@ final class DeleteObjects implements Operation {
         if (exchange.isAnswered() || exchange.isOver()) {
             return;
         }
-        try {
-            reader.end(decoded -> append(body, decoded));
-            byte[] document = body.getBytes();
-            Thread.ofVirtual().start(() -> parse(exchange, request, document, raw));
-        } catch (RuntimeException e) {
-            // Nobody else would answer.
-            exchange.fail(e);
-        }
-    }
-
-    /** Of thousands of keys that takes longer than an event loop has. */
-    private void parse(Exchange exchange, S3Request request, byte[] document, Buffer raw) {
-        try {
+        reader.end(decoded -> append(body, decoded));
+        byte[] document = body.getBytes();
+        // Of thousands of keys that takes longer than an event loop has.
+        exchange.attemptElsewhere(() -> {
             DeletionList list = DeletionList.parse(document);
             exchange.executor()
                     .execute(() -> exchange.goOn(() -> delete(exchange, request, list, raw)));
-        } catch (RuntimeException e) {
-            exchange.executor().execute(() -> exchange.fail(e));
-        }
+        });
     }
 
     private void delete(Exchange exchange, S3Request request, DeletionList list, Buffer raw) {
@@ -142,7 +125,7 @@ final class DeleteObjects implements Operation {
             } else {
                 new PartialDeletion(exchange, request, list, asked, denied).start(onOutcome);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             writes.forEach(write -> write.end(WriteOutcome.REFUSED));
             throw e;
         }

@@ -1,6 +1,5 @@
 package io.railhead.gateway.operation;
 
-import io.netty.buffer.ByteBuf;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.auth.PayloadSigning;
@@ -54,19 +53,14 @@ final class EmptyBody {
     }
 
     private void read(Runnable next) {
-        exchange.request()
-                .exceptionHandler(_ -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)))
-                .handler(this::accept)
-                .endHandler(_ -> {
-                    if (!exchange.isAnswered()) {
-                        exchange.goOn(() -> {
-                            reader.end(_ -> {
-                                throw notEmpty();
-                            });
-                            next.run();
-                        });
-                    }
+        exchange.onBody(this::accept, () -> {
+            if (!exchange.isAnswered() && !exchange.isOver()) {
+                reader.end(_ -> {
+                    throw notEmpty();
                 });
+                next.run();
+            }
+        }, () -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
         }
@@ -75,17 +69,14 @@ final class EmptyBody {
 
     private void accept(Buffer piece) {
         framingBytes += piece.length();
-        if (exchange.isAnswered()) {
+        if (exchange.isAnswered() || exchange.isOver()) {
             return;
         }
-        ByteBuf bytes = ((BufferInternal) piece).getByteBuf();
-        exchange.goOn(() -> {
-            if (framingBytes > MAX_FRAMING_BYTES) {
-                throw notEmpty();
-            }
-            reader.accept(bytes.nioBuffer(), _ -> {
-                throw notEmpty();
-            });
+        if (framingBytes > MAX_FRAMING_BYTES) {
+            throw notEmpty();
+        }
+        reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(), _ -> {
+            throw notEmpty();
         });
     }
 

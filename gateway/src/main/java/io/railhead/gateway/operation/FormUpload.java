@@ -62,23 +62,17 @@ public final class FormUpload implements Operation {
         Buffer read = Buffer.buffer();
         // Looked at each time that it has doubled: a head may come byte by byte.
         int[] due = {1};
-        exchange.request()
-                .exceptionHandler(
-                        cause -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
-        exchange.request()
-                .endHandler(ignored -> {
-                    if (!take(exchange, request, length, boundary, read)
-                            && !exchange.isAnswered()) {
-                        exchange.fail(new S3Exception(S3Error.MALFORMED_POST_REQUEST));
-                    }
-                });
-        exchange.request().handler(piece -> {
+        exchange.onBody(piece -> {
             read.appendBuffer(piece);
             if (read.length() >= due[0] || read.length() > MAX_HEAD_BYTES) {
                 due[0] = 2 * read.length();
                 take(exchange, request, length, boundary, read);
             }
-        });
+        }, () -> {
+            if (!take(exchange, request, length, boundary, read) && !exchange.isAnswered()) {
+                throw new S3Exception(S3Error.MALFORMED_POST_REQUEST);
+            }
+        }, () -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
         if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
             exchange.request().response().writeContinue();
         }
@@ -91,19 +85,14 @@ public final class FormUpload implements Operation {
         if (exchange.isAnswered() || exchange.isOver()) {
             return false;
         }
-        try {
-            FormHead head = FormHead.tryRead(read.toString(StandardCharsets.ISO_8859_1), boundary);
-            if (head != null) {
-                exchange.request().pause();
-                forward(exchange, sending(exchange, request, head), length, head, read);
-                return true;
-            }
-            if (read.length() > MAX_HEAD_BYTES) {
-                throw new S3Exception(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
-            }
-        } catch (RuntimeException e) {
-            // Nobody else would answer.
-            exchange.fail(e);
+        FormHead head = FormHead.tryRead(read.toString(StandardCharsets.ISO_8859_1), boundary);
+        if (head != null) {
+            exchange.request().pause();
+            forward(exchange, sending(exchange, request, head), length, head, read);
+            return true;
+        }
+        if (read.length() > MAX_HEAD_BYTES) {
+            throw new S3Exception(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
         }
         return false;
     }

@@ -86,8 +86,10 @@ public final class MemoryUpload {
         long timer = services.vertx()
                 .setTimer(
                         Math.max(1, services.deadlines().fenceMillis(requester.arrivedAtNanos())),
-                        ignored -> body.abort(new TransferException(TransferException.Reason.FENCED,
-                                "the deadline has passed")));
+                        ignored -> requester.executor()
+                                .execute(() -> body.abort(new TransferException(
+                                        TransferException.Reason.FENCED,
+                                        "the deadline has passed"))));
         ObjectCache.@Nullable Write write = beginWrite();
         KeptUpload kept = new KeptUpload(services, requester.executor(), request);
         Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, buffer.length());
@@ -108,7 +110,7 @@ public final class MemoryUpload {
     private CompletionStage<BackendResponse> send(BackendRequest forwarded) {
         try {
             return request.route().backend().send(forwarded);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedStage(e);
         }
     }

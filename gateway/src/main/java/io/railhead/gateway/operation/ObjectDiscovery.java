@@ -15,6 +15,7 @@ import io.railhead.cache.PageSource;
 import io.railhead.gateway.fill.BackendPageSource;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.Absences;
+import io.railhead.gateway.request.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -55,9 +56,17 @@ final class ObjectDiscovery implements DiscoverySource {
                         flight.failed();
                         onExecutor(() -> scope.requester().fail(StoreErrors.of(failure)));
                     } else {
-                        answered(flight, answer, sent);
+                        Guard.run(() -> answered(flight, answer, sent),
+                                thrown -> thrown(flight, answer, thrown));
                     }
                 });
+    }
+
+    /** Tells the flight's owner; all who joined it ask for themselves. */
+    private void thrown(Flight flight, BackendResponse answer, Throwable cause) {
+        BodyDrain.discard(answer.body());
+        flight.failedIfUnanswered();
+        onExecutor(() -> scope.requester().fail(cause));
     }
 
     private void onExecutor(Runnable task) {
@@ -103,20 +112,24 @@ final class ObjectDiscovery implements DiscoverySource {
             onExecutor(() -> refused(answer));
             return;
         }
-        BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES).whenComplete((document, failure) -> {
-            if (failure != null) {
-                onExecutor(() -> scope.requester().fail(StoreErrors.of(failure)));
-                return;
-            }
-            if (new String(document, UTF_8).contains(NO_SUCH_KEY)) {
-                scope.services()
-                        .absences()
-                        .learn(scope.grant(), Absences.Said.BY_CODE, sent.nanos(),
-                                sent.generation());
-            }
-            onExecutor(() -> refused(new BackendResponse(404, answer.headers(),
-                    new FixedBody(ByteBuffer.wrap(document)))));
-        });
+        BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES)
+                .whenComplete((document, failure) -> onExecutor(() -> {
+                    if (failure == null) {
+                        absent(answer, document, sent);
+                    } else {
+                        scope.requester().fail(StoreErrors.of(failure));
+                    }
+                }));
+    }
+
+    private void absent(BackendResponse answer, byte[] document, ObjectHeaders.Moment sent) {
+        if (new String(document, UTF_8).contains(NO_SUCH_KEY)) {
+            scope.services()
+                    .absences()
+                    .learn(scope.grant(), Absences.Said.BY_CODE, sent.nanos(), sent.generation());
+        }
+        refused(new BackendResponse(404, answer.headers(),
+                new FixedBody(ByteBuffer.wrap(document))));
     }
 
     private static boolean isShort(Headers headers) {
@@ -134,16 +147,16 @@ final class ObjectDiscovery implements DiscoverySource {
             read.uncacheable();
             return;
         }
+        if (answer.status() == 416 || EmptyParts.isEmpty(answer)) {
+            BodyDrain.discard(answer.body());
+            read.ask(null);
+            return;
+        }
         if (answer.isSuccess()) {
             // Ranges are not served by this store, or not as they are asked for. It is our
             // range, not the client's: nobody else may see it.
             BodyDrain.discard(answer.body());
             read.uncacheable();
-            return;
-        }
-        if (answer.status() == 416) {
-            BodyDrain.discard(answer.body());
-            read.ask(null);
             return;
         }
         if (denied) {

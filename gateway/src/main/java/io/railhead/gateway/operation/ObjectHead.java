@@ -49,11 +49,11 @@ public final class ObjectHead {
         ObjectId id = request.objectId();
         Grant grant = ObjectReads.grant(request, id);
         ObjectMetadata held = services.cache().find(id);
-        if (held != null && tellsAll(held) && mayServe(held, request.route().rule(), grant)) {
+        if (held != null && tellsAll(held) && mayServe(held, grant)) {
             found(held, CacheResult.HIT);
             return;
         }
-        if (held == null && services.absences()
+        if (held == null && !ObjectReads.asksAnew(request) && services.absences()
                 .isAbsent(grant, request.route().rule(), Absences.Said.BY_STATUS)) {
             services.metrics().cacheResults.labels("absent").inc();
             requester.fail(new S3Exception(S3Error.NO_SUCH_KEY));
@@ -71,8 +71,9 @@ public final class ObjectHead {
         return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
     }
 
-    private boolean mayServe(ObjectMetadata held, Rule rule, Grant grant) {
-        return services.grants()
+    private boolean mayServe(ObjectMetadata held, Grant grant) {
+        Rule rule = request.route().rule();
+        return !ObjectReads.asksAnew(request) && services.grants()
                 .isGranted(ObjectHeaders.isGuarded(held) ? grant.toDescribe() : grant, rule)
                 && FreshnessCheck.isFresh(rule, held, services.nanoClock().getAsLong(),
                         services.cache().isSettled(held));
@@ -104,12 +105,12 @@ public final class ObjectHead {
         if (held == null) {
             return false;
         }
-        if (mayServe(held, request.route().rule(), grant)) {
+        if (mayServe(held, grant)) {
             // Only checksums are left out.
             found(held, CacheResult.HIT);
             return true;
         }
-        if (services.mayServeStale(held, request.route().rule(), grant)) {
+        if (services.mayServeStale(held, request, grant)) {
             found(held, CacheResult.STALE);
             return true;
         }

@@ -80,7 +80,8 @@ public final class ObjectRead {
     }
 
     private boolean isKnownToBeAbsent() {
-        return services.absences().isAbsent(scope.grant(), scope.rule(), Absences.Said.BY_CODE);
+        return !ObjectReads.asksAnew(request) && services.absences()
+                .isAbsent(scope.grant(), scope.rule(), Absences.Said.BY_CODE);
     }
 
     private boolean isGranted() {
@@ -177,7 +178,7 @@ public final class ObjectRead {
     }
 
     private boolean servedStale(@Nullable ObjectMetadata held) {
-        if (held == null || !services.mayServeStale(held, scope.rule(), scope.grant())) {
+        if (held == null || !services.mayServeStale(held, request, scope.grant())) {
             return false;
         }
         cacheResult = CacheResult.STALE;
@@ -195,13 +196,16 @@ public final class ObjectRead {
             return;
         }
         long size = metadata.version().sizeBytes();
-        // Of an object without bytes some stores answer every range, others none.
-        if (size > scope.rule().maxObject().bytes()
-                || (size == 0 && ObjectReads.range(request) != null)) {
+        if (size > scope.rule().maxObject().bytes()) {
             destination.uncacheable();
             return;
         }
         ReadPlan plan = ReadPlan.of(metadata, ObjectReads.range(request));
+        if (plan == null && size == 0) {
+            // Stores answer these in many ways, some with a part that has no bytes.
+            requester.fail(new S3Exception(S3Error.INVALID_RANGE));
+            return;
+        }
         if (plan == null) {
             destination.unsatisfiable();
             return;

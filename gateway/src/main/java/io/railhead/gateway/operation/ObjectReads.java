@@ -13,6 +13,8 @@ import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Which reads may be answered from what is held, and as whom. */
@@ -30,6 +32,8 @@ public final class ObjectReads {
             "x-amz-server-side-encryption-context",
             "x-amz-server-side-encryption-bucket-key-enabled",
             "x-amz-expected-bucket-owner", "x-amz-request-payer");
+
+    private static final Set<String> ASKING_ANEW = Set.of("no-cache", "max-age=0");
 
     private ObjectReads() {}
 
@@ -63,6 +67,25 @@ public final class ObjectReads {
     /** S3 allows overrides in signed requests only: its own error says so best. */
     static boolean hasOverride(S3Request request) {
         return !request.query().allNames(name -> !AnswerHead.isOverride(name));
+    }
+
+    /**
+     * Whether it takes nothing that the store was not asked about for it (RFC 9111 §5.2.1). Other
+     * directives of a request are not heard: S3 knows none.
+     */
+    static boolean asksAnew(S3Request request) {
+        if (!request.headers().contains("cache-control")) {
+            return false;
+        }
+        boolean[] anew = {false};
+        request.headers().forEach((name, value) -> {
+            if (name.equalsIgnoreCase("cache-control")) {
+                for (String directive : value.split(",", -1)) {
+                    anew[0] |= ASKING_ANEW.contains(directive.strip().toLowerCase(Locale.ROOT));
+                }
+            }
+        });
+        return anew[0];
     }
 
     static @Nullable ByteRange range(S3Request request) {

@@ -25,7 +25,7 @@ final class ObjectUpload implements Operation {
                                 ? answer
                                 : null, generation);
                     });
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             write.end(WriteOutcome.REFUSED);
             kept.settle(null, ObjectCache.DISTURBED);
             throw e;

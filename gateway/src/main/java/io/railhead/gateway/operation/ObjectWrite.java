@@ -26,7 +26,7 @@ final class ObjectWrite implements Operation {
         ObjectCache.Write write = begin(cache, request, request.objectId());
         try {
             relay.forward(exchange, request, outcome -> write.end(outcomeOf(request, outcome)));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             write.end(WriteOutcome.REFUSED);
             throw e;
         }

@@ -45,7 +45,7 @@ final class PartRange {
         request.route()
                 .backend()
                 .send(head)
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     S3Request ranged = failure == null ? ranged(exchange, request, answer) : null;
                     if (ranged == null) {
                         found.unknown();

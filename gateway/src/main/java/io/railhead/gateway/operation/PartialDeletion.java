@@ -45,7 +45,7 @@ record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, 
         request.route()
                 .backend()
                 .send(forwarded)
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         onOutcome.accept(new Relay.Outcome.Failed(failure));
                         exchange.fail(StoreErrors.of(failure));

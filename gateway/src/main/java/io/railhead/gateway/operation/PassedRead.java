@@ -21,7 +21,6 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.Exchange;
-import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.concurrent.CompletionStage;
@@ -68,14 +67,7 @@ final class PassedRead {
     }
 
     private @Nullable ReadPlan plan(ObjectMetadata held) {
-        long size = held.version().sizeBytes();
-        ByteRange range = ObjectReads.range(request);
-        if (range == null) {
-            return new ReadPlan(held, 0, size, 200);
-        }
-        return range.isSatisfiable(size)
-                ? new ReadPlan(held, range.from(size), range.to(size), 206)
-                : null;
+        return ReadPlan.of(held, ObjectReads.range(request));
     }
 
     /** Whether all of it is there, and everything that the client wants to hear about it. */
@@ -91,13 +83,13 @@ final class PassedRead {
         ObjectHeaders.Moment sent = new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
                 services.cache().generation(id));
         send(held == null ? null : "If-None-Match", held)
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         exchange.fail(StoreErrors.of(failure));
                     } else if (exchange.isOver()) {
                         BodyDrain.discard(answer.body());
                     } else {
-                        answered(answer, held, sent);
+                        answered(EmptyParts.asS3(request, answer), held, sent);
                     }
                 }));
     }
@@ -235,7 +227,7 @@ final class PassedRead {
             return;
         }
         send("If-Match", plan)
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         exchange.cut("backend");
                     } else {

@@ -6,9 +6,13 @@ import io.railhead.gateway.s3.S3Exception;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.dialect.Decline;
 import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Transfer faults as S3 errors, one for each reason. */
 public final class RdmaErrors {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaErrors.class);
 
     private RdmaErrors() {}
 
@@ -21,10 +25,15 @@ public final class RdmaErrors {
             case TransferException transfer -> new S3Exception(error(transfer.reason()),
                     String.valueOf(transfer.getMessage()));
             case FillException fill -> StoreErrors.of(fill);
-
+            case Error error -> unexpected(error);
             default ->
                 new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
         };
+    }
+
+    private static S3Exception unexpected(Error error) {
+        LOG.warn("a transfer failed", error);
+        return new S3Exception(S3Error.INTERNAL_ERROR);
     }
 
     /** A token is declined in this form. */

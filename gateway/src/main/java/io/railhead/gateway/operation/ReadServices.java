@@ -26,23 +26,25 @@ public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
     /**
      * Whether what is held may be shown to whoever may read it, without asking: it is as fresh as
      * its rule promises, and knows its checksums where they are needed. A ranged GET does not tell
-     * them: then a HEAD has to.
+     * them: then a HEAD has to. Whoever asks the store anew is answered by it.
      */
     boolean isFresh(ObjectMetadata held, S3Request request) {
         Rule rule = request.route().rule();
         return FreshnessCheck.isFresh(rule, held, nanoClock.getAsLong(),
                 cache.isSettled(held))
                 && (ObjectHeaders.isComplete(held)
-                        || !(rule.verifyFills() || AnswerHead.wantsChecksums(request)));
+                        || !(rule.verifyFills() || AnswerHead.wantsChecksums(request)))
+                && !ObjectReads.asksAnew(request);
     }
 
     /**
      * Whether what is held is served, and counted, for want of a store: where the rule says so, to
      * whom it may be, and if no write of which its client was told has replaced it.
      */
-    boolean mayServeStale(ObjectMetadata held, Rule rule, Grant grant) {
+    boolean mayServeStale(ObjectMetadata held, S3Request request, Grant grant) {
+        Rule rule = request.route().rule();
         boolean may = rule.staleIfError() && cache.isSettled(held)
-                && grants.isGranted(grant, rule);
+                && !ObjectReads.asksAnew(request) && grants.isGranted(grant, rule);
         if (may) {
             metrics.staleServed.labels(rule.backend()).inc();
         }

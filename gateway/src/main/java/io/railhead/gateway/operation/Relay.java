@@ -3,6 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Caller;
 import io.railhead.backend.ContentRange;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
@@ -15,6 +16,7 @@ import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.http.VerifiedBody;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
 import io.vertx.core.http.HttpServerResponse;
@@ -35,6 +37,7 @@ import org.reactivestreams.Publisher;
 public final class Relay implements Operation {
     /** Longer than any client waits: it is theirs to give up. */
     private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final int MAX_REFUSAL_BYTES = 16 << 10;
 
     private final Metrics metrics;
 
@@ -95,7 +98,7 @@ public final class Relay implements Operation {
     /** Of a body without bytes none is held back until the rest is verified: that comes first. */
     private void forwardEmpty(Exchange exchange, S3Request request, BodyReader reader,
             RequestBody body, Consumer<Outcome> onOutcome) {
-        BodyDrain.collect(body, 0).whenComplete((none, failure) -> {
+        BodyDrain.collect(body, 0).whenComplete((none, failure) -> exchange.attempt(() -> {
             try {
                 if (failure != null) {
                     throw failure instanceof S3Exception refused
@@ -104,11 +107,11 @@ public final class Relay implements Operation {
                 }
                 forward(exchange, request, stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
                         body, onOutcome);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 onOutcome.accept(new Outcome.Unsent());
-                exchange.fail(e);
+                throw e;
             }
-        });
+        }));
     }
 
     /** Asks without a body; what comes of it is the consumer's, on the event loop. */
@@ -118,15 +121,16 @@ public final class Relay implements Operation {
                 .send(new BackendRequest(request.method(), request.target(),
                         ForwardedHeaders.toBackend(request.headers()), new Payload.Empty(),
                         request.caller(), patience(request)))
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         fail(exchange, failure, null);
                     } else if (exchange.isOver()) {
                         BodyDrain.discard(answer.body());
                     } else {
-                        S3Exception another = anotherPart(request, answer);
+                        BackendResponse told = EmptyParts.asS3(request, answer);
+                        S3Exception another = anotherPart(request, told);
                         if (another == null) {
-                            onAnswer.accept(answer);
+                            onAnswer.accept(told);
                         } else {
                             BodyDrain.discard(answer.body());
                             exchange.fail(another);
@@ -179,7 +183,7 @@ public final class Relay implements Operation {
         request.route()
                 .backend()
                 .send(forwarded)
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure == null) {
                         pass(exchange, request, answer, body, onOutcome);
                     } else {
@@ -208,8 +212,9 @@ public final class Relay implements Operation {
         return works ? PATIENCE : null;
     }
 
-    private void pass(Exchange exchange, S3Request request, BackendResponse answer,
+    private void pass(Exchange exchange, S3Request request, BackendResponse stores,
             @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
+        BackendResponse answer = EmptyParts.asS3(request, stores);
         Consumer<Boolean> onEnd = ended(answer, isUnsent(body), onOutcome);
         if (exchange.isOver() || exchange.isAnswered()) {
             BodyDrain.discard(answer.body());
@@ -304,10 +309,44 @@ public final class Relay implements Operation {
     /** @param onEnd hears whether the body was complete, before the client does */
     private static void pass(Exchange exchange, String method, BackendResponse answer,
             Consumer<Boolean> onEnd) {
+        S3Request asked = exchange.asked();
+        if (asked == null || !mayRefuseCredential(asked, answer)) {
+            send(exchange, method, answer, onEnd);
+            return;
+        }
+        BodyDrain.collect(answer.body(), MAX_REFUSAL_BYTES)
+                .whenComplete((document, failure) -> exchange.executor().execute(() -> {
+                    S3Exception ours = failure == null
+                            ? StoreErrors.credentialRefusal(asked.principal(),
+                                    ErrorXml.code(ByteBuffer.wrap(document)))
+                            : null;
+                    if (failure != null || ours != null) {
+                        onEnd.accept(false);
+                        exchange.fail(ours == null ? StoreErrors.of(failure) : ours);
+                    } else if (!exchange.isOver()) {
+                        send(exchange, method, new BackendResponse(answer.status(),
+                                answer.headers(), new FixedBody(ByteBuffer.wrap(document))),
+                                onEnd);
+                    }
+                }));
+    }
+
+    /** Whether it is an error with a short document, to what the gateway signed. */
+    private static boolean mayRefuseCredential(S3Request asked, BackendResponse answer) {
+        boolean refused = answer.status() == 400 || answer.status() == 403;
+        boolean isOurs = asked.caller() instanceof Caller.Credential
+                || asked.caller() instanceof Caller.DefaultChain;
+        String length = answer.headers().get("content-length");
+        return refused && isOurs && !asked.method().equals("HEAD") && length != null
+                && length.length() <= 5 && Integer.parseInt(length) <= MAX_REFUSAL_BYTES;
+    }
+
+    private static void send(Exchange exchange, String method, BackendResponse answer,
+            Consumer<Boolean> onEnd) {
         HttpServerResponse response = exchange.answer(answer.status());
         try {
             ForwardedHeaders.toClient(answer.headers(), response);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // A header that cannot be sent on must not hold the backend's connection.
             BodyDrain.discard(answer.body());
             throw e;

@@ -4,14 +4,38 @@ import io.railhead.backend.BackendException;
 import io.railhead.cache.FillException;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store that did not answer, as an S3 error: one for each reason. What it answers is passed on.
  */
 public final class StoreErrors {
 
+    /** Codes by which a store refuses whoever signed, not the request. */
+    private static final Set<String> OF_CREDENTIALS = Set.of("SignatureDoesNotMatch",
+            "InvalidAccessKeyId", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
+            "RequestTimeTooSkewed");
+
     private StoreErrors() {}
+
+    /**
+     * A store's refusal of a credential that the gateway signed with, which must not look as if the
+     * client's own signature were wrong; null for any other refusal.
+     *
+     * @param principal in whose name it was signed
+     * @param code the store's
+     */
+    public static @Nullable S3Exception credentialRefusal(String principal, String code) {
+        return OF_CREDENTIALS.contains(code)
+                ? new S3Exception(S3Error.STORE_CREDENTIAL_REFUSED,
+                        "The gateway accepted this request's signature, but the store behind it"
+                                + " answered " + code + " to the credential that the gateway has"
+                                + " there for principal '" + principal
+                                + "': an operator has to correct that.")
+                : null;
+    }
 
     /** Turns a store's failure into an S3 error; any other failure stays as it is. */
     public static Throwable of(Throwable failure) {
@@ -26,9 +50,12 @@ public final class StoreErrors {
     }
 
     static S3Exception of(FillException fill) {
-        return fill.getCause() instanceof BackendException backend
-                ? error(backend)
-                : unavailable("failed: " + fill.getMessage() + ".");
+        return switch (fill.getCause()) {
+            case null -> unavailable("failed: " + fill.getMessage() + ".");
+            case BackendException backend -> error(backend);
+            // Of the gateway's own making, and logged where it was caught.
+            default -> new S3Exception(S3Error.INTERNAL_ERROR);
+        };
     }
 
     private static S3Exception error(BackendException cause) {

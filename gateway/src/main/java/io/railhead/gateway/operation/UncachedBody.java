@@ -34,7 +34,7 @@ final class UncachedBody {
                 .send(Requests.rangedGet(request.objectTarget(), request.caller(), offset,
                         plan.to() - offset,
                         plan.metadata().version().etag()))
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         exchange.cut("backend");
                     } else {

@@ -11,13 +11,17 @@ import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.Context;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One object brought into the cache and given to nobody: a read like any other, whose bytes are let
@@ -25,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * Context's event loop only, but for {@link #start} and {@link #cancel}.
  */
 public final class WarmRead implements Destination, Requester, RangeReader.Sink {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);
 
     /** What became of it. */
     public enum Outcome {
@@ -115,7 +120,7 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
         gate.release(reserved);
         reserved = 0;
         if (bytes > 0 && !gate.tryReserve(id, bytes)) {
-            finish(Outcome.FULL, "");
+            finish(Outcome.FULL, "of " + id.key() + " " + mebibytes(bytes) + " more are wanted");
             return;
         }
         reserved = bytes;
@@ -194,7 +199,7 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
             return;
         }
         switch (cause.reason()) {
-            case NO_MEMORY -> finish(Outcome.FULL, "");
+            case NO_MEMORY -> finish(Outcome.FULL, "no page was free for " + id.key());
             case VERSION_CHANGED, NOT_FOUND, REFUSED -> from.restart(cause);
             case BACKEND_FAILED, BACKEND_ERROR, CORRUPT ->
                 finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
@@ -226,6 +231,12 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
         throw new IllegalStateException("no range was asked for");
     }
 
+    private void thrown(Throwable cause) {
+        LOG.warn("a read that warms failed", cause);
+        services.metrics().internalErrors.labels("warming").inc();
+        fail(cause);
+    }
+
     @Override
     public void fail(Throwable cause) {
         finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
@@ -234,6 +245,10 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
     /** Nothing is fetched any more that nobody else waits for. Any thread. */
     public void cancel() {
         executor().execute(() -> finish(Outcome.CANCELLED, ""));
+    }
+
+    private static String mebibytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f MiB", (double) bytes / (1 << 20));
     }
 
     private void finish(Outcome outcome, String detail) {
@@ -257,13 +272,7 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
 
     @Override
     public Executor executor() {
-        return task -> context.runOnContext(_ -> {
-            try {
-                task.run();
-            } catch (RuntimeException e) {
-                fail(e);
-            }
-        });
+        return task -> context.runOnContext(_ -> Guard.run(task, this::thrown));
     }
 
     @Override

@@ -102,7 +102,7 @@ public final class ConnectPaths {
         String id = admission.require(head.headers(), SESSION);
         try {
             pairing.require(caller.principal().name(), id).end(EndReason.PEER_GONE);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             throw admission.error(DIALECT, e);
         }
         admission.count(DIALECT, "disconnected");

@@ -2,6 +2,7 @@ package io.railhead.gateway.pairing;
 
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.gateway.auth.Crc64Nvme;
+import io.railhead.gateway.request.Guard;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
@@ -74,12 +75,12 @@ final class Crc64Transfer implements Transfer {
             }
             try {
                 add(ownedSlice);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 ownedSlice.close();
                 outcome.completeExceptionally(e);
                 return;
             }
-            handOn.run();
+            Guard.run(handOn, outcome::completeExceptionally);
         }, task -> Thread.ofVirtual().name("crc64").start(task));
     }
 

@@ -11,6 +11,7 @@ import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.operation.Destination;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.Relay;
+import io.railhead.gateway.operation.StoreAnswers;
 import io.railhead.gateway.request.Requester;
 import io.railhead.gateway.request.S3Request;
 
@@ -63,7 +64,7 @@ record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request reque
                 .send(new BackendRequest("GET", request.objectTarget(),
                         Headers.builder().add("Range", range).build(), new Payload.Empty(),
                         request.caller(), null))
-                .whenComplete((answer, failure) -> exchange.executor().execute(() -> {
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
                         decline("store");
                     } else {

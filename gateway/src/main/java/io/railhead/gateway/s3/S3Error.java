@@ -76,6 +76,8 @@ public enum S3Error {
     CONTENT_SHA256_MISMATCH("XAmzContentSHA256Mismatch", 400,
             "The provided 'x-amz-content-sha256' header does not match what was computed."),
     /* The rest are ours: S3 has no codes for a store behind it, nor for one-sided delivery. */
+    STORE_CREDENTIAL_REFUSED("StoreCredentialRefused", 403,
+            "The store behind the gateway refuses the credential that the gateway signs with."),
     STORE_ANSWER_MALFORMED("StoreAnswerMalformed", 502,
             "The store behind the gateway sent an answer that is not valid HTTP."),
     STORE_ANSWER_TOO_LARGE("StoreAnswerTooLarge", 501,

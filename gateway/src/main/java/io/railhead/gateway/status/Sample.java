@@ -13,9 +13,13 @@ import java.util.Map;
  * @param requests by operation, how long they took
  * @param stores by name, how long their answers took
  */
-record Sample(long atMillis, long atNanos, Map<String, Long> path, Reads reads, long storeBytes,
+record Sample(long atMillis, long atNanos, Map<String, Long> path, Answers answers, Reads reads,
+        long storeBytes,
         long evictedPages, long shortages, Map<String, List<Bucket>> requests,
         Map<String, List<Bucket>> stores) {
+
+    /** Requests over HTTP, and those of them that failed: 5xx, or cut in mid-body. */
+    record Answers(long all, long failed) {}
 
     /**
      * Object reads.

@@ -62,11 +62,19 @@ final class Sampler {
         long misses = results.getOrDefault(List.of(CacheResult.MISS.label()), 0L);
         Sample.Reads reads = new Sample.Reads(hits, misses,
                 Series.sum(bytes, labels -> isHit(labels.getFirst())));
-        return new Sample(System.currentTimeMillis(), System.nanoTime(), paths(bytes), reads,
+        return new Sample(System.currentTimeMillis(), System.nanoTime(), paths(bytes), answers(metrics),
+                reads,
                 sources.backends().stream().mapToLong(store -> store.stats().bytesIn()).sum(),
                 cache.evicted(EvictionCause.PRESSURE), cache.shortages(),
                 Series.of(metrics.seconds),
                 Series.of(metrics.backendSeconds));
+    }
+
+    private static Sample.Answers answers(Metrics metrics) {
+        Map<List<String>, Long> requests = Series.of(metrics.requests);
+        return new Sample.Answers(Series.sum(requests, _ -> true),
+                Series.sum(requests, labels -> labels.getLast().startsWith("5"))
+                        + Series.sum(Series.of(metrics.cutBodies), _ -> true));
     }
 
     private Map<String, Long> paths(Map<List<String>, Long> bytes) {

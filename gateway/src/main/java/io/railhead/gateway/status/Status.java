@@ -26,9 +26,18 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
         List<Store> backends,
         List<Failure> errors, Map<String, String> configuration) {
 
-    /** @param reason why it should not be sent requests; "" if it should */
-    record Gateway(String name, String reason, long startedMillis, long nowMillis,
-            int requestsInFlight) {}
+    /**
+     * The process itself.
+     *
+     * @param version "" where it was not built as a release
+     * @param reason why it should not be sent requests; "" if it should
+     * @param certificateUntilMillis null without TLS
+     * @param refusedFiles why a setting's files are not in force as they are, by setting
+     */
+    record Gateway(String name, String version, String reason, long startedMillis, long nowMillis,
+            int requestsInFlight, long heapBytes, long heapMaxBytes, int connections,
+            int connectionLimit, int principals, @Nullable Long certificateUntilMillis,
+            Map<String, String> refusedFiles) {}
 
     /**
      * Rates, the oldest first, one for each interval that ends at {@code toMillis} or before.
@@ -36,11 +45,16 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
      * @param paths delivered bytes per second, by how they went
      * @param store bytes per second that came from the stores
      * @param hitRatio from 0 to 1; null where nothing was read
+     * @param errorRatio from 0 to 1, as {@link Counts} count; null where nothing was answered
      */
     record History(long toMillis, long intervalMillis, Map<String, List<Long>> paths,
-            List<Long> store, List<@Nullable Double> hitRatio) {}
+            List<Long> store, List<@Nullable Double> hitRatio, List<@Nullable Double> errorRatio) {}
 
-    record Counts(double seconds, long hits, long misses, long sparedBytes, long deliveredBytes,
+    /**
+     * @param answered requests over HTTP
+     * @param failed of those: answered 5xx, or cut in mid-body
+     */
+    record Counts(double seconds, long answered, long failed, long hits, long misses, long sparedBytes, long deliveredBytes,
             long oneSidedBytes, long storeBytes, long evictedPages, long shortages) {}
 
     /**
@@ -84,12 +98,18 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
             long failures, long retries, long bytesIn, long bytesOut, @Nullable Double p50,
             @Nullable Double p99, List<String> lacks) {}
 
-    record Failure(long atMillis, String requestId, String code, int status, String where,
-            String bucket) {
+    /**
+     * Equal errors are one.
+     *
+     * @param atMillis of the last one, as its request id is
+     */
+    record Failure(long atMillis, String requestId, long times, long sinceMillis, String code,
+            int status, String where, String bucket) {
 
         static Failure of(RecentErrors.Entry entry) {
-            return new Failure(entry.at().toEpochMilli(), entry.requestId(), entry.code(),
-                    entry.status(), entry.where(), entry.bucket());
+            return new Failure(entry.at().toEpochMilli(), entry.requestId(), entry.times(),
+                    entry.since().toEpochMilli(), entry.code(), entry.status(), entry.where(),
+                    entry.bucket());
         }
     }
 }

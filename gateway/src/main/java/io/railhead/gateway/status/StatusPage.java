@@ -3,6 +3,7 @@ package io.railhead.gateway.status;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.railhead.gateway.admin.PlainRequests;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -45,6 +46,7 @@ public final class StatusPage {
     private final Vertx vertx;
     private final Sampler sampler;
     private final StatusReport report;
+    private final PlainRequests requests;
     private final AtomicReference<Rendered> latest = new AtomicReference<>();
 
     /** What all who ask within a second get. */
@@ -53,6 +55,7 @@ public final class StatusPage {
     /** Looks at the gateway from now on, until {@code vertx} is closed. */
     public StatusPage(Vertx vertx, StatusSources sources) {
         this.vertx = vertx;
+        this.requests = new PlainRequests("admin", sources.metrics());
         this.sampler = new Sampler(sources, SAMPLES);
         this.report = new StatusReport(sources, sampler, INTERVAL_MILLIS);
         sampler.sample();
@@ -90,16 +93,18 @@ public final class StatusPage {
     }
 
     private void json(HttpServerRequest request) {
-        rendered().json().onComplete(rendered -> {
-            if (rendered.succeeded()) {
-                answer(request, "application/json", Objects.requireNonNull(rendered.result()));
-            } else {
-                LOG.warn("status: not collected", rendered.cause());
-                guarded(request.response()).setStatusCode(503)
-                        .putHeader("content-type", "text/plain")
-                        .end("the status could not be collected\n");
-            }
-        });
+        rendered().json()
+                .onComplete(rendered -> requests.run(request, () -> {
+                    if (rendered.succeeded()) {
+                        answer(request, "application/json",
+                                Objects.requireNonNull(rendered.result()));
+                    } else {
+                        LOG.warn("status: not collected", rendered.cause());
+                        guarded(request.response()).setStatusCode(503)
+                                .putHeader("content-type", "text/plain")
+                                .end("the status could not be collected\n");
+                    }
+                }));
     }
 
     private Rendered rendered() {

@@ -11,11 +11,15 @@ import io.railhead.cache.TenantShare;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.SlotMap;
 import io.railhead.gateway.admin.BucketCounts;
+import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.status.Series.Bucket;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.FabricStats;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
 import java.net.URI;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -60,9 +64,15 @@ final class StatusReport {
     }
 
     private Status.Gateway gateway(Sample now) {
-        return new Status.Gateway(sources.config().gateway().name(),
+        StatusSources.Process process = sources.process();
+        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        Instant until = process.certificateUntil().get();
+        return new Status.Gateway(sources.config().gateway().name(), Metrics.version(),
                 sources.readiness().reasonNotReady(), start.atMillis(), now.atMillis(),
-                (int) sources.metrics().inFlight.get());
+                (int) sources.metrics().inFlight.get(), heap.getUsed(), heap.getMax(),
+                process.connections().getAsInt(), process.connectionLimit().getAsInt(),
+                process.principals().getAsInt(), until == null ? null : until.toEpochMilli(),
+                process.refusals().get());
     }
 
     private Status.History history(List<Sample> samples) {
@@ -70,6 +80,7 @@ final class StatusReport {
         start.path().keySet().forEach(path -> paths.put(path, new ArrayList<>()));
         List<Long> store = new ArrayList<>();
         List<@Nullable Double> ratios = new ArrayList<>();
+        List<@Nullable Double> errors = new ArrayList<>();
         for (int i = 1; i < samples.size(); i++) {
             Sample before = samples.get(i - 1);
             Sample after = samples.get(i);
@@ -77,9 +88,10 @@ final class StatusReport {
                     .add(rate(before, after, before.path().get(path), after.path().get(path))));
             store.add(rate(before, after, before.storeBytes(), after.storeBytes()));
             ratios.add(ratio(before.reads(), after.reads()));
+            errors.add(ratio(before.answers(), after.answers()));
         }
         long to = samples.isEmpty() ? start.atMillis() : samples.getLast().atMillis();
-        return new Status.History(to, intervalMillis, paths, store, ratios);
+        return new Status.History(to, intervalMillis, paths, store, ratios, errors);
     }
 
     private static long rate(Sample before, Sample after, @Nullable Long from,
@@ -91,7 +103,15 @@ final class StatusReport {
     private static @Nullable Double ratio(Sample.Reads before, Sample.Reads after) {
         long hits = after.hits() - before.hits();
         long reads = hits + after.misses() - before.misses();
-        return reads == 0 ? null : Math.round(1e4 * hits / reads) / 1e4;
+        return part(hits, reads);
+    }
+
+    private static @Nullable Double ratio(Sample.Answers before, Sample.Answers after) {
+        return part(after.failed() - before.failed(), after.all() - before.all());
+    }
+
+    private static @Nullable Double part(long part, long whole) {
+        return whole == 0 ? null : Math.min(1, Math.round(1e4 * part / whole) / 1e4);
     }
 
     private Status.Counts counts(Sample from, Sample to) {
@@ -104,6 +124,8 @@ final class StatusReport {
             oneSided += fabrics.contains(path.getKey()) ? bytes : 0;
         }
         return new Status.Counts((to.atNanos() - from.atNanos()) / 1e9,
+                to.answers().all() - from.answers().all(),
+                to.answers().failed() - from.answers().failed(),
                 to.reads().hits() - from.reads().hits(),
                 to.reads().misses() - from.reads().misses(),
                 to.reads().sparedBytes() - from.reads().sparedBytes(), delivered, oneSided,

@@ -7,14 +7,28 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admin.Readiness;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.rdma.Fabric;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** What the status page is about; read, never changed. */
 public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
         Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
-        Collection<Fabric> fabrics) {
+        Collection<Fabric> fabrics, Process process) {
+
+    /**
+     * Facts that only the gateway's own parts know.
+     *
+     * @param certificateUntil null without TLS
+     * @param refusals why a setting's files are not in force as they are, by setting
+     */
+    public record Process(IntSupplier connections, IntSupplier connectionLimit,
+            IntSupplier principals, Supplier<@Nullable Instant> certificateUntil,
+            Supplier<Map<String, String>> refusals) {}
 
     public StatusSources {
         fabrics = List.copyOf(fabrics);

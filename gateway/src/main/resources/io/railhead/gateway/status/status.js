@@ -171,18 +171,30 @@ function tile(id, figure, unit, verdict, kind, notes, ...more) {
     make('p', { class: 'verdict ' + kind }, verdict), ...notes.map(note => make('p', { class: 'note' }, note)), ...more);
 }
 
+/** What goes wrong, the worst first; null if nothing does. */
+function failing({ recent, backends }) {
+  const away = backends.filter(backend => backend.endpoints.length > 0 && backend.healthy_endpoints === 0);
+  if (away.length) return 'Out of reach: ' + away.map(backend => backend.name).join(', ') + '; only what is held is served';
+  const failed = share(recent.failed, recent.answered);
+  return failed >= 0.01 ? percent(failed) + ' of requests failed' : null;
+}
+
 function drawHelping(status) {
   const { recent, total, history } = status;
   const reads = recent.hits + recent.misses;
   const ratio = share(recent.hits, reads);
   const ever = total.hits + total.misses;
-  const verdict = reads === 0 ? ['Nothing was read', '']
+  const wrong = failing(status);
+  const worst = Math.max(0, ...history.error_ratio);
+  const verdict = wrong ? [wrong, 'bad'] : reads === 0 ? ['Nothing was read', '']
     : ratio >= 0.5 ? ['Spared the stores ' + bytes(recent.spared_bytes), 'good']
       : ['Most reads still go to a store', 'warn'];
   tile('helping', reads ? percent(ratio) : '–', 'of reads hit', verdict[0], verdict[1],
     [inSpan(status) + ': ' + many(recent.hits, 'hit') + ', ' + count(recent.misses) + (recent.misses === 1 ? ' miss' : ' misses'),
-      'since the start: ' + (ever ? percent(share(total.hits, ever)) : '–') + ', spared ' + bytes(total.spared_bytes)],
-    spark(history.hit_ratio, 1, 'ratio', 'Hit ratio over time'));
+      'since the start: ' + (ever ? percent(share(total.hits, ever)) : '–') + ', spared ' + bytes(total.spared_bytes),
+      recent.answered ? count(recent.failed) + ' of ' + many(recent.answered, 'request') + ' over HTTP failed: ' + percent(share(recent.failed, recent.answered)) : 'no request over HTTP'],
+    spark(history.hit_ratio, 1, 'ratio', 'Hit ratio over time'),
+    worst > 0 ? spark(history.error_ratio, Math.max(0.01, worst), 'errors', 'Error rate over time, at most ' + percent(worst)) : null);
 }
 
 function drawRdma(status) {
@@ -333,6 +345,30 @@ function drawTenants(status) {
 
 const LIMITS = { requests: 'too many requests at a time', bytes: 'too many bytes at a time', heap: 'the heap is too full' };
 
+const WARN_DAYS = 14;
+
+/** The certificate's end, and how it is to be taken. */
+function certificate({ certificate_until_millis: until, now_millis: now }) {
+  if (until === null) return ['no TLS', ''];
+  const days = Math.floor((until - now) / 86400000);
+  const date = new Date(until).toISOString().slice(0, 10);
+  return days < 0 ? ['ended on ' + date, 'bad'] : [date + ', in ' + many(days, 'day'), days < WARN_DAYS ? 'warn' : ''];
+}
+
+function drawProcess({ gateway }) {
+  const row = (name, value, kind) => make('tr', {}, make('td', {}, name), make('td', { class: kind || '' }, value));
+  const refused = Object.entries(gateway.refused_files);
+  const full = share(gateway.connections, gateway.connection_limit);
+  show('process', make('table', {},
+    row('Version', gateway.version || 'no release'),
+    row('Heap', bytes(gateway.heap_bytes) + ' of ' + bytes(gateway.heap_max_bytes)),
+    row('Connections', count(gateway.connections) + ' of at most ' + count(gateway.connection_limit), full > 0.9 ? 'warn' : ''),
+    row('Certificate until', ...certificate(gateway)),
+    row('Principals', count(gateway.principals)),
+    row('Changed files', refused.length ? many(refused.length, 'change') + ' refused' : 'all in force', refused.length ? 'bad' : ''),
+    ...refused.map(([setting, why]) => row(setting, why, 'bad'))));
+}
+
 /** Where nothing had to wait, there is nothing to show. */
 function drawOverload({ overload }) {
   byId('overload-section').hidden = overload.waited === 0 && overload.slow_downs.length === 0;
@@ -356,6 +392,7 @@ function drawBackends(status) {
 }
 
 function drawRest(status) {
+  drawProcess(status);
   drawFabrics(status);
   drawBuckets(status);
   drawTenants(status);
@@ -364,8 +401,8 @@ function drawRest(status) {
   show('latencies', table([['Operation'], ['Requests', 'number'], ['Median', 'number'], ['99 %', 'number']],
     status.latencies.map(latency => [[latency.operation], [count(latency.count), 'number'], [seconds(latency.p50), 'number'], [seconds(latency.p99), 'number']]),
     'Nothing was asked.'));
-  show('errors', table([['At'], ['Error'], ['Where'], ['Request id', 'roomy']],
-    status.errors.map(error => [[clock(error.at_millis), 'number'], [error.code + (error.status ? ' (' + error.status + ')' : ''), 'whole'],
+  show('errors', table([['Last at'], ['Times', 'number'], ['Error'], ['Where'], ['Last request id', 'roomy']],
+    status.errors.map(error => [[clock(error.at_millis), 'number'], [count(error.times), 'number'], [error.code + (error.status ? ' (' + error.status + ')' : ''), 'whole'],
       [error.where + (error.bucket ? ' in ' + error.bucket : '')], [error.request_id, 'mono id roomy']]), 'None.'));
   if (byId('configuration').dataset.of !== String(status.gateway.started_millis)) {
     byId('configuration').dataset.of = status.gateway.started_millis;
@@ -380,7 +417,7 @@ function drawHead({ gateway }) {
   const state = gateway.reason || 'serving';
   document.title = `${gateway.name}: ${state} – Railhead`;
   byId('name').textContent = gateway.name;
-  byId('since').textContent = 'Railhead, up ' + span((gateway.now_millis - gateway.started_millis) / 1000) + ', figures of ' + clock(gateway.now_millis);
+  byId('since').textContent = 'Railhead' + (gateway.version ? ' ' + gateway.version : '') + ', up ' + span((gateway.now_millis - gateway.started_millis) / 1000) + ', figures of ' + clock(gateway.now_millis);
   byId('state').textContent = state;
   byId('state').className = 'state' + (gateway.reason ? '' : ' good');
 }

@@ -1,6 +1,7 @@
 package io.railhead.gateway.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.railhead.gateway.admin.RecentErrors.Entry;
 import java.util.List;
@@ -15,9 +16,21 @@ final class RecentErrorsTest {
         assertThat(errors.newestFirst()).isEmpty();
         IntStream.range(0, 5)
                 .forEach(i -> errors.add("id" + i, "NoSuchKey", 404, "GetObject",
-                        "b"));
+                        "b" + i));
         assertThat(errors.newestFirst()).extracting(Entry::requestId)
                 .containsExactly("id4", "id3", "id2");
+    }
+
+    @Test
+    void equalOnesAreOneAndPushNoOtherOut() {
+        RecentErrors errors = new RecentErrors(3);
+        errors.add("other", "NoSuchKey", 404, "GetObject", "b");
+        IntStream.range(0, 5)
+                .forEach(i -> errors.add("id" + i, "ServiceUnavailable", 503, "GetObject", "b"));
+        assertThat(errors.newestFirst()).extracting(Entry::requestId, Entry::times)
+                .containsExactly(tuple("id4", 5L), tuple("other", 1L));
+        assertThat(errors.newestFirst().getFirst().since())
+                .isBeforeOrEqualTo(errors.newestFirst().getFirst().at());
     }
 
     @Test
@@ -35,7 +48,8 @@ final class RecentErrorsTest {
                         .forEach(i -> errors.add("id", "E", 500, "op", ""))))
                 .toList();
         threads.forEach(CompletableFuture::join);
-        assertThat(errors.newestFirst()).hasSize(50);
-        assertThat(errors.newestFirst().getFirst().number()).isGreaterThanOrEqualTo(3950);
+        assertThat(errors.newestFirst()).hasSize(1);
+        assertThat(errors.newestFirst().getFirst().times()).isEqualTo(4000);
+        assertThat(errors.newestFirst().getFirst().number()).isEqualTo(3999);
     }
 }

@@ -176,7 +176,7 @@ class CredentialStoreTest {
     void aFileThatCannotBeUsedChangesNothingAndIsCountedOnce() throws Exception {
         CredentialStore store = CredentialStore.load(write(ALICE));
         List<Boolean> usable = new ArrayList<>();
-        store.tell(usable::add);
+        store.tell(refusal -> usable.add(refusal.isEmpty()));
         write("  - nonsense\n");
         store.reload();
         store.reload();

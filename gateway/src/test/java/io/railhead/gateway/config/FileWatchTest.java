@@ -22,7 +22,7 @@ final class FileWatchTest {
         FileWatch watch = new FileWatch("key", List.of(file),
                 contents -> used.add(new String(contents.getFirst())));
         watch.load();
-        watch.tell(told::add);
+        watch.tell(refusal -> told.add(refusal.isEmpty()));
         for (String part : List.of("", "th", "the n")) {
             Files.writeString(file, part);
             watch.glance();

@@ -1,0 +1,37 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.gateway.request.ByteRange;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Exception;
+
+/**
+ * Answers to a range of which there is no byte. HTTP has no part without bytes, but some stores
+ * send one all the same: the client hears what S3 would say.
+ */
+final class EmptyParts {
+    private EmptyParts() {}
+
+    /** Whether it succeeded with a body that is said to have no bytes. */
+    static boolean isEmpty(BackendResponse answer) {
+        return (answer.status() == 200 || answer.status() == 206)
+                && "0".equals(answer.headers().get("content-length"));
+    }
+
+    /** The answer itself, but for a part without bytes; throws InvalidRange, which ends it. */
+    static BackendResponse asS3(S3Request request, BackendResponse answer) {
+        ByteRange range = ObjectReads.range(request);
+        if (range == null || answer.status() != 206 || !isEmpty(answer)) {
+            return answer;
+        }
+        if (range.isSuffix() && range.last() > 0) {
+            // Only an empty object has no last bytes, and all of it is what they are.
+            return new BackendResponse(200,
+                    answer.headers().toBuilder().remove("content-range").build(), answer.body());
+        }
+        BodyDrain.discard(answer.body());
+        throw new S3Exception(S3Error.INVALID_RANGE);
+    }
+}

@@ -1,0 +1,188 @@
+package io.railhead.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.gateway.operation.HeldReads;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.channel.RequestOperation;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * An {@link Error} out of the midst of a request, planted in the clock and the fabric that a class
+ * uses: its client is answered, it is counted, nothing stays leased, and the next one is served.
+ */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ThrownErrorsIT {
+    private static final int BUFFER = 4 << 20;
+    private static final byte[] OBJECT = new byte[1_000_000];
+
+    static {
+        new Random(1).nextBytes(OBJECT);
+    }
+
+    private FakeStore store;
+    private TestGateway gateway;
+    private TestClient client;
+    private TestPeer peer;
+    private volatile String planted = "";
+
+    @BeforeEach
+    void start() {
+        store = new FakeStore();
+        gateway = new TestGateway("", """
+                cache:
+                  memory: 64MiB
+                backends:
+                  store:
+                    endpoints: [%s]
+                rules:
+                  - bucket: held
+                    freshness: immutable
+                """.formatted(store.endpoint()), """
+                principals:
+                  - name: trainer
+                    keys: [{access_key: AK, secret_key: SK}]
+                    rdma_put: true
+                """, Surroundings.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
+        client = gateway.client("AK", "SK");
+        peer = new TestPeer(client, "SK", BUFFER);
+        store.put("/held/object", OBJECT);
+        store.put("/b/object", OBJECT);
+    }
+
+    @AfterEach
+    void stop() {
+        planted = "";
+        peer.close();
+        gateway.assertNoLease();
+        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
+        gateway.close();
+        store.close();
+    }
+
+    private long nanoTime() {
+        String where = planted;
+        if (!where.isEmpty() && StackWalker.getInstance()
+                .walk(frames -> frames
+                        .anyMatch(frame -> frame.getClassName().endsWith("." + where)))) {
+            throw new NoSuchFieldError("planted in " + where);
+        }
+        return System.nanoTime();
+    }
+
+    private Fabric faulty(Fabric fabric) {
+        return (Fabric) Proxy.newProxyInstance(Fabric.class.getClassLoader(),
+                new Class<?>[]{Fabric.class}, (_, method, arguments) -> {
+                    if (method.getName().equals("begin") && planted.equals("Fabric")) {
+                        throw new NoSuchFieldError("planted in the fabric");
+                    }
+                    try {
+                        return method.invoke(fabric, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    private void assertFailed(HttpResponse<byte[]> answer) {
+        assertThat(answer.statusCode()).isEqualTo(500);
+        if (!answer.request().method().equals("HEAD")) {
+            assertThat(new String(answer.body())).contains("<Code>InternalError</Code>");
+        }
+    }
+
+    private void assertCounted(String where) {
+        assertThat(gateway.metric("railhead_internal_errors_total{where=\"" + where + "\",}"))
+                .isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"operation.ObjectRead, GET, /held/object", "operation.ObjectHead, HEAD, /held/object",
+            "operation.Backing, GET, /b/object", "operation.Backing, HEAD, /b/object"})
+    void aReadOfWhatIsHeldIsAnswered(String where, String method, String path) {
+        assertThat(client.get(path).body()).isEqualTo(OBJECT);
+        planted = where;
+        // The condition keeps a GET off the hit path.
+        assertFailed(method.equals("GET")
+                ? client.get(path, "If-Match", FakeStore.etag(OBJECT))
+                : client.head(path));
+        planted = "";
+        assertCounted("request");
+        assertThat(client.get(path).body()).isEqualTo(OBJECT);
+    }
+
+    /** The next reader must not join a fetch that was never sent. */
+    @Test
+    void aReadOfWhatIsColdIsAnsweredAndSoIsTheNext() {
+        planted = "operation.ObjectDiscovery";
+        assertFailed(client.get("/held/object"));
+        planted = "";
+        assertCounted("request");
+        assertThat(client.get("/held/object").body()).isEqualTo(OBJECT);
+    }
+
+    /** {@link HeldReads} is asked before Vert.x hears of a request, which then serves it. */
+    @Test
+    void whatIsThrownOnTheHitPathIsCountedAndTheRequestServed() {
+        byte[] small = new byte[1000];
+        store.put("/held/small", small);
+        assertThat(client.get("/held/small").statusCode()).isEqualTo(200);
+        planted = "operation.HeldReads";
+        // A busy event loop leaves the hit path out.
+        TestGateway.await(() -> {
+            try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+                assertThat(raw.send(RawConnection
+                        .head(client.signed("GET", "/held/small", new byte[0])) + "\r\n").receive().status())
+                        .isEqualTo(200);
+            }
+            return gateway.metric("railhead_internal_errors_total{where=\"request\",}") > 0;
+        });
+        planted = "";
+        assertThat(client.get("/held/small").body()).isEqualTo(small);
+    }
+
+    @Test
+    void requestsWithATokenAreAnswered() {
+        planted = "Fabric";
+        assertFailed(client.get("/held/object", peer.headers(0, BUFFER)));
+        assertFailed(client.put("/b/new", new byte[0], peer.headers(0, 1000)));
+        planted = "";
+        assertThat(store.object("/b/new")).isNull();
+        assertThat(client.get("/held/object", peer.headers(0, BUFFER)).statusCode())
+                .isEqualTo(200);
+    }
+
+    private Answer ask(RequestOperation operation) {
+        return peer.ask(switch (operation) {
+            case GET -> Request.get(0, "held", "object", peer.key(), 0, BUFFER);
+            case HEAD -> Request.head(0, "held", "object");
+            case PUT, UPLOAD_PART -> Request.put(0, "b", "new", peer.key(), 0, 1000, Map.of());
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"channel.Hits, GET", "operation.ObjectHead, HEAD", "Fabric, PUT"})
+    void nativeRequestsAreAnswered(String where, RequestOperation operation) {
+        assertThat(client.get("/held/object").body()).isEqualTo(OBJECT);
+        assertThat(ask(RequestOperation.GET).status()).isEqualTo(200);
+        planted = where;
+        Answer failed = ask(operation);
+        assertThat(failed.status()).as("%s", failed).isEqualTo(500);
+        assertThat(failed.code()).isEqualTo("InternalError");
+        planted = "";
+        assertCounted("channel");
+        assertThat(ask(operation).status()).isEqualTo(200);
+    }
+}
