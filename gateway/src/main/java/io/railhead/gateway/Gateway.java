@@ -43,9 +43,9 @@ import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
+import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
-import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.control.AdminApi;
 import io.railhead.gateway.control.AdminCalls;
 import io.railhead.gateway.control.Drain;
@@ -82,6 +82,7 @@ import io.railhead.gateway.status.StatusSources;
 import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
+import io.railhead.rdma.Health;
 import io.railhead.rdma.dialect.rc.PairedWindows;
 import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Handler;
@@ -491,6 +492,19 @@ public final class Gateway implements AutoCloseable, Readiness {
     @Override
     public List<String> stores() {
         return serving ? routes.backends().stream().map(Gateway::state).toList() : List.of();
+    }
+
+    @Override
+    public List<String> fabrics() {
+        return serving
+                ? opening.fabrics().all().stream().map(Gateway::state).toList()
+                : List.of();
+    }
+
+    private static String state(Fabric fabric) {
+        Health now = fabric.health();
+        return "fabric " + fabric.name()
+                + (now.usable() ? " is usable" : " is unusable: " + now.reason());
     }
 
     private static String state(Backend store) {

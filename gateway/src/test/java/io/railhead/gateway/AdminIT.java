@@ -118,6 +118,14 @@ class AdminIT extends GatewayWithAdministrator {
         reading.join();
     }
 
+    @Test
+    void readinessSaysOfEachFabricWhetherItIsUsableAndWhyNot() {
+        assertThat(ready().statusCode()).isEqualTo(200);
+        assertThat(ready().body().lines()).startsWith("ok")
+                .contains("fabric loopback is usable")
+                .anyMatch(line -> line.startsWith("fabric verbs is unusable: "));
+    }
+
     private HttpResponse<String> ready() {
         return HttpClient.newHttpClient()
                 .sendAsync(HttpRequest.newBuilder(gateway.health().resolve("/readyz")).build(),

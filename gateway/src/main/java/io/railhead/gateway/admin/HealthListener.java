@@ -52,11 +52,12 @@ public final class HealthListener {
         }
     }
 
-    /** The first line is the answer; the others say how the stores do, and change no status. */
+    /** The first line is the answer; the others say how stores and fabrics do, at any status. */
     private void ready(HttpServerRequest request) {
         String reason = readiness.reasonNotReady();
         StringBuilder body = new StringBuilder(reason.isEmpty() ? "ok" : reason).append('\n');
         readiness.stores().forEach(store -> body.append(store).append('\n'));
+        readiness.fabrics().forEach(fabric -> body.append(fabric).append('\n'));
         text(request, reason.isEmpty() ? 200 : 503, body.toString());
     }
 

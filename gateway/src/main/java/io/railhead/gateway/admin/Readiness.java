@@ -10,4 +10,7 @@ public interface Readiness {
 
     /** The state of each store, a line each; empty before the start has ended. */
     List<String> stores();
+
+    /** The state of each fabric, likewise; none of them changes the answer. */
+    List<String> fabrics();
 }

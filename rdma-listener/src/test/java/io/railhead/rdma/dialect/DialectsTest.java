@@ -93,7 +93,8 @@ class DialectsTest {
                 .isEqualTo("rc");
         assertThat(declined("0000000000001000:00000010:ofi1:tcp:0a0b:0c0d")).isEqualTo("ofi1");
         assertThat(declined(base64(LOOPBACK))).isEqualTo("base64");
-        assertThat(declined(base64(LOOPBACK + ":" + LOOPBACK.substring(0, 16) + ":0000000000000001")))
+        String address = LOOPBACK.substring(0, 16);
+        assertThat(declined(base64(LOOPBACK + ":" + address + ":0000000000000001")))
                 .isEqualTo("base64");
         assertThat(declined(HEX_88)).isEqualTo("hipobj");
         assertThat(declined(HEX_88 + ":1000:10")).isEqualTo("hipobj");
