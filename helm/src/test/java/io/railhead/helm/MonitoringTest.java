@@ -163,7 +163,7 @@ class MonitoringTest {
     private static String promtool(@Nullable Path input, String... arguments)
             throws IOException, InterruptedException {
         Optional<Path> program = findPromtool();
-        assumeTrue(program.isPresent(), "promtool is not here");
+        assumeTrue(program.isPresent(), "promtool is not on PATH, and PROMTOOL names none");
         var command = new ArrayList<>(List.of(program.orElseThrow().toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

@@ -328,7 +328,7 @@ public abstract class BackendContract {
 
     @Test
     void aBodyOfUnknownLengthThatFailsCommitsNothing() {
-        assumeTrue(takesBodiesWithoutLength());
+        assumeTrue(takesBodiesWithoutLength(), "the store takes no body without a length");
         for (long failAt : new long[]{0, 100_000, 3 * MIB}) {
             BackendRequest request = unsized("unsized-aborted", Bodies.failing(3 * MIB, failAt));
             assertThatThrownBy(() -> calls().send(request)).isInstanceOf(BackendException.class);
