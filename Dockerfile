@@ -12,7 +12,7 @@ RUN /usr/lib/jvm/java-25-openjdk-*/bin/jlink --output /image/opt/java \
     --compress=zip-6 --strip-java-debug-attributes --no-header-files --no-man-pages
 # Netty's library lies where the JVM looks for it: Netty would unpack it into /tmp, where nothing can be run.
 RUN mkdir -p /image/opt/railhead/classpath /image/opt/railhead/libs /image/usr/lib /image/etc/railhead /unpacked \
-    && cp railhead LICENSE /image/opt/railhead/ \
+    && cp railhead LICENSE NOTICE /image/opt/railhead/ \
     && cp cli/target/cli-*.jar /image/opt/railhead/classpath/ \
     && cp cli/target/lib/*.jar /image/opt/railhead/libs/ \
     && cd /unpacked \
@@ -37,7 +37,7 @@ COPY --from=build /image/usr/lib/*.so /usr/lib/
 LABEL org.opencontainers.image.title="Railhead" \
     org.opencontainers.image.description="A rack-local gateway: objects from unmodified HTTP S3 stores, cached in registered memory, delivered by RDMA." \
     org.opencontainers.image.licenses="Apache-2.0"
-ENV PATH=/opt/java/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+ENV PATH=/opt/railhead:/opt/java/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     RAILHEAD_JAVA_HOME=/opt/java
 USER 10001:10001
 EXPOSE 9000 9901

@@ -10,7 +10,10 @@ import io.railhead.cli.dev.DevCommand;
 import io.railhead.cli.doctor.DoctorCommand;
 import io.railhead.cli.reading.ReadingClientCommand;
 import io.railhead.cli.training.TrainCommand;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
+import java.util.Properties;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -52,12 +55,31 @@ public final class Main implements Runnable {
         throw new ParameterException(spec.commandLine(), "Say what to do.");
     }
 
-    /** The version that the build wrote into the jar. */
+    /** The version and commit that the build wrote into the jar, and the Java runtime. */
     static final class Version implements IVersionProvider {
+        private static final String COMMIT = "commit.properties";
+
         @Override
-        public String[] getVersion() {
+        public String[] getVersion() throws IOException {
             String version = Main.class.getPackage().getImplementationVersion();
-            return new String[]{"railhead " + (version == null ? "(not packaged)" : version)};
+            return new String[]{"railhead " + (version == null ? "(not packaged)" : version),
+                    "commit " + commit(),
+                    System.getProperty("java.vm.name") + " " + Runtime.version() + " on "
+                            + System.getProperty("os.arch")};
+        }
+
+        /** "unknown" where the sources came without their history. */
+        private static String commit() throws IOException {
+            Properties built = new Properties();
+            try (InputStream properties = Main.class.getResourceAsStream(COMMIT)) {
+                if (properties != null) {
+                    built.load(properties);
+                }
+            }
+            String changed = Boolean.parseBoolean(built.getProperty("git.dirty"))
+                    ? ", with changes"
+                    : "";
+            return built.getProperty("git.commit.id.abbrev", "unknown") + changed;
         }
     }
 }

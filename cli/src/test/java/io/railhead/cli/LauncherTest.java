@@ -88,6 +88,24 @@ class LauncherTest {
     }
 
     @Test
+    void anInstalledFoldersJarsStoreAndRuntimeAreItsOwn() throws Exception {
+        Path home = layOutAsInTheImage();
+        Files.createDirectories(home.resolve("java/bin"));
+        Path java = home.resolve("java/bin/java");
+        Files.writeString(java, """
+                #!/bin/sh
+                echo own runtime
+                for a; do echo "$a"; done
+                """);
+        assertThat(java.toFile().setExecutable(true)).isTrue();
+        Files.writeString(home.resolve("java/release"), "JAVA_VERSION=\"25.0.1\"\n");
+
+        assertThat(run(home.resolve("railhead")).output.lines()).contains("own runtime",
+                "-Drailhead.jars=" + home + "/libs",
+                "-Drailhead.store=" + home + "/store/s3proxy.jar");
+    }
+
+    @Test
     void anInstalledFolderWithoutAnAotCacheDoesWithout() throws Exception {
         Path home = layOutAsInTheImage();
 

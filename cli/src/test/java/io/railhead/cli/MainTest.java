@@ -2,8 +2,10 @@ package io.railhead.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -45,7 +47,18 @@ class MainTest {
     void everyCommandHasHelpAndVersion(String command) {
         assertThat(run(command, "--help")).isZero();
         assertThat(run(command, "--version")).isZero();
-        assertThat(out.toString()).contains("Usage: railhead " + command, "railhead (");
+        assertThat(out.toString()).contains("Usage: railhead " + command, "railhead (", "commit ",
+                Runtime.version().toString());
+    }
+
+    @Test
+    void theManualPageNamesEachCommand() throws IOException {
+        String page = Files.readString(Path.of("../deploy/dist/railhead.1"));
+        assertThat(Main.commandLine().getSubcommands()).allSatisfy((name, command) -> {
+            if (!command.getCommandSpec().usageMessage().hidden()) {
+                assertThat(page).containsPattern("(?m)^\\.BR? .*\\b" + name + "\\b");
+            }
+        });
     }
 
     @Test

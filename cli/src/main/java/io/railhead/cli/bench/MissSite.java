@@ -1,6 +1,7 @@
 package io.railhead.cli.bench;
 
 import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.Json;
 import io.railhead.cli.local.LocalStore;
 import io.railhead.cli.local.Loopback;
@@ -41,14 +42,14 @@ final class MissSite implements AutoCloseable {
     private final Server gateway;
     private final AdminClient admin;
 
-    private MissSite(MissesPlan plan, Cores cores, @Nullable Path recording, Path home,
+    private MissSite(MissesPlan plan, Cores cores, @Nullable Path recording,
             Children children) throws IOException {
         this.plan = plan;
         this.children = children;
         LocalStore.Keys keys = new LocalStore.Keys("BENCHACCESSKEY", "bench-secret-key");
         // What is read, and twice what is written: the old is garbage for a while.
         long stored = plan.objects().stream().mapToLong(Long::longValue).sum() + 2 * plan.bytes();
-        store = LocalStore.start(home.resolve("cli/target/s3proxy/s3proxy.jar"), keys, stored,
+        store = LocalStore.start(Installation.here().store(), keys, stored,
                 children);
         require(200, ask(storePort(), "PUT", "/" + BUCKET, ""));
         link = BenchLink.start(storePort(), plan, children);
@@ -71,9 +72,9 @@ final class MissSite implements AutoCloseable {
                         keys.secretKey()))));
     }
 
-    static MissSite start(MissesPlan plan, Cores cores, @Nullable Path recording, Path home,
+    static MissSite start(MissesPlan plan, Cores cores, @Nullable Path recording,
             Children children) throws IOException {
-        return new MissSite(plan, cores, recording, home, children);
+        return new MissSite(plan, cores, recording, children);
     }
 
     private String config(BenchGateway started, int adminPort, long cacheBytes) {

@@ -2,6 +2,7 @@ package io.railhead.cli.bench;
 
 import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.Json;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
@@ -78,7 +79,7 @@ public final class MissesCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         MissesPlan plan = plan();
-        Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath().normalize();
+        Path home = Installation.here().home();
         Cores cores = pin ? Cores.halves() : Cores.free();
         Machine machine = Machine.here(cores);
         Files.createDirectories(out);
@@ -87,7 +88,7 @@ public final class MissesCommand implements Callable<Integer> {
             Runtime.getRuntime().addShutdownHook(atEnd);
             say("starting the store, the link, the gateway and the client");
             try (MissSite site = MissSite.start(plan, cores,
-                    jfr ? out.resolve("gateway.jfr") : null, home, children)) {
+                    jfr ? out.resolve("gateway.jfr") : null, children)) {
                 MissesBench bench = new MissesBench(plan, site,
                         BenchClient.start(cores, children), this::say);
                 bench.run();

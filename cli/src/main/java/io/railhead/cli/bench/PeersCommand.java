@@ -2,6 +2,7 @@ package io.railhead.cli.bench;
 
 import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.Json;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
@@ -81,7 +82,7 @@ public final class PeersCommand implements Callable<Integer> {
             throw misused("nobody of these is measured at any of these sizes");
         }
         notes.forEach(note -> say(note));
-        Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath().normalize();
+        Path home = Installation.here().home();
         Cores cores = pin ? Cores.halves() : Cores.free();
         Machine machine = Machine.here(cores);
         Files.createDirectories(out);

@@ -3,6 +3,7 @@ package io.railhead.cli.bench;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.LocalStore;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +31,7 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
     /**
      * What it is made of.
      *
-     * @param home where {@code benchmarks/peers} and the store's jar are
+     * @param home where {@code benchmarks/peers} is
      * @param recording where the gateway's flight recording goes; null for none
      */
     record Plan(List<Contender> contenders, List<Long> sizes, Cores cores, Path home,
@@ -44,8 +45,7 @@ record Site(Map<Contender, Server> servers, long storePid, LocalStore.Keys keys)
     static Site start(Plan plan, Children children) throws IOException {
         LocalStore.Keys keys = new LocalStore.Keys("BENCHACCESSKEY", "bench-secret-key");
         LocalStore store = LocalStore.start(
-                plan.home().resolve("cli/target/s3proxy/s3proxy.jar"), keys, 2 * plan.bytes(),
-                children);
+                Installation.here().store(), keys, 2 * plan.bytes(), children);
         publish(store, plan);
         Map<Contender, Server> servers = new EnumMap<>(Contender.class);
         @Nullable

@@ -2,6 +2,7 @@ package io.railhead.cli.demo;
 
 import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.Json;
 import io.railhead.cli.reading.Report;
 import io.railhead.cli.reading.Row;
@@ -43,14 +44,14 @@ public final class DemoCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         long most = most();
         Via oneSided = oneSided();
-        Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath();
-        List<Path> files = data == null ? DemoFiles.standard(home) : DemoFiles.under(data);
+        Installation here = Installation.here();
+        List<Path> files = data == null ? DemoFiles.standard(here.jars()) : DemoFiles.under(data);
         PrintWriter out = spec.commandLine().getOut();
         try (Children children = new Children(Files.createTempDirectory("railhead-demo"))) {
             Thread atEnd = new Thread(children::close, "demo-cleanup");
             Runtime.getRuntime().addShutdownHook(atEnd);
             List<Row> rows = new Demo(oneSided, children,
-                    home.resolve("cli/target/s3proxy/s3proxy.jar"),
+                    here.store(),
                     line -> {
                         out.println(line);
                         out.flush();

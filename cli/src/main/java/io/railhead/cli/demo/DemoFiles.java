@@ -16,9 +16,8 @@ record DemoFiles(List<DemoFile> files, long bytes) {
     record DemoFile(String key, Path file) {}
 
     /** The jars that this program runs from, then the JDK's largest file, which may be cut. */
-    static List<Path> standard(Path home) throws IOException {
+    static List<Path> standard(Path jars) throws IOException {
         List<Path> files = new ArrayList<>();
-        Path jars = home.resolve("cli/target/lib");
         if (Files.isDirectory(jars)) {
             files.addAll(under(jars));
         }

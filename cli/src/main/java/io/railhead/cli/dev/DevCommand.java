@@ -1,6 +1,7 @@
 package io.railhead.cli.dev;
 
 import io.railhead.cli.local.Children;
+import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.LocalStore;
 import io.railhead.cli.local.Loopback;
 import io.railhead.client.ClientConfig;
@@ -9,7 +10,6 @@ import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
@@ -51,11 +51,10 @@ public final class DevCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                     "--port: " + port + " is taken; leave the option out to have any free port");
         }
-        Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath();
         try (Children children = new Children(Files.createTempDirectory("railhead-dev"))) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> end(children), "dev-cleanup"));
             say("Starting an S3 store in memory (s3proxy) ...");
-            LocalStore origin = LocalStore.start(home.resolve("cli/target/s3proxy/s3proxy.jar"),
+            LocalStore origin = LocalStore.start(Installation.here().store(),
                     new LocalStore.Keys("DEVACCESSKEY", "dev-secret-key"), stored.bytes(),
                     children);
             say("Starting a gateway ...");

@@ -1,0 +1,24 @@
+package io.railhead.cli.local;
+
+import java.nio.file.Path;
+
+/**
+ * Where this program lies: a checkout that was built, or what a tarball or package installed. The
+ * launcher knows the layout and says it in system properties.
+ *
+ * @param home the checkout, or the installed folder
+ * @param jars what is on the class path beside the program's own jar
+ * @param store the S3 server that the demo, dev and benchmarks start
+ */
+public record Installation(Path home, Path jars, Path store) {
+
+    public static Installation here() {
+        Path home = Path.of(System.getProperty("railhead.home", ".")).toAbsolutePath().normalize();
+        return new Installation(home, path("railhead.jars", home.resolve("cli/target/lib")),
+                path("railhead.store", home.resolve("cli/target/s3proxy/s3proxy.jar")));
+    }
+
+    private static Path path(String property, Path otherwise) {
+        return Path.of(System.getProperty(property, otherwise.toString()));
+    }
+}
