@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "verbs.h"
 
 enum { REQUEST_TIMEOUT_MILLIS = 60000, TIMEOUT_MILLIS = 10000, UNKNOWN_SESSION = 1 };
 
@@ -30,6 +31,10 @@ RAILHEAD_PUBLIC uint32_t railhead_abi_version(void) {
 
 RAILHEAD_PUBLIC const char *railhead_version(void) {
     return RAILHEAD_VERSION;
+}
+
+RAILHEAD_PUBLIC int32_t railhead_has_verbs(void) {
+    return rh_has_verbs();
 }
 
 RAILHEAD_PUBLIC const char *railhead_result_text(int32_t result) {

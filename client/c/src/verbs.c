@@ -451,6 +451,10 @@ static struct rh_transport *connect_to(const struct rh_rdma *rdma, const struct 
     return &made->transport;
 }
 
+int32_t rh_has_verbs(void) {
+    return 1;
+}
+
 struct rh_transport *rh_verbs_connect(const struct rh_grant *grant, const uint8_t hello[56], int64_t timeout_millis,
                                       uint8_t said[RH_VERBS_PRIVATE_BYTES], struct rh_error *error) {
     const struct rh_rdma *rdma = rh_rdma_load(error);

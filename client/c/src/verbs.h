@@ -6,6 +6,9 @@
 
 enum { RH_VERBS_PRIVATE_BYTES = 256 };
 
+/* Whether what follows does anything. */
+int32_t rh_has_verbs(void);
+
 /*
  * Connects with HELLO as private data. `said` gets what the gateway said to that, accepting or refusing, zeros behind it;
  * where it refused, or there is no way to it, the answer is NULL.

@@ -568,6 +568,7 @@ static void every_result_has_words(void) {
               result);
     }
     CHECK(railhead_abi_version() == RAILHEAD_ABI && *railhead_version(), "the version");
+    CHECK(railhead_has_verbs() == 0 || railhead_has_verbs() == 1, "whether it has verbs");
 }
 
 int main(void) {

@@ -157,8 +157,8 @@ class ScriptedStore(ThreadingHTTPServer):
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
-    def client(self, **options: Any) -> railhead.Client:
-        return railhead.Client(self.endpoint, fabric="http", credentials=KEYS, region="us-east-1", **options)
+    def client(self, *, fabric: str = "http", **options: Any) -> railhead.Client:
+        return railhead.Client(self.endpoint, fabric=fabric, credentials=KEYS, region="us-east-1", **options)
 
     def came(self, what: str) -> list[str]:
         return [each for each in self.asked if what in each]

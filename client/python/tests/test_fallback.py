@@ -6,6 +6,7 @@ import pickle
 import socket
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,6 +109,21 @@ def test_fallback_has_keys_of_its_own(scripted: ScriptedStore) -> None:
         railhead.Client("http://127.0.0.1:1", credentials=KEYS, fallback=railhead.Fallback("store:9000", OWN))
     client = client_of("http://127.0.0.1:1", scripted, fabric="http")
     assert pickle.loads(pickle.dumps(client))._settings.fallback.endpoint == scripted.endpoint
+
+
+def test_environment_names_one_for_programs(scripted: ScriptedStore, gone: str, tmp_path: Path,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted.script = serve
+    file = tmp_path / "credentials"
+    file.write_text(f"[store]\naws_access_key_id = {OWN.access_key}\naws_secret_access_key = {OWN.secret_key}\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("RAILHEAD_FALLBACK_ENDPOINT", scripted.endpoint)
+    with pytest.raises(ValueError, match="RAILHEAD_FALLBACK_PROFILE"):
+        railhead.Client(gone, credentials=KEYS)
+    monkeypatch.setenv("RAILHEAD_FALLBACK_PROFILE", "store")
+    with (railhead.Client(gone, credentials=KEYS, fabric="http") as client,
+          pytest.warns(railhead.FallbackWarning, match="the gateway is gone")):
+        assert client.get("s3://b/k") == b"bytes"
 
 
 def test_reads_outlive_a_gateway_that_is_killed(own_rack: Rack) -> None:

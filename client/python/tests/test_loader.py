@@ -19,6 +19,9 @@ from railhead._jobs import Read  # noqa: E402
 
 RECORD = 10
 
+# More workers than this machine has processors.
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
 
 @dataclass
 class Had:

@@ -92,6 +92,16 @@ class OnlyDlpack:
         return self.wrapped.__dlpack_device__()
 
 
+def test_arrays_that_numpy_refuses() -> None:
+    fixed = np.zeros(4)
+    fixed.flags.writeable = False
+    with pytest.raises(BufferError, match="read-only"):
+        _memory.view(fixed, writable=True)
+    for strided in (np.zeros(4)[::2], np.zeros((3, 4)).T):
+        with pytest.raises(BufferError, match="contiguous"):
+            _memory.view(strided, writable=False)
+
+
 def test_dlpack() -> None:
     numbers = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
     view = _memory.view(OnlyDlpack(numbers[1]), writable=True)

@@ -14,7 +14,7 @@ import pytest
 from conftest import KEYS, Request, ScriptedStore
 
 import railhead
-from railhead import __main__, _progress
+from railhead import __main__, _native, _progress
 
 MODIFIED = "Mon, 02 Nov 2026 10:00:00 GMT"
 LISTED = b"""<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a b</Key><Size>45340</Size><ETag>"e"</ETag>
@@ -116,3 +116,13 @@ def test_only_what_takes_longer_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> No
         bar.update(1 << 20)
         assert "k: [############            ] 50 %, 2.0 of 4.0 MiB, 1.0 MiB/s" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_build_without_verbs_says_so(store: ScriptedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "has_verbs", lambda: False)
+    with pytest.warns(railhead.FallbackWarning, match="built without"), store.client(fabric="auto") as client:
+        report = client.report()
+    assert report.build.endswith(", without verbs")
+    assert "not used: verbs: this librailhead was built without it" in str(report)
+    with store.client(fabric="verbs") as client, pytest.raises(railhead.Unavailable, match="built without"):
+        client.get("s3://b/k")

@@ -45,6 +45,8 @@ extern "C" {
 uint32_t railhead_abi_version(void);
 /* Its release, as "0.1". */
 const char *railhead_version(void);
+/* 1 where it was built with the verbs fabric, else 0: that takes rdma-core's headers. */
+int32_t railhead_has_verbs(void);
 
 enum {
     RAILHEAD_OK = 0,

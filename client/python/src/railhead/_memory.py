@@ -86,6 +86,8 @@ def view(buffer: Any, *, writable: bool) -> View:
         if not hasattr(buffer, "__dlpack__"):
             raise TypeError(f"neither the buffer protocol nor DLPack: {type(buffer).__name__}") from None
         return _by_dlpack(buffer)
+    except ValueError as error:  # NumPy's word for it
+        raise BufferError(str(error)) from error
     _refuse_objects(buffer)
     return View(export.buf or 0, export.len, export)
 

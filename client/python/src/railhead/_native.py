@@ -147,6 +147,20 @@ def batch() -> Any:
     return loaded
 
 
+def build() -> str:
+    """The library's release, and what it was built without."""
+    version: bytes = library().railhead_version()
+    return f"librailhead {version.decode()}, {'with' if has_verbs() else 'without'} verbs"
+
+
+def has_verbs() -> bool:
+    """A library of the system's may be older than the function."""
+    try:
+        return bool(library().railhead_has_verbs())
+    except AttributeError:
+        return True
+
+
 def last_error() -> str:
     """One line on the last call of this thread that failed."""
     text: bytes = library().railhead_last_error()

@@ -29,7 +29,7 @@ _LOOK_SECONDS = 0.01   # between two looks of who closes at the calls that are l
 class Report:
     """
     `bytes_by_path`: moved so far. `memory`: how memory that is the program's own is reached. `fallback`: the store that was
-    named, and whether it is in use.
+    named, and whether it is in use. `build`: librailhead's release, and whether it has verbs.
     """
 
     via: str
@@ -38,11 +38,13 @@ class Report:
     bytes_by_path: dict[str, int]
     memory: str
     fallback: str = ""
+    build: str = ""
 
     def __str__(self) -> str:
         moved = ", ".join(f"{path} {count}" for path, count in sorted(self.bytes_by_path.items())) or "none"
         lines = [f"path: {self.via}", f"endpoint: {self.endpoint}", *(f"not used: {reason}" for reason in self.reasons),
-                 f"bytes moved: {moved}", f"memory: {self.memory}", *([f"fallback: {self.fallback}"] if self.fallback else [])]
+                 f"bytes moved: {moved}", f"memory: {self.memory}", *([f"fallback: {self.fallback}"] if self.fallback else []),
+                 f"build: {self.build}"]
         return "\n".join(lines)
 
 
@@ -112,6 +114,11 @@ class Paths:
         self._reasons = []
         for name, fabric in (("loopback", _native.LOOPBACK), ("verbs", _native.VERBS)):
             if self.settings.fabric not in ("auto", name):
+                continue
+            if name == "verbs" and not _native.has_verbs():
+                self._reasons.append("verbs: this librailhead was built without it (no rdma/rdma_cma.h, of librdmacm-dev)")
+                if self.settings.fabric == "verbs":
+                    raise errors.Unavailable(self._reasons[-1])
                 continue
             if name == "verbs" and self.settings.fabric == "auto" and not has_adapter():
                 self._reasons.append("verbs: this host has no RDMA device")
@@ -264,7 +271,8 @@ class Paths:
     def report(self) -> Report:
         via = self.via
         memory = f"copied: {self._copied_because}" if self._copied_because else "as it is registered, else copied"
-        return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory, self._of_fallback())
+        return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory, self._of_fallback(),
+                      _native.build())
 
     def _of_fallback(self) -> str:
         store, reason = self.settings.fallback, self._fallback_reason()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -78,6 +78,13 @@ class Settings:
 def settle(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
            ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int,
            fallback: Fallback | None = None) -> Settings:
+    made = _settled(endpoint, fabric, region, profile, credentials, ca, deadline, in_flight, ring)
+    store = fallback or _fallback_of_environment()
+    return made if store is None else replace(made, fallback=_of_fallback(store, made))
+
+
+def _settled(endpoint: str | None, fabric: str, region: str | None, profile: str | None, credentials: Credentials | None,
+             ca: str | os.PathLike[str] | None, deadline: float, in_flight: int, ring: int) -> Settings:
     if fabric not in FABRICS:
         raise ValueError(f"no such fabric: {fabric!r}; {', '.join(FABRICS)}")
     if not (0 < deadline < _MOST_SECONDS and 0 < in_flight <= MOST_IN_FLIGHT and ring >= PUT_BYTES):
@@ -89,18 +96,24 @@ def settle(endpoint: str | None, fabric: str, region: str | None, profile: str |
         return Settings(
             endpoint=found, fabric=fabric, ca=_authorities(ca, aws, found),
             region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
-            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws,
-            fallback=_of_fallback(fallback, region, deadline, in_flight, ring) if fallback else None)
+            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
     except BotoCoreError as error:
         raise ValueError(str(error)) from error
 
 
-def _of_fallback(named: Fallback, region: str | None, deadline: float, in_flight: int, ring: int) -> Settings:
+def _fallback_of_environment() -> Fallback | None:
+    endpoint = os.environ.get("RAILHEAD_FALLBACK_ENDPOINT")
+    return Fallback(endpoint, profile=os.environ.get("RAILHEAD_FALLBACK_PROFILE")) if endpoint else None
+
+
+def _of_fallback(named: Fallback, gateway: Settings) -> Settings:
     """The gateway's keys are not the store's, which would be told who asks by them."""
     if not named.endpoint or not (named.credentials or named.profile):
-        raise ValueError("a fallback has an endpoint, and credentials or a profile of its own")
-    return settle(named.endpoint, "http", named.region or region, named.profile, named.credentials, named.ca, deadline, in_flight,
-                  ring)
+        raise ValueError("a fallback has an endpoint, and credentials or a profile of its own "
+                         "(RAILHEAD_FALLBACK_ENDPOINT and RAILHEAD_FALLBACK_PROFILE)")
+    checked_endpoint("the fallback", named.endpoint)
+    return _settled(named.endpoint, "http", named.region or gateway.region, named.profile, named.credentials, named.ca,
+                    gateway.deadline, gateway.in_flight, gateway.ring)
 
 
 def _authorities(named: str | os.PathLike[str] | None, aws: Any, endpoint: str) -> str | None:

@@ -192,6 +192,18 @@ class ChannelIT {
     }
 
     @Test
+    void aRangeOfAnEmptyObjectIsRefused() {
+        store.put("/held/empty", new byte[0]);
+        for (int round = 0; round < 2; round++) {
+            for (RequestRange range : List.of(new RequestRange.Between(0, 7),
+                    new RequestRange.From(8 << 20))) {
+                assertRefused(peer.ask(Request.get(0, "held", "empty", peer.key(), 0, BUFFER)
+                        .withRange(range)), 416, "InvalidRange");
+            }
+        }
+    }
+
+    @Test
     void aKeyIsTakenAsItIs() {
         byte[] bytes = random(1000);
         store.put("/b/a%20%25%2B%C3%A9//..%2F/x~", bytes);
