@@ -122,7 +122,8 @@ def test_whole_objects(client: railhead.Client, big: bytes) -> None:
     with pytest.raises(railhead.NotFound) as caught:
         client.get(urls[0])
     assert (caught.value.status, caught.value.code, caught.value.url) == (404, "NoSuchKey", urls[0])
-    assert caught.value.request_id and caught.value.request_id in str(caught.value)
+    assert caught.value.request_id
+    assert caught.value.request_id in str(caught.value)
     assert isinstance(caught.value, FileNotFoundError)
 
 
