@@ -83,16 +83,6 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         exchange.decline("uncacheable");
     }
 
-    /** A range that counts from the end may be all of the object. */
-    @Override
-    public void emptyRange() {
-        if (String.valueOf(request.header("range")).startsWith("bytes=-")) {
-            uncacheable();
-        } else {
-            unsatisfiable();
-        }
-    }
-
     /** Asks for one byte of it: the refusal is wanted, not the bytes. */
     @Override
     public void refused() {

@@ -20,11 +20,6 @@ public interface Destination {
     /** It may not be served from what is held. */
     void uncacheable();
 
-    /** A range of an object without bytes: stores differ in their answers. */
-    default void emptyRange() {
-        uncacheable();
-    }
-
     /** The store refuses it, or would: nobody but the store can say in which words. */
     void refused();
 

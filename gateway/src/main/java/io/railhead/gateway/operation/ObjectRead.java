@@ -200,10 +200,6 @@ public final class ObjectRead {
             destination.uncacheable();
             return;
         }
-        if (size == 0 && ObjectReads.range(request) != null) {
-            destination.emptyRange();
-            return;
-        }
         ReadPlan plan = ReadPlan.of(metadata, ObjectReads.range(request));
         if (plan == null && size == 0) {
             // Stores answer these in many ways, some with a part that has no bytes.
