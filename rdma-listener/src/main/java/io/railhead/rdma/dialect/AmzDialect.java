@@ -3,8 +3,8 @@ package io.railhead.rdma.dialect;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.rdma.dialect.rc.RcToken;
-import java.util.List;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

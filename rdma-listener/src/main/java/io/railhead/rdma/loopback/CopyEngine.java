@@ -9,7 +9,6 @@ import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Region;
 import io.railhead.rdma.session.Session;
 import java.io.EOFException;
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,17 +1,17 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvQpAttr;
-import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.session.EndedSessions;
+import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Refused;
-import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.Octets;
