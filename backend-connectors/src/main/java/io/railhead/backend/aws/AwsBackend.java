@@ -116,7 +116,7 @@ public final class AwsBackend implements Backend {
         Thread.ofVirtual().name("backend-" + config.name() + "-probe").start(() -> {
             try {
                 result.complete(probe.get());
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 result.completeExceptionally(Failures.translate(e));
             }
         });

@@ -122,7 +122,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
         transport.began(this);
         try {
             execution = transport.execute(message, this);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             onError(e);
         }
         BackendException cause = aborted.get();

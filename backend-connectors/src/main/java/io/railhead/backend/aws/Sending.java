@@ -101,7 +101,7 @@ final class Sending implements Transport.Abortable {
         Wire.Message message;
         try {
             message = route.wire().write(request, endpoint.uri(), trailers);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             leave.run();
             fail(new BackendException(Reason.UNSENT,
                     "request cannot be sent: " + e.getMessage(), e));

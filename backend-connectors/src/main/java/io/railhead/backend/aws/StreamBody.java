@@ -201,7 +201,7 @@ final class StreamBody implements SdkHttpContentPublisher {
             }
             try {
                 framing.finish(framed::add);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 fail(e);
             }
         }

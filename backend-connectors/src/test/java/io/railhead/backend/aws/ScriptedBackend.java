@@ -52,14 +52,19 @@ final class ScriptedBackend {
     }
 
     static AwsBackend over(Options options, URI... endpoints) {
+        return over(options, Clock.fixed(Instant.parse("2026-11-20T12:00:00Z"), ZoneOffset.UTC),
+                endpoints);
+    }
+
+    /** @param clock that requests are signed by */
+    static AwsBackend over(Options options, Clock clock, URI... endpoints) {
         Tuning tuning = new Tuning(BackoffStrategy.fixedDelayWithoutJitter(Duration.ofMillis(5)),
                 3, BackoffStrategy.fixedDelayWithoutJitter(Duration.ofMillis(20)));
         BackendConfig config = new BackendConfig("scripted", List.of(endpoints), "eu-test-1",
                 options.ca(), options.pathStyle(), Duration.ofSeconds(1),
                 options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts(),
                 BackendConfig.TrailerPolicy.AUTO, BackendConfig.Fetches.of(CONNECTIONS));
-        return new AwsBackend(config, tuning,
-                Clock.fixed(Instant.parse("2026-11-20T12:00:00Z"), ZoneOffset.UTC));
+        return new AwsBackend(config, tuning, clock);
     }
 
     static AwsBackend over(Options options, ScriptedStore store) {

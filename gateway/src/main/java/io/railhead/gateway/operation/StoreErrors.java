@@ -43,6 +43,8 @@ public final class StoreErrors {
                 ? failure.getCause()
                 : failure;
         return switch (cause) {
+            // An Error is never the store's, however far it came.
+            case BackendException backend when backend.getCause() instanceof Error ours -> ours;
             case BackendException backend -> error(backend);
             case FillException fill -> of(fill);
             default -> cause;

@@ -50,6 +50,11 @@ final class PlainRequestsTest {
             public List<String> stores() {
                 return List.of();
             }
+
+            @Override
+            public List<String> fabrics() {
+                return List.of();
+            }
         };
         HttpServer server = new HealthListener(vertx, metrics, broken).listen("127.0.0.1", 0)
                 .toCompletionStage()
