@@ -9,9 +9,12 @@ import io.railhead.gateway.frontdoor.Connections;
 import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.tracing.Tracing;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
  * Puts another configuration in force while requests are served. It is put in force whole, or not
@@ -39,6 +42,16 @@ final class Reload {
     /** The configuration in force. */
     GatewayConfig config() {
         return config;
+    }
+
+    /** The files of certificate authorities that stores are trusted by. */
+    Stream<Path> authorities() {
+        return config.backends()
+                .values()
+                .stream()
+                .map(store -> store.backend().ca())
+                .filter(Objects::nonNull)
+                .distinct();
     }
 
     /** Blocks: files are read and threads started. */

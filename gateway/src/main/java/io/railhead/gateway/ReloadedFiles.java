@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Files that are read again when they change, and what is counted of that. */
@@ -71,9 +72,13 @@ final class ReloadedFiles {
                 token::replace, refusal -> count("events", refusal));
     }
 
-    /** Reads the file once more at the start, so that a change since the first reading is used. */
+    /**
+     * With the authorities that it names. Reads the file once more at the start, so that a change
+     * since the first reading is used.
+     */
     FileWatch openConfig(Path file, Reload reload) {
-        FileWatch watch = new FileWatch("configuration", List.of(file),
+        FileWatch watch = new FileWatch("configuration",
+                () -> Stream.concat(Stream.of(file), reload.authorities()),
                 contents -> reload.apply(ConfigLoader.parse(file, contents.getFirst())));
         watch.tell(refusal -> count("config", refusal));
         watch.loadOrWarn();

@@ -8,6 +8,9 @@ import io.railhead.backend.aws.PrivateAuthority;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.status.TimedBackend;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,8 +30,17 @@ final class Stores implements AutoCloseable {
     private Map<String, Opened> current = Map.of();
     private int eras;
 
-    /** @param placed what requests are routed to, which leads to {@code store} */
-    private record Opened(BackendConfig config, AwsBackend store, PlacedStore placed) {}
+    /**
+     * @param authority the content of its {@code ca}, empty without
+     * @param placed what requests are routed to, which leads to {@code store}
+     */
+    private record Opened(BackendConfig config, ByteBuffer authority, AwsBackend store,
+            PlacedStore placed) {
+
+        boolean is(BackendConfig wanted, ByteBuffer wantedAuthority) {
+            return config.equals(wanted) && authority.equals(wantedAuthority);
+        }
+    }
 
     /** A table of stores in the making: it is put into force, or closed. */
     final class Change implements AutoCloseable {
@@ -102,8 +114,9 @@ final class Stores implements AutoCloseable {
         try {
             wanted.forEach((name, store) -> {
                 Opened now = current.get(name);
-                if (now == null || !now.config().equals(store.backend())) {
-                    now = open(store.backend(), now);
+                ByteBuffer authority = authority(store.backend());
+                if (now == null || !now.is(store.backend(), authority)) {
+                    now = open(store.backend(), authority, now);
                     fresh.add(now);
                 }
                 next.put(name, now);
@@ -115,10 +128,20 @@ final class Stores implements AutoCloseable {
         return new Change(next, fresh);
     }
 
-    private Opened open(BackendConfig config, @Nullable Opened before) {
+    private static ByteBuffer authority(BackendConfig config) {
+        Path ca = config.ca();
+        try {
+            return ByteBuffer.wrap(ca == null ? new byte[0] : Files.readAllBytes(ca));
+        } catch (IOException e) {
+            throw new IllegalArgumentException(
+                    "backends." + config.name() + ".ca cannot be read: " + ca, e);
+        }
+    }
+
+    private Opened open(BackendConfig config, ByteBuffer authority, @Nullable Opened before) {
         AwsBackend store = new AwsBackend(config);
         Backend timed = new TimedBackend(store, seconds.labels(config.name()));
-        return new Opened(config, store, new PlacedStore(timed, era(config, before)));
+        return new Opened(config, authority, store, new PlacedStore(timed, era(config, before)));
     }
 
     /** With an endpoint in common it is the same store: what is held of it stays good. */

@@ -1,21 +1,35 @@
 package io.railhead.gateway;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
+import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Effects of a changed configuration on a running gateway. */
 class ReloadIT {
@@ -273,6 +287,71 @@ class ReloadIT {
                 .hasMessageContaining("backends.store.ca");
         store.put("/b/object", NEW);
         assertThat(read()).isEqualTo(OLD);
+    }
+
+    @Test
+    void anAuthorityWhoseFileHasChangedIsTrustedFromThenOn(@TempDir Path folder)
+            throws Exception {
+        TestCertificates certificates = new TestCertificates(folder).create("store", "EC")
+                .create("other", "EC");
+        Path ca = Files.copy(certificates.certificate("other"), folder.resolve("ca.pem"));
+        try (ScriptedStore secure = new ScriptedStore(
+                certificates.context(List.of("store"), "store").getServerSocketFactory(), "https",
+                0, ScriptedStore.Script.status(200, "hello"))) {
+            String yaml = """
+                    cache: {memory: 64MiB}
+                    backends:
+                      store: {endpoints: [%s], ca: %s}
+                    """.formatted(secure.endpoint(), ca);
+            gateway.reconfigure(yaml);
+            assertThat(client.get("/b/").statusCode()).isEqualTo(503);
+            Files.copy(certificates.certificate("store"), ca, StandardCopyOption.REPLACE_EXISTING);
+            gateway.reconfigure(yaml);
+            assertThat(client.get("/b/").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void tracingBeginsAndEndsWithTheConfigurationThatNamesIt() throws Exception {
+        Queue<String> heard = new ConcurrentLinkedQueue<>();
+        HttpServer collector = HttpServer
+                .create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        collector.createContext("/v1/traces", exchange -> {
+            heard.add(new String(exchange.getRequestBody().readAllBytes(), ISO_8859_1));
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        collector.start();
+        try {
+            String traced = config("tracing: {endpoint: \"http://127.0.0.1:"
+                    + collector.getAddress().getPort() + "\", sample: 100%}\n");
+            client.get("/b/before");
+            gateway.reconfigure(traced);
+            client.get("/b/first");
+            TestGateway.await(() -> String.join("", heard).contains("/b/first"));
+            gateway.reconfigure(config(""));
+            client.get("/b/between");
+            gateway.reconfigure(traced);
+            client.get("/b/again");
+            TestGateway.await(() -> String.join("", heard).contains("/b/again"));
+            assertThat(String.join("", heard)).doesNotContain("/b/before", "/b/between");
+        } finally {
+            collector.stop(0);
+        }
+    }
+
+    @Test
+    void anotherLogLevelHoldsAtOnce() throws Exception {
+        Logger ours = LoggerFactory.getLogger("io.railhead");
+        try {
+            gateway.reconfigure(config("log: {level: error}\n"));
+            assertThat(ours.isWarnEnabled()).isFalse();
+            gateway.reconfigure(config("log: {level: warn}\n"));
+            assertThat(ours.isWarnEnabled()).isTrue();
+            assertThat(ours.isInfoEnabled()).isFalse();
+        } finally {
+            gateway.reconfigure(config("log: {level: info}\n"));
+        }
     }
 
     @Test

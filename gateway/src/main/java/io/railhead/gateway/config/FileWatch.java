@@ -8,7 +8,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +27,7 @@ public final class FileWatch implements AutoCloseable {
     private static final int MAX_BYTES = 16 << 20;
 
     private final String key;
-    private final List<Path> files;
+    private final Supplier<List<Path>> files;
     private final User user;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile Outcome outcome = _ -> {};
@@ -55,8 +57,13 @@ public final class FileWatch implements AutoCloseable {
      * @param user is called by whoever loads or looks, one at a time
      */
     public FileWatch(String key, List<Path> files, User user) {
+        this(key, List.copyOf(files)::stream, user);
+    }
+
+    /** @param files looked up anew each time: which they are may follow from what they hold */
+    public FileWatch(String key, Supplier<Stream<Path>> files, User user) {
         this.key = key;
-        this.files = List.copyOf(files);
+        this.files = () -> files.get().toList();
         this.user = user;
     }
 
@@ -108,7 +115,7 @@ public final class FileWatch implements AutoCloseable {
 
     private List<byte[]> read() throws IOException {
         List<byte[]> contents = new ArrayList<>();
-        for (Path file : files) {
+        for (Path file : files.get()) {
             if (Files.size(file) > MAX_BYTES) {
                 throw new IOException(file + " is larger than " + MAX_BYTES + " bytes");
             }

@@ -40,4 +40,21 @@ final class FileWatchTest {
         watch.glance();
         assertThat(told).as("it was away for a moment").containsExactly(true);
     }
+
+    /** As the authorities are that a configuration names. */
+    @Test
+    void aFileThatIsNamedLaterIsWatchedToo() throws Exception {
+        List<Path> files = new ArrayList<>(List.of(Files.writeString(folder.resolve("a"), "1")));
+        List<Integer> used = new ArrayList<>();
+        FileWatch watch = new FileWatch("key", files::stream, contents -> used.add(
+                contents.stream().mapToInt(bytes -> Integer.parseInt(new String(bytes))).sum()));
+        watch.load();
+        files.add(Files.writeString(folder.resolve("b"), "2"));
+        watch.glance();
+        watch.glance();
+        Files.writeString(folder.resolve("b"), "3");
+        watch.glance();
+        watch.glance();
+        assertThat(used).containsExactly(1, 3, 4);
+    }
 }
