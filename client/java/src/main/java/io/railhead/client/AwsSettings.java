@@ -1,11 +1,15 @@
 package io.railhead.client;
 
 import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.profiles.Profile;
 import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.profiles.ProfileFileSystemSetting;
 import software.amazon.awssdk.regions.Region;
@@ -21,9 +25,15 @@ public final class AwsSettings {
     private static final String DEFAULT_REGION = "us-east-1";
 
     private final Map<String, String> environment;
+    private final Supplier<ProfileFile> profiles;
 
     public AwsSettings(Map<String, String> environment) {
+        this(environment, ProfileFile::defaultProfileFile);
+    }
+
+    AwsSettings(Map<String, String> environment, Supplier<ProfileFile> profiles) {
         this.environment = environment;
+        this.profiles = profiles;
     }
 
     /**
@@ -36,24 +46,62 @@ public final class AwsSettings {
         String profileName = profile != null
                 ? profile
                 : ProfileFileSystemSetting.AWS_PROFILE.getStringValueOrThrow();
-        String url = endpoint != null
-                ? endpoint
+        Named url = endpoint != null
+                ? new Named("endpoint", endpoint)
                 : findEndpoint(profileName).orElseThrow(() -> new IllegalArgumentException(
                         "no endpoint: give --endpoint or set AWS_ENDPOINT_URL"));
         var credentials = DefaultCredentialsProvider.builder().profileName(profileName).build();
-        return ClientConfig.of(URI.create(url), region != null ? region : region(profileName),
-                credentials);
+        ClientConfig config = ClientConfig.of(url.uri(),
+                region != null ? region : region(profileName), credentials);
+        return authorities(profileName).map(config::trusting).orElse(config);
     }
 
-    private Optional<String> findEndpoint(String profileName) {
+    /** A setting's value, and what to call the setting in an error. */
+    private record Named(String source, String value) {
+
+        URI uri() {
+            if (value.isEmpty()) {
+                throw new IllegalArgumentException(source + " is empty");
+            }
+            if (!value.contains("://")) {
+                throw new IllegalArgumentException(
+                        source + " has no scheme: " + value + "; write http://" + value);
+            }
+            try {
+                return new URI(value);
+            } catch (URISyntaxException e) {
+                throw new IllegalArgumentException(source + " is no address: " + value, e);
+            }
+        }
+    }
+
+    private Optional<Named> findEndpoint(String profileName) {
         if (Boolean.parseBoolean(environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) {
             return Optional.empty();
         }
-        return Optional.ofNullable(environment.get("AWS_ENDPOINT_URL_S3"))
-                .or(() -> Optional.ofNullable(environment.get("AWS_ENDPOINT_URL")))
-                .or(() -> ProfileFile.defaultProfileFile()
+        ProfileFile file = profiles.get();
+        Optional<Profile> profile = file.profile(profileName);
+        return variable("AWS_ENDPOINT_URL_S3").or(() -> variable("AWS_ENDPOINT_URL"))
+                .or(() -> profile.flatMap(named -> named.property("services"))
+                        .flatMap(services -> file.getSection("services", services))
+                        .flatMap(services -> services.property("s3.endpoint_url"))
+                        .map(url -> new Named("endpoint_url of s3 in the services section", url)))
+                .or(() -> profile.flatMap(named -> named.property("endpoint_url"))
+                        .map(url -> new Named("endpoint_url of profile " + profileName, url)));
+    }
+
+    private Optional<Named> variable(String name) {
+        return Optional.ofNullable(environment.get(name))
+                .filter(value -> !value.isEmpty())
+                .map(value -> new Named(name, value));
+    }
+
+    private Optional<Path> authorities(String profileName) {
+        return variable("AWS_CA_BUNDLE").map(Named::value)
+                .or(() -> profiles.get()
                         .profile(profileName)
-                        .flatMap(profile -> profile.property("endpoint_url")));
+                        .flatMap(profile -> profile.property("ca_bundle")))
+                .map(Path::of);
     }
 
     private static String region(String profileName) {

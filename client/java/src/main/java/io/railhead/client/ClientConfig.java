@@ -1,7 +1,9 @@
 package io.railhead.client;
 
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 
 /**
@@ -13,9 +15,10 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
  *            of {@code getAll}
  * @param timeout without a byte from the other side, in each try; of a session's channel, without
  *            an answer
+ * @param ca PEM file of certificate authorities to trust instead of the JDK's, or null
  */
 public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider credentials, Via via,
-        Fallback fallback, int streams, Duration timeout) {
+        Fallback fallback, int streams, Duration timeout, @Nullable Path ca) {
 
     public ClientConfig {
         String scheme = String.valueOf(endpoint.getScheme());
@@ -30,18 +33,24 @@ public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider c
 
     public static ClientConfig of(URI endpoint, String region, AwsCredentialsProvider credentials) {
         return new ClientConfig(endpoint, region, credentials, Via.HTTP, Fallback.HTTP, 4,
-                Duration.ofSeconds(30));
+                Duration.ofSeconds(30), null);
     }
 
     public ClientConfig with(Via other) {
-        return new ClientConfig(endpoint, region, credentials, other, fallback, streams, timeout);
+        return new ClientConfig(endpoint, region, credentials, other, fallback, streams, timeout,
+                ca);
     }
 
     public ClientConfig with(Fallback other) {
-        return new ClientConfig(endpoint, region, credentials, via, other, streams, timeout);
+        return new ClientConfig(endpoint, region, credentials, via, other, streams, timeout, ca);
     }
 
     public ClientConfig withStreams(int other) {
-        return new ClientConfig(endpoint, region, credentials, via, fallback, other, timeout);
+        return new ClientConfig(endpoint, region, credentials, via, fallback, other, timeout, ca);
+    }
+
+    public ClientConfig trusting(Path other) {
+        return new ClientConfig(endpoint, region, credentials, via, fallback, streams, timeout,
+                other);
     }
 }

@@ -29,10 +29,8 @@ final class S3Http implements AutoCloseable {
 
     S3Http(ClientConfig config) {
         this.config = config;
-        http = UrlConnectionHttpClient.builder()
-                .connectionTimeout(config.timeout())
-                .socketTimeout(config.timeout())
-                .build();
+        http = UrlConnectionHttpClient
+                .create(new DirectConnections(config.timeout(), config.ca()));
     }
 
     URI endpoint() {

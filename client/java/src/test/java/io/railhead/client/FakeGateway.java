@@ -106,7 +106,7 @@ final class FakeGateway implements AutoCloseable, Peers {
         URI endpoint = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
         return new RailheadClient(new ClientConfig(endpoint, "us-east-1",
                 StaticCredentialsProvider.create(AwsBasicCredentials.create("AKID", SECRET)),
-                via, fallback, streams, timeout), this);
+                via, fallback, streams, timeout, null), this);
     }
 
     private void handle(HttpExchange exchange) throws IOException {

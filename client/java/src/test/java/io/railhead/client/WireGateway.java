@@ -91,7 +91,8 @@ final class WireGateway implements RequestHandler, AutoCloseable {
         URI endpoint = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
         return RailheadClient.connect(new ClientConfig(endpoint, "us-east-1",
                 StaticCredentialsProvider.create(AwsBasicCredentials.create("AKID", SECRET)),
-                Via.LOOPBACK, fallback, streams, Duration.ofSeconds(60)));
+                Via.LOOPBACK, fallback, streams, Duration.ofSeconds(60),
+                null));
     }
 
     private void open(HttpExchange exchange) throws IOException {
