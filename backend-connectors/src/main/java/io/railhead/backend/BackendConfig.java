@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param answerTimeout to the answer's headers, retries included
  * @param idleTimeout how long a body may stall
  * @param maxConnections to all its endpoints, of fetches and of all else
+ * @param proxy HTTP proxy that tunnels every connection, or null for none; nothing else names one
  */
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,
         Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
-        int maxAttempts, TrailerPolicy trailers, Fetches fetches) {
+        int maxAttempts, TrailerPolicy trailers, Fetches fetches, @Nullable Proxy proxy) {
 
     /** What becomes of a client's checksum trailers, once they are verified. */
     public enum TrailerPolicy {
@@ -28,6 +29,19 @@ public record BackendConfig(String name, List<URI> endpoints, String region, @Nu
         FORWARD,
         /** The store is sent the plain body, for it refuses trailers. */
         DROP
+    }
+
+    /**
+     * An HTTP proxy that is asked to CONNECT.
+     *
+     * @param password kept out of logs, as the user is
+     */
+    public record Proxy(String host, int port, @Nullable String user, @Nullable String password) {
+
+        @Override
+        public String toString() {
+            return "http://" + (user == null ? "" : "...@") + host + ":" + port;
+        }
     }
 
     /** Between which bounds the number of fetches under way follows what the store stands. */

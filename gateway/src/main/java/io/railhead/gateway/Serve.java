@@ -10,6 +10,7 @@ import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.IgnoredProxies;
 import io.railhead.gateway.frontdoor.Cleartext;
 import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.gateway.log.AccessLog;
@@ -18,6 +19,7 @@ import io.railhead.os.Hangup;
 import io.railhead.os.HostLimits;
 import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
+import java.net.ProxySelector;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,6 +106,12 @@ public final class Serve {
     private static List<String> warnings(GatewayConfig config, CredentialStore credentials)
             throws ConfigException {
         List<String> warnings = new ArrayList<>(ofAccess(config, credentials));
+        List<String> proxies = IgnoredProxies.among(System.getenv().keySet(),
+                System.getProperties().stringPropertyNames());
+        if (!proxies.isEmpty()) {
+            warnings.add(String.join(", ", proxies)
+                    + " ignored: a store's proxy is named under backends.NAME.proxy alone");
+        }
         Set<String> tenants = new TreeSet<>(config.cache().tenants().keySet());
         credentials.principals().forEach(principal -> tenants.remove(principal.tenant()));
         tenants.forEach(tenant -> warnings
@@ -132,6 +140,8 @@ public final class Serve {
         // Read when the JDK's TLS is loaded: a handshake costs the server more than who asks for
         // it.
         System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
+        // The configuration alone names proxies; the JDK's own would come of system properties.
+        ProxySelector.setDefault(ProxySelector.of(null));
         // From the first moment: whoever sends it early means no harm.
         AtomicReference<Runnable> onHangup = new AtomicReference<>(() -> {});
         Hangup.handle(() -> Thread.ofVirtual().name("hangup").start(onHangup.get()));

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.backend.testing.ScriptedStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * A store that refuses an upload in its middle: the client hears it, whether or not it sends on.
@@ -65,6 +67,20 @@ class EarlyRefusalsIT {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             raw.send(refusedPut(99_999_999, ""));
             assertThat(raw.receive().headers()).containsEntry("connection", "close");
+        }
+    }
+
+    /** A reset would take the answer from a client that reads it once all is sent. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "3000000|Expect: 100-continue", "3000000|Connection: close", "30000000|X-None: 1"})
+    void aClientThatSendsItsBodyAllTheSameHearsTheRefusal(int length, String more) {
+        for (int i = 0; i < 10; i++) {
+            try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+                raw.send(refusedPut(length, more + "\r\n"));
+                raw.send(new byte[length]);
+                assertThat(raw.receive().status()).isEqualTo(400);
+            }
         }
     }
 

@@ -80,7 +80,7 @@ class LoopWatchTest {
     private static AwsBackend backend(FakeStore store) {
         return new AwsBackend(new BackendConfig("watched", List.of(store.endpoint()), "us-east-1",
                 null, true, PATIENCE, PATIENCE, PATIENCE, 4, 1, TrailerPolicy.AUTO,
-                Fetches.of(4)));
+                Fetches.of(4), null));
     }
 
     @Test

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.CombinedChannelDuplexHandler;
@@ -24,11 +23,11 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.logging.LoggingHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
 import java.io.IOException;
-import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +39,9 @@ import org.jspecify.annotations.Nullable;
  * back until all that came with it has been looked at: with it the connection is given to whoever
  * waits for one, who asks at once. Nor do they know interim answers but the one that they wait for,
  * and they do not listen while a request is being sent: a store that refuses in the middle of a
- * body is heard here at once, and its connection ends, for the rest of the body does not come. One
- * per connection, on its event loop.
+ * body is heard here at once, and its connection ends, for the rest of the body does not come. A
+ * store that refuses and closes makes writes fail: its answer, received before, still counts, so a
+ * failed write neither closes the connection nor is told. One per connection, on its event loop.
  */
 final class AnswerGuard extends ChannelDuplexHandler {
     /** As much as one read from the socket gives. */
@@ -61,6 +61,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
     /** Whether what comes is an interim answer that nobody waits for. */
     private boolean dropping;
     private boolean answering;
+    /** Whether the request may have a body. */
+    private boolean uploading;
     /** Whether the request's body is what is to be stored. */
     private boolean storing;
     /**
@@ -70,26 +72,41 @@ final class AnswerGuard extends ChannelDuplexHandler {
     private final List<Object> early = new ArrayList<>();
     private @Nullable LastHttpContent end;
 
-    /**
-     * A connection that will be guarded before it is made. Once it is active would be too late: who
-     * waits for it on its own event loop is told first, and sends at once.
-     */
+    /** A connection that is guarded before anybody can ask by it. */
     static NioSocketChannel guardedChannel() {
-        NioSocketChannel channel = new NioSocketChannel();
-        channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
-            @Override
-            public void connect(ChannelHandlerContext ctx, SocketAddress remote,
-                    SocketAddress local, ChannelPromise promise) {
-                ChannelPipeline pipeline = ctx.pipeline();
-                String codec = pipeline.context(HttpClientCodec.class).name();
-                AnswerGuard guard = new AnswerGuard();
-                pipeline.replace(codec, codec, guard.codec());
-                pipeline.addAfter(codec, null, guard);
-                var _ = ctx.connect(remote, local, promise);
-                ctx.pipeline().remove(this);
+        return new GuardedChannel();
+    }
+
+    /**
+     * Guards itself as soon as the SDK has set it up, which is later where a proxy tunnels it: the
+     * codec of the tunnel comes and goes first. Whoever asks takes the pipeline from here before.
+     */
+    private static final class GuardedChannel extends NioSocketChannel {
+        private volatile boolean guarded;
+
+        GuardedChannel() {
+            config().setAutoClose(false);
+        }
+
+        @Override
+        public ChannelPipeline pipeline() {
+            ChannelPipeline pipeline = super.pipeline();
+            if (!guarded) {
+                guard(pipeline);
             }
-        });
-        return channel;
+            return pipeline;
+        }
+
+        /** The SDK's logger is the last handler of those that stay. */
+        private synchronized void guard(ChannelPipeline pipeline) {
+            ChannelHandlerContext codec = pipeline.context(HttpClientCodec.class);
+            if (!guarded && codec != null && pipeline.context(LoggingHandler.class) != null) {
+                guarded = true;
+                AnswerGuard guard = new AnswerGuard();
+                pipeline.replace(codec.name(), codec.name(), guard.codec());
+                pipeline.addAfter(codec.name(), null, guard);
+            }
+        }
     }
 
     /** What turns bytes into the messages that it watches, to stand before it. */
@@ -131,6 +148,8 @@ final class AnswerGuard extends ChannelDuplexHandler {
         if (message instanceof HttpRequest request) {
             asked = true;
             sending = true;
+            uploading = request.method().equals(HttpMethod.PUT)
+                    || request.method().equals(HttpMethod.POST);
             storing = request.method().equals(HttpMethod.PUT)
                     && !request.headers().contains("x-amz-copy-source");
             expecting = HttpUtil.is100ContinueExpected(request);
@@ -142,7 +161,22 @@ final class AnswerGuard extends ChannelDuplexHandler {
                 ctx.executor().execute(() -> hear(ctx));
             }
         }
-        var _ = ctx.write(message, promise);
+        var _ = ctx.write(message, ctx.newPromise().addListener(written -> {
+            if (written.isSuccess()) {
+                promise.trySuccess();
+            } else {
+                unwritten(ctx, written.cause(), promise);
+            }
+        }));
+    }
+
+    /** An answer, or the connection's end, says more than a failed write, and comes behind it. */
+    private void unwritten(ChannelHandlerContext ctx, Throwable cause, ChannelPromise promise) {
+        if (cause instanceof IOException && ctx.channel().isActive()) {
+            ctx.read();
+        } else {
+            promise.tryFailure(cause);
+        }
     }
 
     private void hear(ChannelHandlerContext ctx) {
@@ -198,7 +232,7 @@ final class AnswerGuard extends ChannelDuplexHandler {
             interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
             dropping = interim && !isExpected(head);
             answering = !interim;
-            if (answering && sending) {
+            if (answering && (sending || isRefusedUpload(head))) {
                 HttpUtil.setKeepAlive(head, false);
             }
         }
@@ -224,6 +258,11 @@ final class AnswerGuard extends ChannelDuplexHandler {
             ctx.read();
         }
         listenWhileSending(ctx);
+    }
+
+    /** Many stores close behind it without saying so, and the next upload would be lost. */
+    private boolean isRefusedUpload(HttpResponse head) {
+        return uploading && head.status().code() >= HttpResponseStatus.BAD_REQUEST.code();
     }
 
     /** It may come once. */

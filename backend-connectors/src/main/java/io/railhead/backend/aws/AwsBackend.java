@@ -46,8 +46,12 @@ public final class AwsBackend implements Backend {
 
     AwsBackend(BackendConfig config, Tuning tuning, Clock clock) {
         this(config, tuning, clock,
-                new ProvidedCredential(DefaultCredentialsProvider.builder().build(),
-                        System::nanoTime));
+                new ProvidedCredential(defaultChain(), System::nanoTime));
+    }
+
+    private static DefaultCredentialsProvider defaultChain() {
+        DirectHttpService.install();
+        return DefaultCredentialsProvider.builder().build();
     }
 
     AwsBackend(BackendConfig config, Tuning tuning, Clock clock, ProvidedCredential provided) {

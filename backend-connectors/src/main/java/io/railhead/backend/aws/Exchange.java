@@ -172,7 +172,6 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
             return;
         }
         if (response.isSuccessful() && contentLength(response) < 0 && !isChunked(response)) {
-            BodyDrain.discard(stream);
             abort(new BackendException(Reason.MALFORMED,
                     "answer does not say how long it is", null));
             return;
@@ -185,12 +184,18 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
         }
     }
 
+    /**
+     * A failure of the request's, or of the connection's. Behind an answer's head neither matters:
+     * the body tells its own failures, and may be there already when its connection breaks.
+     */
     @Override
     public void onError(Throwable cause) {
         BackendException failure = translate(cause);
         ResponseBody body = responseBody;
         if (body != null) {
-            body.fail(failure);
+            if (aborted.get() != null) {
+                body.fail(failure);
+            }
         } else {
             answer.completeExceptionally(failure);
             end();
@@ -203,7 +208,7 @@ final class Exchange implements SdkAsyncHttpResponseHandler, Transport.Abortable
         finished.complete(null);
     }
 
-    private BackendException translate(Throwable cause) {
+    BackendException translate(Throwable cause) {
         BackendException own = aborted.get();
         if (own != null) {
             return own;

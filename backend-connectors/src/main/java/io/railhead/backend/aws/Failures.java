@@ -5,6 +5,7 @@ import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.timeout.TimeoutException;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.PortUnreachableException;
@@ -51,7 +52,14 @@ final class Failures {
                 || cause instanceof UnresolvedAddressException
                 || cause instanceof SSLHandshakeException
                 || cause instanceof SSLPeerUnverifiedException
-                || cause instanceof NotSslRecordException;
+                || cause instanceof NotSslRecordException || isOfProxy(cause);
+    }
+
+    /** The SDK has no type for a proxy that refuses to connect, and no word of its reason. */
+    private static boolean isOfProxy(Throwable cause) {
+        return cause instanceof IOException && ("Could not connect to proxy"
+                .equals(cause.getMessage())
+                || "Unable to send CONNECT request to proxy".equals(cause.getMessage()));
     }
 
     static BackendException late(String what) {

@@ -29,6 +29,8 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     private final long idleNanos;
     private final Counters counters;
     private final AtomicBoolean subscribed = new AtomicBoolean();
+    /** Whether the source has its subscriber. */
+    private final AtomicBoolean taken = new AtomicBoolean();
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicLong demand = new AtomicLong();
     private volatile long waitingSince = NOT_WAITING;
@@ -67,7 +69,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         }
         if (early != null) {
             refuse(subscriber, early);
-        } else {
+        } else if (taken.compareAndSet(false, true)) {
             source.subscribe(this);
         }
     }
@@ -105,13 +107,25 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         source.request(n);
     }
 
+    /** The exchange ends behind it: a backend that is closed waits for those that have not. */
     @Override
     public void cancel() {
-        if (end()) {
-            Subscription source = upstream;
-            if (source != null) {
-                source.cancel();
+        if (over.compareAndSet(false, true)) {
+            try {
+                release();
+            } finally {
+                ended();
             }
+        }
+    }
+
+    /** Has the source release what it keeps, which it does for its subscriber alone. */
+    private void release() {
+        Subscription subscription = upstream;
+        if (subscription != null) {
+            subscription.cancel();
+        } else if (taken.compareAndSet(false, true)) {
+            source.subscribe(this); // which cancels
         }
     }
 
@@ -133,7 +147,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
 
     @Override
     public void onError(Throwable cause) {
-        exchange.onError(cause);
+        fail(exchange.translate(cause));
     }
 
     @Override
@@ -158,9 +172,11 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
             late = !announced;
             announced = true;
         }
-        if (!end()) {
+        if (!over.compareAndSet(false, true)) {
             return;
         }
+        release();
+        ended();
         counters.failed();
         if (reader != null) {
             if (late) {
@@ -171,9 +187,14 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     }
 
     private boolean end() {
-        if (!over.compareAndSet(false, true)) {
-            return false;
+        boolean isFirst = over.compareAndSet(false, true);
+        if (isFirst) {
+            ended();
         }
+        return isFirst;
+    }
+
+    private void ended() {
         synchronized (this) {
             // The client's pool leads here for as long as the connection is idle.
             downstream = null;
@@ -183,7 +204,6 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
             watching.cancel(false);
         }
         exchange.end();
-        return true;
     }
 
     private void watch() {

@@ -11,11 +11,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.Protocol;
 import software.amazon.awssdk.http.SdkHttpConfigurationOption;
 import software.amazon.awssdk.http.async.AsyncExecuteRequest;
 import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.ProxyConfiguration;
 import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
 import software.amazon.awssdk.utils.AttributeMap;
 
@@ -27,7 +29,7 @@ import software.amazon.awssdk.utils.AttributeMap;
 final class Transport implements AutoCloseable {
     private static final int MAX_THREADS = 4;
     private static final int MAX_WAITING = 10_000;
-    private static final int CLOSING_HOPS = 3;
+    private static final int CLOSING_HOPS = 6;
 
     private final SdkEventLoopGroup loops;
     private final SdkAsyncHttpClient client;
@@ -59,6 +61,7 @@ final class Transport implements AutoCloseable {
                         config.answerTimeout().plus(config.connectTimeout()).plusSeconds(5))
                 .readTimeout(Duration.ZERO)
                 .writeTimeout(config.idleTimeout())
+                .proxyConfiguration(proxy(config.proxy()))
                 .tcpKeepAlive(true);
         if (config.ca() != null) {
             builder.tlsTrustManagersProvider(PrivateAuthority.read(config.ca()));
@@ -66,6 +69,21 @@ final class Transport implements AutoCloseable {
         return builder.buildWithDefaults(AttributeMap.builder()
                 .put(SdkHttpConfigurationOption.TRUST_ALL_CERTIFICATES, false)
                 .build());
+    }
+
+    /** The configuration alone names a proxy: the SDK would read environment and properties. */
+    private static ProxyConfiguration proxy(BackendConfig.@Nullable Proxy configured) {
+        ProxyConfiguration.Builder builder = ProxyConfiguration.builder()
+                .useSystemPropertyValues(false)
+                .useEnvironmentVariableValues(false)
+                .nonProxyHosts(Set.of());
+        if (configured != null) {
+            builder.scheme("http").host(configured.host()).port(configured.port());
+            if (configured.user() != null) {
+                builder.username(configured.user()).password(configured.password());
+            }
+        }
+        return builder.build();
     }
 
     /** Retries, watchdogs and probes run here: brief tasks only. */

@@ -27,6 +27,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.logging.LoggingHandler;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.testing.ScriptedStore;
 import java.io.IOException;
@@ -227,7 +228,7 @@ class AnswerGuardTest {
                                     answered.completeExceptionally(
                                             new IOException("closed without an answer"));
                                 }
-                            });
+                            }, new LoggingHandler());
         }
     }
 }

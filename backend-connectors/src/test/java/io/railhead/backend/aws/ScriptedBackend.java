@@ -27,27 +27,31 @@ final class ScriptedBackend {
 
     /** What a test wants otherwise than usual. */
     record Options(boolean pathStyle, Duration answerTimeout, Duration idleTimeout,
-            int maxAttempts, @Nullable Path ca) {
-        static final Options USUAL = new Options(true, LONG, LONG, 4, null);
+            int maxAttempts, @Nullable Path ca, BackendConfig.@Nullable Proxy proxy) {
+        static final Options USUAL = new Options(true, LONG, LONG, 4, null, null);
 
         Options answering(Duration timeout) {
-            return new Options(pathStyle, timeout, idleTimeout, maxAttempts, ca);
+            return new Options(pathStyle, timeout, idleTimeout, maxAttempts, ca, proxy);
         }
 
         Options idling(Duration timeout) {
-            return new Options(pathStyle, answerTimeout, timeout, maxAttempts, ca);
+            return new Options(pathStyle, answerTimeout, timeout, maxAttempts, ca, proxy);
         }
 
         Options attempting(int attempts) {
-            return new Options(pathStyle, answerTimeout, idleTimeout, attempts, ca);
+            return new Options(pathStyle, answerTimeout, idleTimeout, attempts, ca, proxy);
         }
 
         Options virtualHost() {
-            return new Options(false, answerTimeout, idleTimeout, maxAttempts, ca);
+            return new Options(false, answerTimeout, idleTimeout, maxAttempts, ca, proxy);
+        }
+
+        Options by(BackendConfig.Proxy named) {
+            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, ca, named);
         }
 
         Options trusting(Path pem) {
-            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, pem);
+            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, pem, proxy);
         }
     }
 
@@ -63,7 +67,8 @@ final class ScriptedBackend {
         BackendConfig config = new BackendConfig("scripted", List.of(endpoints), "eu-test-1",
                 options.ca(), options.pathStyle(), Duration.ofSeconds(1),
                 options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts(),
-                BackendConfig.TrailerPolicy.AUTO, BackendConfig.Fetches.of(CONNECTIONS));
+                BackendConfig.TrailerPolicy.AUTO, BackendConfig.Fetches.of(CONNECTIONS),
+                options.proxy());
         return new AwsBackend(config, tuning, clock);
     }
 

@@ -103,6 +103,71 @@ class UnreadBodiesTest {
         }, Long.MAX_VALUE);
     }
 
+    /** By another thread, as deadlines do, while what has come is being handed over. */
+    @Test
+    void whereTheReaderGivesUpInMidBody() {
+        byte[] large = new byte[8 << 20];
+        try (ScriptedStore store = new ScriptedStore(Script.answer(
+                "HTTP/1.1 200 OK\r\nContent-Length: " + large.length, large));
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            for (int i = 0; i < 200; i++) {
+                Leaving reader = new Leaving();
+                body(backend).subscribe(reader);
+                reader.subscription.join().request(i % 2 == 0 ? Long.MAX_VALUE : 100);
+                reader.begun.join();
+                reader.subscription.join().cancel();
+            }
+        }
+        BufferLeaks.assertNone();
+    }
+
+    /** Takes what comes, and says when the first has come. */
+    private static final class Leaving implements Subscriber<ByteBuffer> {
+        final CompletableFuture<Subscription> subscription = new CompletableFuture<>();
+        final CompletableFuture<Void> begun = new CompletableFuture<>();
+
+        @Override
+        public void onSubscribe(Subscription given) {
+            subscription.complete(given);
+        }
+
+        @Override
+        public void onNext(ByteBuffer buffer) {
+            begun.complete(null);
+        }
+
+        @Override
+        public void onError(Throwable cause) {
+            begun.complete(null);
+        }
+
+        @Override
+        public void onComplete() {
+            begun.complete(null);
+        }
+    }
+
+    /** The SDK keeps such an answer outside its connection, whose end it does not hear of. */
+    @Test
+    void whereTheBackendIsClosedBehindAWholeAnswer() {
+        for (int demand = -1; demand < 2; demand++) {
+            try (ScriptedStore store = new ScriptedStore(
+                    Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 5", new byte[5]))) {
+                AwsBackend backend = ScriptedBackend.over(USUAL, store);
+                for (int i = 0; i < 4; i++) {
+                    Publisher<ByteBuffer> body = body(backend);
+                    if (demand >= 0) {
+                        Reader reader = new Reader(demand);
+                        body.subscribe(reader);
+                        reader.subscribed.join();
+                    }
+                }
+                backend.close();
+            }
+        }
+        BufferLeaks.assertNone();
+    }
+
     @Test
     void whereTheBackendIsClosed() {
         for (long demand = 0; demand < 2; demand++) {

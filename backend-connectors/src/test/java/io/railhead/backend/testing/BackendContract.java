@@ -62,7 +62,7 @@ public abstract class BackendContract {
         Backend backend = new AwsBackend(new BackendConfig("contract", List.of(endpoint()),
                 "us-east-1", null, true, Duration.ofSeconds(5), Duration.ofSeconds(30),
                 Duration.ofSeconds(30), 32, 3, BackendConfig.TrailerPolicy.AUTO,
-                BackendConfig.Fetches.of(32)));
+                BackendConfig.Fetches.of(32), null));
         opened = backend;
         Calls calls = new Calls(backend, "contract-" + UUID.randomUUID(), credential());
         made = calls;
@@ -390,7 +390,7 @@ public abstract class BackendContract {
         try (Backend other = new AwsBackend(new BackendConfig("reading", List.of(endpoint()),
                 "us-east-1", null, true, Duration.ofSeconds(5), Duration.ofSeconds(30),
                 Duration.ofSeconds(30), 4, 1, BackendConfig.TrailerPolicy.AUTO,
-                BackendConfig.Fetches.of(4)))) {
+                BackendConfig.Fetches.of(4), null))) {
             Capabilities seen = Calls.await(other.probe(null, credential()));
             assertThat(seen.ranges()).isTrue();
             assertThat(seen.ifMatchOnRangedGet())

@@ -21,12 +21,6 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class BufferLeaks implements AfterAllCallback {
     private static final ConcurrentLinkedQueue<String> LEAKS = new ConcurrentLinkedQueue<>();
     /**
-     * Where the SDK keeps an answer's body. One may stay there that comes as the loops of a store's
-     * client are stopped: seen once in 80 classes. Netty names those that were used alike once.
-     */
-    private static final String UNREAD_ANSWER = "body-publisher";
-    private static final int UNREAD_MAY_STAY = 1;
-    /**
      * One more than buffers need that were reachable from others: references of a collection are
      * all enqueued once a later one's sentinel is.
      */
@@ -75,10 +69,7 @@ public final class BufferLeaks implements AfterAllCallback {
 
     /** Nobody's buffers: none is left that is known by now. */
     public static void assertNone() {
-        List<String> leaks = collected();
-        boolean mayStay = leaks.size() <= UNREAD_MAY_STAY
-                && leaks.stream().allMatch(leak -> leak.contains(UNREAD_ANSWER));
-        assertThat(mayStay ? List.of() : leaks).as("buffers that nobody released").isEmpty();
+        assertThat(collected()).as("buffers that nobody released").isEmpty();
     }
 
     /** Returns when the JVM has told of a collection: on a loaded machine it does so late. */

@@ -103,21 +103,37 @@ public final class ScriptedStore implements AutoCloseable {
     /** The connection that a request came on. */
     public static final class Line {
         private final Socket socket;
+        private final InputStream in;
         private final OutputStream out;
 
-        private Line(Socket socket) throws IOException {
+        private Line(Socket socket, InputStream in) throws IOException {
             this.socket = socket;
+            this.in = in;
             this.out = socket.getOutputStream();
         }
 
+        /** Reads so many bytes of a body, fewer only at its connection's end. */
+        public byte[] read(int bytes) throws IOException {
+            return in.readNBytes(bytes);
+        }
+
+        /** Sends all of it at once: the kernel would hold back a second piece, and a reset drop it. */
         public void write(String head, byte[] body) throws IOException {
-            out.write(head.getBytes(StandardCharsets.ISO_8859_1));
-            out.write(body);
+            ByteArrayOutputStream whole = new ByteArrayOutputStream();
+            whole.writeBytes(head.getBytes(StandardCharsets.ISO_8859_1));
+            whole.writeBytes(body);
+            whole.writeTo(out);
             out.flush();
         }
 
+        /** Closes, with RST if bytes of the client's are left unread. */
         public void close() throws IOException {
             socket.close();
+        }
+
+        /** Says nothing more, which the client sees as FIN. */
+        public void endOutput() throws IOException {
+            socket.shutdownOutput();
         }
 
         /** Closes with RST. */
@@ -128,7 +144,7 @@ public final class ScriptedStore implements AutoCloseable {
 
         /** Waits until the other side has closed, says nothing more, and counts what comes. */
         public long awaitClosed() throws IOException {
-            return socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+            return in.transferTo(OutputStream.nullOutputStream());
         }
     }
 
@@ -188,7 +204,7 @@ public final class ScriptedStore implements AutoCloseable {
     private void serve(Socket socket) {
         try (socket) {
             InputStream in = new BufferedInputStream(socket.getInputStream());
-            Line line = new Line(socket);
+            Line line = new Line(socket, in);
             for (Received head = readHead(in); head != null; head = readHead(in)) {
                 Script script = scripts.get(
                         Math.min(begun.getAndIncrement(), scripts.size() - 1));

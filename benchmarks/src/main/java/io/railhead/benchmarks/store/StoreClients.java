@@ -113,7 +113,7 @@ public final class StoreClients {
         AwsBackend backend = new AwsBackend(new BackendConfig("bench", List.of(endpoint),
                 "us-east-1", null, true, Duration.ofSeconds(3), Duration.ofSeconds(30),
                 Duration.ofSeconds(10), 256, 3, BackendConfig.TrailerPolicy.DROP,
-                BackendConfig.Fetches.of(256)));
+                BackendConfig.Fetches.of(256), null));
         contenders.put("backend connector", (work, page) -> throughBackend(backend, work, page));
         for (SdkAsyncHttpService service : ServiceLoader.load(SdkAsyncHttpService.class)) {
             SdkAsyncHttpClient client = service.createAsyncHttpClientFactory()

@@ -62,6 +62,11 @@ final class EndpointLook {
     }
 
     List<Finding> run() {
+        if (backend.proxy() != null) {
+            // The proxy resolves and connects.
+            ask(null);
+            return List.copyOf(findings);
+        }
         InetAddress address = resolve();
         if (address != null && connects(address) && (!isTls() || shakes(address))) {
             ask(address);
@@ -183,7 +188,7 @@ final class EndpointLook {
         };
     }
 
-    private void ask(InetAddress address) {
+    private void ask(@Nullable InetAddress address) {
         List<Answer> answers = new ArrayList<>();
         try (StoreCalls calls = new StoreCalls(backend, List.of(endpoint))) {
             for (int i = 0; i < ASKED; i++) {
@@ -208,7 +213,7 @@ final class EndpointLook {
         findings.add(Clocks.finding(subject("clock"), host, answers));
     }
 
-    private Finding notHttp(InetAddress address, String message) {
+    private Finding notHttp(@Nullable InetAddress address, String message) {
         return !isTls() && speaksTls(address)
                 ? cleartextToTls()
                 : fail(subject("http"), endpoint + ": " + message,
@@ -222,7 +227,7 @@ final class EndpointLook {
                 "write https:// instead of http:// under " + setting());
     }
 
-    private boolean speaksTls(InetAddress address) {
-        return !new TlsLook(null).shake(address, host, port).chain().isEmpty();
+    private boolean speaksTls(@Nullable InetAddress address) {
+        return address != null && !new TlsLook(null).shake(address, host, port).chain().isEmpty();
     }
 }

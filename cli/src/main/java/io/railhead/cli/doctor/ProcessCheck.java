@@ -5,11 +5,13 @@ import static io.railhead.cli.doctor.Finding.ok;
 import static io.railhead.cli.doctor.Finding.warn;
 
 import io.railhead.gateway.config.GatewayConfig.Loopback;
+import io.railhead.gateway.config.IgnoredProxies;
 import io.railhead.gateway.config.MachineNeeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** What the operating system grants the process: descriptors, folders, a container's walls. */
@@ -24,6 +26,7 @@ final class ProcessCheck implements Check {
         findings.add(descriptors(host, needs.storeConnections()));
         findings.add(socket(host, needs.rdma().loopback()));
         findings.add(sharedMemory(host));
+        findings.add(proxies(host));
         host.container()
                 .ifPresent(kind -> findings.add(ok("container", kind, "limits on memory and"
                         + " pinning, and the devices, are the container's: mends name its"
@@ -68,6 +71,22 @@ final class ProcessCheck implements Check {
                 ? ok("loopback", socket.toString(), why)
                 : fail("loopback", folder + " may not be written by this user", why,
                         "chown USER " + folder + ", or run as its owner");
+    }
+
+    private static Finding proxies(Host host) {
+        String why = "backends.NAME.proxy alone names a store's proxy; the environment names none";
+        List<String> variables = host.lines("/proc/self/environ")
+                .stream()
+                .flatMap(line -> Arrays.stream(line.split("\0")))
+                .map(variable -> variable.split("=", 2)[0])
+                .toList();
+        List<String> ignored = IgnoredProxies.among(variables,
+                System.getProperties().stringPropertyNames());
+        return ignored.isEmpty()
+                ? ok("proxies", "no variable names one", why)
+                : warn("proxies", String.join(", ", ignored) + " ignored", why,
+                        "name the proxy under backends.NAME.proxy where a store needs one, and"
+                                + " unset the variables for the gateway");
     }
 
     private static Finding sharedMemory(Host host) {

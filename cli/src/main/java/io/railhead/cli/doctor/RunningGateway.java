@@ -22,7 +22,10 @@ record RunningGateway(String reasonNotReady) {
         if (health.port() == 0) {
             return Optional.empty();
         }
-        try (HttpClient client = HttpClient.newBuilder().connectTimeout(LIMIT).build()) {
+        try (HttpClient client = HttpClient.newBuilder()
+                .proxy(HttpClient.Builder.NO_PROXY)
+                .connectTimeout(LIMIT)
+                .build()) {
             if (!get(client, health, "/metrics").body().contains("railhead_requests_in_flight")) {
                 return Optional.empty();
             }

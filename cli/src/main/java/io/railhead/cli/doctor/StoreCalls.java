@@ -46,7 +46,8 @@ final class StoreCalls implements AutoCloseable {
     StoreCalls(BackendConfig config, List<URI> endpoints) {
         backend = new AwsBackend(new BackendConfig(config.name(), endpoints, config.region(),
                 config.ca(), config.pathStyle(), LIMIT, LIMIT, LIMIT, CONNECTIONS, 1,
-                config.trailers(), BackendConfig.Fetches.of(CONNECTIONS)));
+                config.trailers(), BackendConfig.Fetches.of(CONNECTIONS),
+                config.proxy()));
     }
 
     /**

@@ -35,6 +35,7 @@ public final class Loopback {
 
     public static HttpResponse<String> ask(URI uri) throws IOException {
         try (HttpClient http = HttpClient.newBuilder()
+                .proxy(HttpClient.Builder.NO_PROXY)
                 .connectTimeout(Duration.ofSeconds(2))
                 .build()) {
             return http.send(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(5)).build(),

@@ -2,6 +2,7 @@ package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendConfig.Fetches;
+import io.railhead.backend.BackendConfig.Proxy;
 import io.railhead.backend.BackendConfig.TrailerPolicy;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import java.net.URI;
@@ -12,10 +13,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Reads {@code backends:}. */
 final class StoreLoader {
     static final int MAX_CONNECTIONS = 256;
+    private static final int MAX_PORT = 65_535;
     private static final Map<String, Boolean> PATH_STYLE = new TreeMap<>(Map.of(
             "path", true,
             "virtual", false));
@@ -57,10 +60,46 @@ final class StoreLoader {
                 connections,
                 section.count("max_attempts", 3, 1, 10),
                 section.choice("trailers", "auto", TRAILERS),
-                fetches(section, connections));
+                fetches(section, connections), proxy(section));
         Store store = new Store(backend, section.text("probe_bucket"));
         section.close();
         return store;
+    }
+
+    /** A password in it is never repeated, not even where it is wrong. */
+    private static @Nullable Proxy proxy(Section section) throws ConfigException {
+        String text = section.text("proxy");
+        if (text == null) {
+            return null;
+        }
+        URI uri;
+        try {
+            uri = new URI(text);
+        } catch (URISyntaxException e) {
+            throw notAProxy(section);
+        }
+        String path = uri.getRawPath();
+        if (!"http".equals(uri.getScheme()) || uri.getHost() == null || uri.getPort() <= 0
+                || uri.getPort() > MAX_PORT || uri.getQuery() != null || uri.getFragment() != null
+                || (path != null && !path.isEmpty() && !path.equals("/"))) {
+            throw notAProxy(section);
+        }
+        String host = uri.getHost().replaceAll("[\\[\\]]", "");
+        String login = uri.getUserInfo();
+        if (login == null) {
+            return new Proxy(host, uri.getPort(), null, null);
+        }
+        int colon = login.indexOf(':');
+        if (colon <= 0 || colon == login.length() - 1) {
+            throw section.problem("proxy", "must name both user and password, or neither");
+        }
+        return new Proxy(host, uri.getPort(), login.substring(0, colon),
+                login.substring(colon + 1));
+    }
+
+    private static ConfigException notAProxy(Section section) {
+        return section.problem("proxy", "must be scheme, host and port, such as"
+                + " http://proxy.example:3128, or http://user:password@proxy.example:3128");
     }
 
     private static Fetches fetches(Section section, int connections) throws ConfigException {

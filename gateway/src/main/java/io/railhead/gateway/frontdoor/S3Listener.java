@@ -8,6 +8,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.LingeringClose;
 import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.s3.ErrorXml;
@@ -152,6 +153,7 @@ public final class S3Listener {
             // What TLS has encrypted is a copy, that nobody else counts.
             context.channel().config().setWriteBufferWaterMark(WAITING);
         }
+        LingeringClose.guard(pipeline);
         pipeline.addBefore(context.name(), null, gathering);
         pipeline.addBefore(context.name(), null, new AwaitedAnswer());
         BodyPace bodyPace = new BodyPace(pace,
@@ -173,6 +175,9 @@ public final class S3Listener {
             request.connection().close();
             return;
         }
+        LingeringClose.whileSending(
+                ((HttpServerConnection) request.connection()).channelHandlerContext().channel(),
+                () -> true);
         S3Exception error = refusal(request.decoderResult().cause());
         String requestId = RequestIds.next();
         metrics.failed(requestId, error.error().code(), error.status(), "unknown", "");

@@ -57,6 +57,7 @@ public final class Exchange implements Requester {
     private static final String HOST_ID = "railhead";
     private static final long MAX_DRAINED_BYTES = 16 << 20;
     private static final int MAX_DIGITS = 18;
+    private static final int BAD_REQUEST = 400;
     private static final int UNAVAILABLE = 503;
     /**
      * What ends overload, or brings a store back, takes a moment; SDKs wait longer of their own.
@@ -276,6 +277,12 @@ public final class Exchange implements Requester {
         response.putHeader(AMZ_REQUEST_ID, requestId);
         response.putHeader(REQUEST_ID, requestId);
         response.putHeader(HttpHeaders.DATE, date.now());
+        if (closing) {
+            response.putHeader("connection", "close");
+        }
+        if (!request.isEnded()) {
+            LingeringClose.whileSending(channel(request), () -> !request.isEnded());
+        }
         if (isBodyAwaited()) {
             closeAfterwards();
         } else if (!request.isEnded() && request.getHeader(HttpHeaders.CONTENT_LENGTH) != null
@@ -313,10 +320,11 @@ public final class Exchange implements Requester {
         if (isOver()) {
             return;
         }
-        if (answered) {
+        if (response.headWritten()) {
             cut("failed");
             return;
         }
+        takeBack();
         S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
         errorCode = error.error().code();
         metrics.failed(requestId, errorCode, error.status(), operation, bucket());
@@ -413,9 +421,17 @@ public final class Exchange implements Requester {
         return ((HttpServerConnection) request.connection()).channelHandlerContext().channel();
     }
 
-    /** Ends the connection in mid-body: a body that cannot be finished must not look finished. */
+    /**
+     * Ends the connection in mid-body: a body that cannot be finished must not look finished. Where
+     * nothing was sent yet the client hears what a store refused, or an error.
+     */
     public void cut(String reason) {
-        if (!isOver()) {
+        if (isOver()) {
+            return;
+        }
+        if (!response.headWritten()) {
+            endUnsent(reason);
+        } else {
             metrics.cutBodies.labels(reason).inc();
             metrics.recentErrors.add(requestId, "cut: " + reason, response.getStatusCode(),
                     operation, bucket());
@@ -423,6 +439,33 @@ public final class Exchange implements Requester {
                 reset();
             } else {
                 request.connection().close();
+            }
+        }
+    }
+
+    /** A store's refusal is told without its document, which is what has been lost. */
+    private void endUnsent(String reason) {
+        int status = response.getStatusCode();
+        if (status < BAD_REQUEST) {
+            fail(new S3Exception(S3Error.SERVICE_UNAVAILABLE, reason.equals("version")
+                    ? "The object changed while it was read."
+                    : "The store behind the gateway broke off its answer."));
+            return;
+        }
+        takeBack();
+        answer(status).putHeader("content-length", "0");
+        response.end();
+    }
+
+    /** Forgets an answer of which nothing was sent, but for what ends the connection. */
+    private void takeBack() {
+        if (answered) {
+            boolean ends = response.headers().contains(HttpHeaders.CONNECTION, HttpHeaders.CLOSE,
+                    true);
+            response.headers().clear();
+            response.setChunked(false);
+            if (ends) {
+                response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
             }
         }
     }

@@ -6,6 +6,7 @@ import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.propagation.ContextPropagators;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.common.export.ProxyOptions;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
@@ -15,6 +16,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.vertx.core.spi.tracing.VertxTracer;
 import io.vertx.core.tracing.TracingOptions;
 import io.vertx.tracing.opentelemetry.OpenTelemetryTracingFactory;
+import java.net.ProxySelector;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -45,6 +47,7 @@ final class Collector implements AutoCloseable {
     static Collector open(GatewayConfig.Tracing settings, String instance, Counter spans) {
         OtlpHttpSpanExporter exporter = OtlpHttpSpanExporter.builder()
                 .setEndpoint(settings.endpoint() + "/v1/traces")
+                .setProxy(ProxyOptions.create(ProxySelector.of(null)))
                 .build();
         SdkTracerProvider provider = SdkTracerProvider.builder()
                 .setResource(Resource.create(

@@ -2,6 +2,7 @@ package io.railhead.gateway.config;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
@@ -45,6 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A key a test: what it means, and what is said where it is wrong; one loader, one long class. */
 class ConfigLoaderTest {
@@ -102,7 +104,7 @@ class ConfigLoaderTest {
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
-                BackendConfig.TrailerPolicy.AUTO, new BackendConfig.Fetches(4, 128)),
+                BackendConfig.TrailerPolicy.AUTO, new BackendConfig.Fetches(4, 128), null),
                 null)));
         assertThat(config.rules().all()).containsExactly(new Rule("a", new Freshness.Strong(),
                 Duration.ofSeconds(60), CacheMode.READS, true, ByteCount.UNLIMITED, false, false,
@@ -191,7 +193,7 @@ class ConfigLoaderTest {
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
                 Duration.ofHours(1), 4, 5, BackendConfig.TrailerPolicy.DROP,
-                new BackendConfig.Fetches(2, 3)), "p"));
+                new BackendConfig.Fetches(2, 3), null), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true, true, false));
@@ -234,6 +236,29 @@ class ConfigLoaderTest {
             assertThat(config.rules().match("other", "models-7", "released/w").freshness())
                     .isEqualTo(new Freshness.Strong());
         }
+    }
+
+    @Test
+    void aProxyIsAnAddressWithOrWithoutALogin() throws Exception {
+        assertThat(load(GATEWAY + proxy("http://proxy:3128")).backends().get("a").backend().proxy())
+                .isEqualTo(new BackendConfig.Proxy("proxy", 3128, null, null));
+        assertThat(load(GATEWAY + proxy("http://ann:se:cret@[::1]:3128/")).backends()
+                .get("a")
+                .backend()
+                .proxy()).isEqualTo(new BackendConfig.Proxy("::1", 3128, "ann", "se:cret"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"proxy:3128", "https://proxy:3128", "http://proxy", "http://ann@p:1",
+            "http://p:70000", "http://p:1/x", "socks://p:1", "http://ann:secret@p:1?x"})
+    void whatIsNoProxyIsRefusedWithoutItsLogin(String proxy) {
+        assertThatThrownBy(() -> load(GATEWAY + proxy(proxy))).isInstanceOf(ConfigException.class)
+                .hasMessageContaining("backends.a.proxy: must ")
+                .hasMessageNotContaining("secret");
+    }
+
+    private static String proxy(String url) {
+        return "backends: {a: {endpoints: ['http://s3'], proxy: '" + url + "'}}\n";
     }
 
     @ParameterizedTest
