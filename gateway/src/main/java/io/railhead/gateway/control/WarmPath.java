@@ -24,9 +24,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code POST /.railhead/warm?bucket=B&key=K}: brings one object into the cache, with the rights and
- * within the limits of who asks. The answer's last line says what became of it; a long one has a
- * line now and then, so that the connection is not idle. Any thread.
+ * {@code POST /.railhead/warm?bucket=B&key=K}: brings one object into the cache, with the rights
+ * and within the limits of who asks. The answer's last line says what became of it; a long one has
+ * a line now and then, so that the connection is not idle. Any thread.
  */
 public final class WarmPath implements OwnPath, WarmRead.Gate {
     private static final long LINE_MILLIS = 5000;

@@ -306,7 +306,8 @@ final class PeerOutbox {
             }
             Awaited<Message> answer = question;
             if (answer == null) {
-                throw new MessageException("nobody asked for " + message.getClass().getSimpleName());
+                throw new MessageException(
+                        "nobody asked for " + message.getClass().getSimpleName());
             }
             question = null;
             settle(answer);
