@@ -240,7 +240,8 @@ final class ChannelParts implements PartTransport {
             throw S3Exception.of(answer);
         }
         return new ObjectHeads.Head(new ObjectInfo(name, answer.objectSize(), answer.etag()),
-                Checksum.find(answer.etag(), header -> Optional.ofNullable(answer.headers().get(header)))
+                Checksum.find(answer.etag(),
+                        header -> Optional.ofNullable(answer.headers().get(header)))
                         .orElse(null));
     }
 

@@ -243,7 +243,7 @@ final class Hits {
                 }
                 // A second answer must not follow this one.
                 failed(thrown);
-                context.close();
+                var _ = context.close();
             } finally {
                 if (!handedOver) {
                     ReferenceCountUtil.release(bytes);

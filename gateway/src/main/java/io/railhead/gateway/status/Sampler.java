@@ -62,8 +62,8 @@ final class Sampler {
         long misses = results.getOrDefault(List.of(CacheResult.MISS.label()), 0L);
         Sample.Reads reads = new Sample.Reads(hits, misses,
                 Series.sum(bytes, labels -> isHit(labels.getFirst())));
-        return new Sample(System.currentTimeMillis(), System.nanoTime(), paths(bytes), answers(metrics),
-                reads,
+        return new Sample(System.currentTimeMillis(), System.nanoTime(), paths(bytes),
+                answers(metrics), reads,
                 sources.backends().stream().mapToLong(store -> store.stats().bytesIn()).sum(),
                 cache.evicted(EvictionCause.PRESSURE), cache.shortages(),
                 Series.of(metrics.seconds),

@@ -54,8 +54,8 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
      * @param answered requests over HTTP
      * @param failed of those: answered 5xx, or cut in mid-body
      */
-    record Counts(double seconds, long answered, long failed, long hits, long misses, long sparedBytes, long deliveredBytes,
-            long oneSidedBytes, long storeBytes, long evictedPages, long shortages) {}
+    record Counts(double seconds, long answered, long failed, long hits, long misses,
+            long sparedBytes, long deliveredBytes, long oneSidedBytes, long storeBytes, long evictedPages, long shortages) {}
 
     /**
      * Registered memory.

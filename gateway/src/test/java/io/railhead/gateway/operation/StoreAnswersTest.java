@@ -46,7 +46,7 @@ final class StoreAnswersTest {
         var taking = StoreAnswers.to(requester, (_, _) -> {
             throw new NoSuchFieldError("planted");
         });
-        assertThatThrownBy(() -> taking.accept(answer, null))
+        assertThatThrownBy(() -> taking.accept(answer, new IllegalStateException()))
                 .isInstanceOf(NoSuchFieldError.class);
         assertThat(readers).hasValue(1);
     }
