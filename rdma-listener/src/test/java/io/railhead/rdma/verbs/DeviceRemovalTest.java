@@ -2,6 +2,8 @@ package io.railhead.rdma.verbs;
 
 import static io.railhead.rdma.Awaiting.result;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.os.devices.Gid;
@@ -10,6 +12,7 @@ import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.Fabric;
 import io.railhead.rdma.ReopeningFabric;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.Transfer;
@@ -22,11 +25,12 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,11 +51,11 @@ final class DeviceRemovalTest {
     private final List<String> devices = words("RAILHEAD_RIG_DEVICES", "rxe0 rxe1");
     private final List<String> links = words("RAILHEAD_RIG_LINKS", "v0 v1");
     private ReopeningFabric<Boolean> fabric;
-    private volatile VerbsFabric opened;
+    private volatile @Nullable VerbsFabric opened;
     private TestPages pages;
 
     private static List<String> words(String variable, String otherwise) {
-        return List.of(Objects.requireNonNullElse(System.getenv(variable), otherwise).split(" "));
+        return List.of(requireNonNullElse(System.getenv(variable), otherwise).split(" "));
     }
 
     @BeforeEach
@@ -83,12 +87,13 @@ final class DeviceRemovalTest {
                 .anyMatch(VerbsRig.GATEWAY::equals);
     }
 
-    private io.railhead.rdma.Fabric open(boolean isThere) throws IOException {
+    private Fabric open(boolean isThere) throws IOException {
         if (!isThere) {
             return new UnavailableFabric(VerbsFabric.NAME, "no adapter");
         }
-        opened = new VerbsFabric(VerbsRig.config(), sessions, RequestHandler.NONE);
-        return opened;
+        VerbsFabric fresh = new VerbsFabric(VerbsRig.config(), sessions, RequestHandler.NONE);
+        opened = fresh;
+        return fresh;
     }
 
     private static List<String> names() {
@@ -96,7 +101,7 @@ final class DeviceRemovalTest {
     }
 
     private static Process rdma(String... arguments) throws IOException {
-        List<String> command = new java.util.ArrayList<>(List.of("rdma", "link"));
+        List<String> command = new ArrayList<>(List.of("rdma", "link"));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command).inheritIO().start();
     }
@@ -117,13 +122,15 @@ final class DeviceRemovalTest {
     }
 
     private VerbsPeer peer(Session session) throws IOException {
-        return VerbsPeer.connect(VerbsPeerConfig.of(VerbsRig.config().peers().maxRequests(),
-                VerbsRig.PATIENCE).from(VerbsRig.PEER), opened.addresses().getFirst(),
+        VerbsPeerConfig config = VerbsPeerConfig
+                .of(VerbsRig.config().peers().maxRequests(), VerbsRig.PATIENCE)
+                .from(VerbsRig.PEER);
+        return VerbsPeer.connect(config, requireNonNull(opened).addresses().getFirst(),
                 session.id(), VerbsRig.KEY);
     }
 
     private Session session() {
-        return Objects.requireNonNull(
+        return requireNonNull(
                 sessions.open("ann", VerbsFabric.NAME, _ -> VerbsRig.KEY.clone()));
     }
 
