@@ -65,10 +65,6 @@ public final class ProgressLine implements Progress, AutoCloseable {
         }
     }
 
-    synchronized long done() {
-        return done;
-    }
-
     long elapsedNanos() {
         return nanos.getAsLong() - started;
     }

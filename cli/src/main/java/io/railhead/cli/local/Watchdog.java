@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A shell that outlives this process, also one that was killed, to end its children and delete
@@ -65,7 +66,7 @@ final class Watchdog implements AutoCloseable {
     /** Has it ended with this process, unless it ends before: its number may be another's then. */
     void watch(Process child) throws IOException {
         tell("started " + child.pid());
-        child.onExit().thenRun(() -> {
+        CompletableFuture<?> _ = child.onExit().thenRun(() -> {
             try {
                 tell("ended " + child.pid());
             } catch (IOException e) {

@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * A file that appears only when it is complete: written beside its place under another name,
- * verified, renamed. On any failure, and where a signal ends the process, the other name is gone and
- * an older file is still there. What is no regular file stays what it is, and is written to.
+ * verified, renamed. On any failure, and where a signal ends the process, the other name is gone
+ * and an older file is still there. What is no regular file stays what it is, and is written to.
  */
 final class FileDownload {
     private final ObjectReader reader;

@@ -79,8 +79,11 @@ final class Unfinished<T> implements AutoCloseable {
     private static void end() {
         try {
             if (BEGINNING.writeLock().tryLock(GRACE_SECONDS, TimeUnit.SECONDS)) {
-                isOver = true;
-                BEGINNING.writeLock().unlock();
+                try {
+                    isOver = true;
+                } finally {
+                    BEGINNING.writeLock().unlock();
+                }
             }
             undo(ALL);
         } catch (InterruptedException e) {
