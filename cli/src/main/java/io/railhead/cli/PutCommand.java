@@ -51,11 +51,15 @@ final class PutCommand implements Callable<Integer> {
             ObjectInfo stored = isInput
                     ? client.put(System.in, name, progress)
                     : put(client, name, progress);
-            progress.close();
-            Fallbacks.report(client, spec.commandLine().getErr());
-            tell.tell(Transferred.of(stored, progress, via.via(), client));
+            tell(stored, client, progress);
         }
         return 0;
+    }
+
+    private void tell(ObjectInfo stored, RailheadClient client, ProgressLine progress) {
+        progress.close();
+        Fallbacks.report(client, spec.commandLine().getErr());
+        tell.tell(Transferred.of(stored, progress, via.via(), client));
     }
 
     private ObjectInfo put(RailheadClient client, ObjectName name, ProgressLine progress)

@@ -322,7 +322,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             CredentialStore credentials) {
         return new StatusPage(vertx, new StatusSources(() -> reload.config(), this, metrics,
                 memory, cache, routes::backends, fabrics.all(),
-                new StatusSources.Process(connections::open, connections::limit,
+                new StatusSources.OwnFacts(connections::open, connections::limit,
                         () -> credentials.principals().size(), files::certificateUntil,
                         files::refusals)));
     }

@@ -56,7 +56,8 @@ class OddRangesIT {
 
     @AfterEach
     void stop() {
-        assertThat(gateway.metrics().lines()
+        assertThat(gateway.metrics()
+                .lines()
                 .filter(line -> line.startsWith("railhead_integrity_failures_total{")))
                 .isEmpty();
         peer.close();

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -58,10 +59,11 @@ class PreflightIT {
             String[] parts = header.split(":", 2);
             headers.add(parts[0], parts[1].strip());
         });
-        String path = request.line().split(" ")[1].split("\\?")[0];
+        String path = request.line().split(" ", 3)[1].split("\\?", 2)[0];
         try {
             return new Authenticator(started.get().credentials()).authenticate(
-                    new RequestHead(request.header("Access-Control-Request-Method"), path, null,
+                    new RequestHead(Objects.requireNonNull(
+                            request.header("Access-Control-Request-Method")), path, null,
                             headers.build()),
                     Instant.now()) instanceof Authentication.Signed;
         } catch (S3Exception e) {

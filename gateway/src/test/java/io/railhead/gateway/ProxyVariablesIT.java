@@ -14,8 +14,9 @@ class ProxyVariablesIT {
     @Test
     void noneOfThemCountsAndTheLogNamesThem(@TempDir Path folder) throws Exception {
         Files.writeString(folder.resolve("credentials.yaml"), TestGateway.TRAINER);
-        try (FakeStore store = new FakeStore(); ConnectProxy proxy = new ConnectProxy(
-                store.endpoint())) {
+        try (FakeStore store = new FakeStore();
+                ConnectProxy proxy = new ConnectProxy(
+                        store.endpoint())) {
             Path config = Files.writeString(folder.resolve("railhead.yaml"), """
                     gateway:
                       listen: 127.0.0.1:0

@@ -115,7 +115,7 @@ class RefusedUploadsIT {
             RawConnection.Answer answer = raw.receive();
             return answer.status() + " " + answer.body();
         } catch (UncheckedIOException e) {
-            return e.getCause().toString();
+            return String.valueOf(e.getCause());
         }
     }
 }

@@ -215,7 +215,8 @@ class StatusPageIT {
         }
         store.close();
         TestGateway.await(() -> client.get("/models/none").statusCode() == 503
-                && gateway.metric("railhead_backend_endpoints{backend=\"ceph\",state=\"healthy\",}") == 0);
+                && gateway.metric(
+                        "railhead_backend_endpoints{backend=\"ceph\",state=\"healthy\",}") == 0);
         look(1280, 900);
         assertThat(browser.isTrue("document.querySelector('#helping .verdict.bad') !== null"))
                 .isTrue();

@@ -109,7 +109,8 @@ class ThrownErrorsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"operation.ObjectRead, GET, /held/object", "operation.ObjectHead, HEAD, /held/object",
+    @CsvSource({"operation.ObjectRead, GET, /held/object",
+            "operation.ObjectHead, HEAD, /held/object",
             "operation.Backing, GET, /b/object", "operation.Backing, HEAD, /b/object"})
     void aReadOfWhatIsHeldIsAnswered(String where, String method, String path) {
         assertThat(client.get(path).body()).isEqualTo(OBJECT);
@@ -144,7 +145,9 @@ class ThrownErrorsIT {
         TestGateway.await(() -> {
             try (RawConnection raw = new RawConnection(gateway.endpoint())) {
                 assertThat(raw.send(RawConnection
-                        .head(client.signed("GET", "/held/small", new byte[0])) + "\r\n").receive().status())
+                        .head(client.signed("GET", "/held/small", new byte[0])) + "\r\n")
+                        .receive()
+                        .status())
                         .isEqualTo(200);
             }
             return gateway.metric("railhead_internal_errors_total{where=\"request\",}") > 0;

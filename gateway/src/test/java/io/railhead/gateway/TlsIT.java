@@ -127,7 +127,9 @@ class TlsIT {
 
     @Test
     void theStatusSaysWhenTheCertificateEnds() throws Exception {
-        long until = serve("").status().getJsonObject("gateway").getLong("certificate_until_millis");
+        long until = serve("").status()
+                .getJsonObject("gateway")
+                .getLong("certificate_until_millis");
         // Certificates of keytool's are good for 90 days.
         assertThat(until - System.currentTimeMillis()).isBetween(TimeUnit.DAYS.toMillis(85),
                 TimeUnit.DAYS.toMillis(95));

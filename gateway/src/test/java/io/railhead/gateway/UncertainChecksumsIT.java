@@ -66,7 +66,8 @@ class UncertainChecksumsIT {
         for (int round = 0; round < 2; round++) {
             assertThat(client.get("/verified/key").body()).isEqualTo(BODY);
         }
-        assertThat(gateway.metrics().lines()
+        assertThat(gateway.metrics()
+                .lines()
                 .filter(line -> line.startsWith("railhead_integrity_failures_total{")))
                 .isEmpty();
     }

@@ -117,7 +117,9 @@ public final class ScriptedStore implements AutoCloseable {
             return in.readNBytes(bytes);
         }
 
-        /** Sends all of it at once: the kernel would hold back a second piece, and a reset drop it. */
+        /**
+         * Sends all of it at once: the kernel would hold back a second piece, and a reset drop it.
+         */
         public void write(String head, byte[] body) throws IOException {
             ByteArrayOutputStream whole = new ByteArrayOutputStream();
             whole.writeBytes(head.getBytes(StandardCharsets.ISO_8859_1));

@@ -28,7 +28,8 @@ public final class Metrics {
     public final Counter errors = counter("railhead_errors_total",
             "Errors of the gateway's own making.", "code");
     public final Counter internalErrors = counter("railhead_internal_errors_total",
-            "Steps of the gateway that threw what nobody expected, by what they were for.", "where");
+            "Steps of the gateway that threw what nobody expected, by what they were for.",
+            "where");
     public final Counter policyDenied = counter("railhead_policy_denied_total",
             "Requests that the policy file does not allow.", "action");
     public final Counter cutBodies = counter("railhead_cut_bodies_total",

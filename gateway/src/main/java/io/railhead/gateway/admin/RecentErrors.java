@@ -53,7 +53,9 @@ public final class RecentErrors {
                 status, shortened(where), shortened(bucket));
         entries.merge(new Kind(entry.code, status, entry.where, entry.bucket), entry, Entry::then);
         while (entries.size() > most) {
-            entries.values().stream().min(Comparator.comparingLong(Entry::number))
+            entries.values()
+                    .stream()
+                    .min(Comparator.comparingLong(Entry::number))
                     .ifPresent(entries.values()::remove);
         }
     }

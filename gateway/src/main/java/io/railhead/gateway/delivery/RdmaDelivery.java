@@ -119,7 +119,8 @@ public final class RdmaDelivery implements RangeReader.Sink {
         // A thrown failure, too, is told once nothing touches the client's memory.
         Guard.run(() -> transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
                 .whenComplete((done, failure) -> requester.executor()
-                        .execute(() -> written(failure))), this::written);
+                        .execute(() -> written(failure))),
+                this::written);
     }
 
     private void written(@Nullable Throwable failure) {

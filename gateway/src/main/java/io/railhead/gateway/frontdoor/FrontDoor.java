@@ -217,10 +217,10 @@ public final class FrontDoor {
     }
 
     /**
-     * A browser's preflight goes to the URL of the request that it is about, which may be presigned:
-     * then it is its signer's, whose buckets the store may find by that alone. It says nothing else
-     * of who asks: where the signature does not hold, as it cannot where it covers headers, it is
-     * nobody's.
+     * A browser's preflight goes to the URL of the request that it is about, which may be
+     * presigned: then it is its signer's, whose buckets the store may find by that alone. It says
+     * nothing else of who asks: where the signature does not hold, as it cannot where it covers
+     * headers, it is nobody's.
      */
     private Authentication preflight(RequestHead head) {
         String about = head.headers().get("access-control-request-method");

@@ -460,8 +460,9 @@ public final class Exchange implements Requester {
     /** Forgets an answer of which nothing was sent, but for what ends the connection. */
     private void takeBack() {
         if (answered) {
-            boolean ends = response.headers().contains(HttpHeaders.CONNECTION, HttpHeaders.CLOSE,
-                    true);
+            boolean ends = response.headers()
+                    .contains(HttpHeaders.CONNECTION, HttpHeaders.CLOSE,
+                            true);
             response.headers().clear();
             response.setChunked(false);
             if (ends) {

@@ -70,7 +70,9 @@ public final class LingeringClose extends ChannelOutboundHandlerAdapter {
         @Override
         public void handlerAdded(ChannelHandlerContext context) {
             deadline = context.executor()
-                    .schedule(() -> context.close(closed), MAX_SECONDS, TimeUnit.SECONDS);
+                    .schedule(() -> {
+                        var _ = context.close(closed);
+                    }, MAX_SECONDS, TimeUnit.SECONDS);
         }
 
         @Override

@@ -55,7 +55,8 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
      * @param failed of those: answered 5xx, or cut in mid-body
      */
     record Counts(double seconds, long answered, long failed, long hits, long misses,
-            long sparedBytes, long deliveredBytes, long oneSidedBytes, long storeBytes, long evictedPages, long shortages) {}
+            long sparedBytes, long deliveredBytes, long oneSidedBytes, long storeBytes,
+            long evictedPages, long shortages) {}
 
     /**
      * Registered memory.

@@ -64,15 +64,15 @@ final class StatusReport {
     }
 
     private Status.Gateway gateway(Sample now) {
-        StatusSources.Process process = sources.process();
+        StatusSources.OwnFacts own = sources.own();
         MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
-        Instant until = process.certificateUntil().get();
+        Instant until = own.certificateUntil().get();
         return new Status.Gateway(sources.config().gateway().name(), Metrics.version(),
                 sources.readiness().reasonNotReady(), start.atMillis(), now.atMillis(),
                 (int) sources.metrics().inFlight.get(), heap.getUsed(), heap.getMax(),
-                process.connections().getAsInt(), process.connectionLimit().getAsInt(),
-                process.principals().getAsInt(), until == null ? null : until.toEpochMilli(),
-                process.refusals().get());
+                own.connections().getAsInt(), own.connectionLimit().getAsInt(),
+                own.principals().getAsInt(), until == null ? null : until.toEpochMilli(),
+                own.refusals().get());
     }
 
     private Status.History history(List<Sample> samples) {

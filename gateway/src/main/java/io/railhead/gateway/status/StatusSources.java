@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** What the status page is about; read, never changed. */
 public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
         Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
-        Collection<Fabric> fabrics, Process process) {
+        Collection<Fabric> fabrics, OwnFacts own) {
 
     /**
      * Facts that only the gateway's own parts know.
@@ -26,7 +26,7 @@ public record StatusSources(Supplier<GatewayConfig> configured, Readiness readin
      * @param certificateUntil null without TLS
      * @param refusals why a setting's files are not in force as they are, by setting
      */
-    public record Process(IntSupplier connections, IntSupplier connectionLimit,
+    public record OwnFacts(IntSupplier connections, IntSupplier connectionLimit,
             IntSupplier principals, Supplier<@Nullable Instant> certificateUntil,
             Supplier<Map<String, String>> refusals) {}
 

@@ -41,6 +41,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -238,14 +240,18 @@ class ConfigLoaderTest {
         }
     }
 
+    private BackendConfig.@Nullable Proxy proxyOf(String url) throws Exception {
+        return Objects.requireNonNull(load(GATEWAY + proxy(url)).backends().get("a"))
+                .backend()
+                .proxy();
+    }
+
     @Test
     void aProxyIsAnAddressWithOrWithoutALogin() throws Exception {
-        assertThat(load(GATEWAY + proxy("http://proxy:3128")).backends().get("a").backend().proxy())
+        assertThat(proxyOf("http://proxy:3128"))
                 .isEqualTo(new BackendConfig.Proxy("proxy", 3128, null, null));
-        assertThat(load(GATEWAY + proxy("http://ann:se:cret@[::1]:3128/")).backends()
-                .get("a")
-                .backend()
-                .proxy()).isEqualTo(new BackendConfig.Proxy("::1", 3128, "ann", "se:cret"));
+        assertThat(proxyOf("http://ann:se:cret@[::1]:3128/"))
+                .isEqualTo(new BackendConfig.Proxy("::1", 3128, "ann", "se:cret"));
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -80,7 +81,7 @@ final class ExchangeTest {
     @ParameterizedTest
     @ValueSource(strings = {"step", "attempt", "elsewhere", "piece", "end"})
     void theClientIsAnswered(String where) throws Exception {
-        assertThat(answer(handlers.get(where))).startsWith("HTTP/1.1 500 ")
+        assertThat(answer(Objects.requireNonNull(handlers.get(where)))).startsWith("HTTP/1.1 500 ")
                 .contains("<Code>InternalError</Code>");
         assertThat(metrics.internalErrors.labels("request").get()).isEqualTo(1);
         assertThat(metrics.errors.labels("InternalError").get()).isEqualTo(1);

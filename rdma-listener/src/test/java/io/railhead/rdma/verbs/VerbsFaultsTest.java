@@ -284,7 +284,8 @@ final class VerbsFaultsTest {
                 int key = liar.register(memory.address(), LENGTH, 0x00bad000);
                 writeAll(transfer("liar", liar.sessionNumber(), memory.address(), LENGTH, key),
                         LENGTH).forEach(
-                                write -> assertThat(failure(write)).isEqualTo(Reason.REMOTE_ACCESS));
+                                write -> assertThat(failure(write))
+                                        .isEqualTo(Reason.REMOTE_ACCESS));
             }
         }
         assertThat(rig.sessions().isSuspended("liar")).isTrue();
