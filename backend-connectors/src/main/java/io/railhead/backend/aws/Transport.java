@@ -30,6 +30,9 @@ final class Transport implements AutoCloseable {
     private static final int MAX_THREADS = 4;
     private static final int MAX_WAITING = 10_000;
     private static final int CLOSING_HOPS = 6;
+    private static final Duration TLS_TIMEOUT = Duration.ofSeconds(5);
+    /** Shorter than stores keep one: who takes up a connection that a store ends fails. */
+    private static final Duration UNUSED = Duration.ofSeconds(5);
 
     private final SdkEventLoopGroup loops;
     private final SdkAsyncHttpClient client;
@@ -59,6 +62,10 @@ final class Transport implements AutoCloseable {
                 .connectionTimeout(config.connectTimeout())
                 .connectionAcquisitionTimeout(
                         config.answerTimeout().plus(config.connectTimeout()).plusSeconds(5))
+                .tlsNegotiationTimeout(TLS_TIMEOUT)
+                .connectionMaxIdleTime(UNUSED)
+                .useIdleConnectionReaper(true)
+                .connectionTimeToLive(Duration.ZERO)
                 .readTimeout(Duration.ZERO)
                 .writeTimeout(config.idleTimeout())
                 .proxyConfiguration(proxy(config.proxy()))
