@@ -43,7 +43,7 @@ class RdmaOutlookTest {
         GatewayConfig config = ConfigLoader.load(Files.writeString(folder.resolve("r.yaml"), """
                 gateway: {credentials: credentials.yaml}
                 backends: {a: {endpoints: ["http://s3:80"]}}
-                rdma: {loopback: {socket: /l.sock}, %s}
+                rdma: {loopback: {socket: l.sock}, %s}
                 """.formatted(rdma)));
         return new RdmaOutlook(config.rdma()).lines(devices);
     }
@@ -58,7 +58,7 @@ class RdmaOutlookTest {
     @Test
     void whatIsSwitchedOffSaysByWhichKey() throws Exception {
         assertThat(lines("verbs: {enabled: false}", DEVICES)).containsExactly(
-                "rdma over loopback: /l.sock",
+                "rdma over loopback: " + folder.resolve("l.sock"),
                 "rdma over verbs: switched off by rdma.verbs.enabled");
     }
 
