@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -19,10 +20,12 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A gateway whose wall clock is set while it serves: signatures are of that clock, and nothing else
  * that a client can see is.
  */
+@EnabledIf(value = "hasCompiler", disabledReason = "no gcc on the path: apt-get install gcc libc6-dev")
 class ClockSetIT {
     private static final List<String> BUCKETS = List.of("immutable", "bounded", "exclusive");
     private static final int SIZE = 3_000_000;
@@ -80,6 +84,11 @@ class ClockSetIT {
             assertThat(client.get("/" + bucket + "/held").body()).isEqualTo(OBJECT);
         }
         peer = new TestPeer(client, "SK", SIZE);
+    }
+
+    static boolean hasCompiler() {
+        return Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, "gcc")));
     }
 
     private static Path library() throws Exception {

@@ -135,7 +135,7 @@ final class GatewayProcess implements AutoCloseable {
     }
 
     void hangUp() throws IOException, InterruptedException {
-        assertThat(new ProcessBuilder("kill", "-HUP", Long.toString(process.pid())).start()
+        assertThat(new ProcessBuilder("sh", "-c", "kill -HUP " + process.pid()).start()
                 .waitFor()).isZero();
     }
 

@@ -2,10 +2,8 @@ package io.railhead.gateway;
 
 import static io.railhead.backend.testing.ScriptedStore.Script.answer;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.testing.ScriptedStore;
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
@@ -105,8 +103,8 @@ class OddPartsIT {
     @ValueSource(strings = {"5\r\n01234\r\n0\r\n\r\n", "f\r\n0123456789extra\r\n0\r\n\r\n"})
     void chunksThatAreFewerOrMoreThanTheirPart(String chunks) {
         storeSays("Content-Range: bytes 0-9/100\r\n" + CHUNKED, chunks);
-        assertThatThrownBy(() -> client.get("/uncached/key", "Range", "bytes=0-9"))
-                .hasRootCauseInstanceOf(IOException.class);
+        TestClient.assertGivenUp(
+                client.sendAsync("GET", "/uncached/key", new byte[0], "Range", "bytes=0-9"));
     }
 
     @Test

@@ -51,11 +51,16 @@ class RequestFidelityIT {
         store.close();
     }
 
-    /** The last request for something in the bucket; the gateway asks for the service itself. */
     private Received heard() {
+        return heard("");
+    }
+
+    /** The last such request for the bucket; the gateway asks for the service itself. */
+    private Received heard(String method) {
         Received last = store.received()
                 .stream()
-                .filter(request -> request.line().contains(" /b"))
+                .filter(request -> request.line().startsWith(method)
+                        && request.line().contains(" /b"))
                 .reduce((first, second) -> second)
                 .orElseThrow();
         if (last.header("Authorization") != null) {
@@ -88,7 +93,8 @@ class RequestFidelityIT {
     void everyByteOfAKeyArrives(String sent, String heard) {
         for (String method : List.of("PUT", "GET", "HEAD", "DELETE")) {
             client.send(method, sent, method.equals("PUT") ? BODY : new byte[0]);
-            assertThat(heard().line()).isEqualTo(method + " " + heard + " HTTP/1.1");
+            // What a GET finds to be empty is described by a HEAD after it.
+            assertThat(heard(method).line()).isEqualTo(method + " " + heard + " HTTP/1.1");
         }
     }
 

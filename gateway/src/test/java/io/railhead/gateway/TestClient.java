@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -92,7 +93,8 @@ final class TestClient {
     /** By the gateway: an error, or a body that is cut, and no client that tired of waiting. */
     static void assertGivenUp(CompletableFuture<HttpResponse<byte[]>> sent) {
         try {
-            assertThat(sent.join().statusCode()).isEqualTo(503);
+            HttpResponse<byte[]> answer = sent.join();
+            assertThat(answer.statusCode()).as(new String(answer.body(), UTF_8)).isEqualTo(503);
         } catch (CompletionException cut) {
             assertThat(cut.getCause()).isInstanceOf(IOException.class)
                     .isNotInstanceOf(HttpTimeoutException.class);

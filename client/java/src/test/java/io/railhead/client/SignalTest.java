@@ -131,7 +131,7 @@ class SignalTest {
             while (!inTheMiddle.await(100, TimeUnit.MILLISECONDS)) {
                 assertThat(process.isAlive()).isTrue();
             }
-            assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+            assertThat(new ProcessBuilder("sh", "-c", "kill -" + signal + " " + process.pid())
                     .inheritIO()
                     .start()
                     .waitFor()).isZero();

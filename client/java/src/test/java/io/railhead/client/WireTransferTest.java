@@ -142,7 +142,7 @@ class WireTransferTest {
             assertThatThrownBy(() -> client.put(file, NAME, Progress.NONE))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("unknown");
-            assertThat(revoking.isAlive()).isFalse();
+            Awaiting.until(() -> !revoking.isAlive());
         }
         assertThat(gateway.sessionsOpened).hasValue(1);
     }

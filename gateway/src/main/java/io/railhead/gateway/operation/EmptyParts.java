@@ -6,18 +6,28 @@ import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Exception;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answers to a range of which there is no byte. HTTP has no part without bytes, but some stores
  * send one all the same: the client hears what S3 would say.
  */
 final class EmptyParts {
+    private static final Pattern BYTES = Pattern.compile("/0*[1-9][0-9]*\\s*$");
+
     private EmptyParts() {}
 
-    /** Whether it succeeded with a body that is said to have no bytes. */
+    /** Whether it succeeded with a body that is said to have no bytes, of an object without any. */
     static boolean isEmpty(BackendResponse answer) {
         return (answer.status() == 200 || answer.status() == 206)
-                && "0".equals(answer.headers().get("content-length"));
+                && "0".equals(answer.headers().get("content-length"))
+                && !hasBytes(answer.headers().get("content-range"));
+    }
+
+    /** Whether the object is said to have some: a part of it without bytes is then a lie. */
+    private static boolean hasBytes(@Nullable String contentRange) {
+        return contentRange != null && BYTES.matcher(contentRange).find();
     }
 
     /** The answer itself, but for a part without bytes; throws InvalidRange, which ends it. */

@@ -53,10 +53,10 @@ public final class StoreErrors {
 
     static S3Exception of(FillException fill) {
         return switch (fill.getCause()) {
-            case null -> unavailable("failed: " + fill.getMessage() + ".");
             case BackendException backend -> error(backend);
             // Of the gateway's own making, and logged where it was caught.
-            default -> new S3Exception(S3Error.INTERNAL_ERROR);
+            case Error _ -> new S3Exception(S3Error.INTERNAL_ERROR);
+            case null, default -> unavailable("failed: " + fill.getMessage() + ".");
         };
     }
 
