@@ -56,6 +56,20 @@ def test_gateway_that_is_busy_is_asked_again(scripted: ScriptedStore) -> None:
         client.prefetch(["s3://b/k"])
 
 
+def test_an_object_that_is_denied_keeps_none_away(scripted: ScriptedStore) -> None:
+    def deny_the_first(request: Request) -> None:
+        if "key=denied" in request.path:
+            request.answer(403, b"<Error><Code>AccessDenied</Code></Error>")
+        else:
+            warm(request)
+
+    scripted.script = deny_the_first
+    urls = ["s3://b/denied", *(f"s3://b/{i}" for i in range(40))]
+    with scripted.client() as client, pytest.raises(railhead.AccessDenied):
+        client.prefetch(urls)
+    assert all(scripted.came(f"POST /.railhead/warm?bucket=b&key={i}") for i in range(40))
+
+
 def test_refused_connection_names_its_url() -> None:
     with (railhead.Client("http://127.0.0.1:1", fabric="http", credentials=KEYS, region="us-east-1") as client,
           pytest.raises(railhead.ConnectionLost, match=re.escape("http://127.0.0.1:1: Connection refused"))):

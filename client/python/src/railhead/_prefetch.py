@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -48,10 +48,24 @@ def prefetch(settings: Settings, urls: Iterable[str]) -> list[Prefetched]:
           ThreadPoolExecutor(at_once, "railhead-prefetch") as threads):
         done = [threads.submit(_prefetch, settings, pool, url) for url in asked]
         try:
-            return [each.result() for each in done]
+            return _results(done)
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _results(done: list[Future[Prefetched]]) -> list[Prefetched]:
+    """An object that the caller may not read keeps none of the others away: its error comes once they are done."""
+    denied: list[errors.AccessDenied] = []
+    results = []
+    for each in done:
+        try:
+            results.append(each.result())
+        except errors.AccessDenied as error:
+            denied.append(error)
+    if denied:
+        raise denied[0]
+    return results
 
 
 def _prefetch(settings: Settings, pool: Any, url: str) -> Prefetched:

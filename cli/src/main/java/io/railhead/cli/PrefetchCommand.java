@@ -4,6 +4,7 @@ import io.railhead.cli.local.Json;
 import io.railhead.client.ObjectName;
 import io.railhead.client.Prefetched;
 import io.railhead.client.RailheadClient;
+import io.railhead.client.S3Exception;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "prefetch", description = "Bring objects into the gateway's cache.")
 final class PrefetchCommand implements Callable<Integer> {
     private static final int MOST_AT_ONCE = 64;
+    private static final int FORBIDDEN = 403;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -53,7 +55,7 @@ final class PrefetchCommand implements Callable<Integer> {
                         Thread.ofVirtual().factory())) {
             List<Future<Prefetched>> begun = new ArrayList<>();
             for (ObjectName name : names(client)) {
-                begun.add(threads.submit(() -> client.prefetch(name)));
+                begun.add(threads.submit(() -> prefetch(client, name)));
             }
             return tell(begun, threads);
         }
@@ -71,6 +73,19 @@ final class PrefetchCommand implements Callable<Integer> {
             }
         }
         return names;
+    }
+
+    /** An object that the caller may not read keeps none of the others away. */
+    private static Prefetched prefetch(RailheadClient client, ObjectName name)
+            throws IOException {
+        try {
+            return client.prefetch(name);
+        } catch (S3Exception e) {
+            if (e.status() != FORBIDDEN) {
+                throw e;
+            }
+            return new Prefetched(name, "failed", 0, String.valueOf(e.getMessage()));
+        }
     }
 
     /** The exit status: 0 where all are held now. */

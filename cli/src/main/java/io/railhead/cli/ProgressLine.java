@@ -38,7 +38,7 @@ public final class ProgressLine implements Progress, AutoCloseable {
         started = nanos.getAsLong();
     }
 
-    /** Whether the standard error is a terminal, wherever the standard output goes. */
+    /** Returns whether the standard error is a terminal, wherever the standard output goes. */
     public static boolean isTerminal() {
         try {
             String file = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** How a command tells that it succeeded. */
+/** Options for the report of a success. */
 final class TellOptions {
     @Spec(Target.MIXEE)
     private CommandSpec command = CommandSpec.create();

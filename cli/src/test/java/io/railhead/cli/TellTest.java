@@ -76,6 +76,12 @@ class TellTest {
     }
 
     private static void warm(HttpExchange exchange) throws IOException {
+        if (exchange.getRequestURI().getQuery().contains("key=denied")) {
+            byte[] refusal = "<Error><Code>AccessDenied</Code></Error>".getBytes(UTF_8);
+            exchange.sendResponseHeaders(403, refusal.length);
+            exchange.getResponseBody().write(refusal);
+            return;
+        }
         boolean isHeld = exchange.getRequestURI().getQuery().contains("key=a b");
         byte[] body = ("{\"state\":\"running\"}\n{\"state\":\""
                 + (isHeld ? "filled" : "not_cached")
@@ -199,6 +205,13 @@ class TellTest {
         assertThat(out.toString()).isEqualTo("{\"url\":\"s3://b/other\",\"state\":\"not_cached\","
                 + "\"bytes\":7,\"reason\":\"\"}\n");
         assertThat(transfer("prefetch", "--concurrency", "0", "s3://b/k")).isEqualTo(2);
+    }
+
+    @Test
+    void anObjectThatIsDeniedKeepsNoneOfTheOthersAway() {
+        assertThat(transfer("prefetch", "s3://b/denied", "s3://b/a b")).isEqualTo(1);
+        assertThat(out.toString()).contains("failed", "AccessDenied",
+                "filled\t           7\ts3://b/a b");
     }
 
     @Test

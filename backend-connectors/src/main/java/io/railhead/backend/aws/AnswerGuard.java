@@ -61,7 +61,7 @@ final class AnswerGuard extends ChannelDuplexHandler {
     /** Whether what comes is an interim answer that nobody waits for. */
     private boolean dropping;
     private boolean answering;
-    /** Whether the request may have a body. */
+    /** Set for methods whose requests may have a body. */
     private boolean uploading;
     /** Whether the request's body is what is to be stored. */
     private boolean storing;

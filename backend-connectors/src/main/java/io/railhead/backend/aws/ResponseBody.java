@@ -29,7 +29,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     private final long idleNanos;
     private final Counters counters;
     private final AtomicBoolean subscribed = new AtomicBoolean();
-    /** Whether the source has its subscriber. */
+    /** Set once the source has its subscriber. */
     private final AtomicBoolean taken = new AtomicBoolean();
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicLong demand = new AtomicLong();

@@ -3,8 +3,8 @@ package io.railhead.cli.local;
 import java.nio.file.Path;
 
 /**
- * Where this program lies: a checkout that was built, or what a tarball or package installed. The
- * launcher knows the layout and says it in system properties.
+ * Places of this program's files, in a checkout that was built or in an installed folder. The
+ * launcher knows the layout and passes it in system properties.
  *
  * @param home the checkout, or the installed folder
  * @param jars what is on the class path beside the program's own jar

@@ -107,7 +107,7 @@ public final class Exchange implements Requester {
     /** Stops all that is under way: a step that threw may have left it half done. */
     private void thrown(Throwable cause) {
         if (!(cause instanceof S3Exception)) {
-            if (answered || isOver()) {
+            if (response.headWritten() || isOver()) {
                 unexpected(cause);
             }
             stop();

@@ -18,14 +18,14 @@ final class EmptyParts {
 
     private EmptyParts() {}
 
-    /** Whether it succeeded with a body that is said to have no bytes, of an object without any. */
+    /** Returns whether the answer is a success without bytes, of an object that has none. */
     static boolean isEmpty(BackendResponse answer) {
         return (answer.status() == 200 || answer.status() == 206)
                 && "0".equals(answer.headers().get("content-length"))
                 && !hasBytes(answer.headers().get("content-range"));
     }
 
-    /** Whether the object is said to have some: a part of it without bytes is then a lie. */
+    /** Returns whether the object has bytes: a part without any is then a lie. */
     private static boolean hasBytes(@Nullable String contentRange) {
         return contentRange != null && BYTES.matcher(contentRange).find();
     }

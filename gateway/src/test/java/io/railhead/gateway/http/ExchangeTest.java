@@ -67,6 +67,10 @@ final class ExchangeTest {
     private final Map<String, Consumer<Exchange>> handlers = Map.of(
             "step", exchange -> exchange.executor().execute(ExchangeTest::plant),
             "attempt", exchange -> exchange.attempt(ExchangeTest::plant),
+            "answered", exchange -> exchange.attempt(() -> {
+                exchange.answer(200);
+                plant();
+            }),
             "elsewhere", exchange -> exchange.attemptElsewhere(ExchangeTest::plant),
             "piece", exchange -> {
                 exchange.onBody(_ -> plant(), () -> {}, () -> {});
@@ -79,7 +83,7 @@ final class ExchangeTest {
 
     @Timeout(60)
     @ParameterizedTest
-    @ValueSource(strings = {"step", "attempt", "elsewhere", "piece", "end"})
+    @ValueSource(strings = {"step", "attempt", "answered", "elsewhere", "piece", "end"})
     void theClientIsAnswered(String where) throws Exception {
         assertThat(answer(Objects.requireNonNull(handlers.get(where)))).startsWith("HTTP/1.1 500 ")
                 .contains("<Code>InternalError</Code>");
