@@ -409,7 +409,7 @@ class DcRequestsTest {
         Window window = new Window("ann");
         rig.adapter.raise(new AsyncEvent(AsyncEvent.Type.DEVICE_FATAL, 0));
         Awaiting.until("it is seen", () -> !rig.fabric().health().usable());
-        assertThat(rig.fabric().health().reason()).isEqualTo("mlx5_0 has failed");
+        assertThat(rig.fabric().health().reason()).isEqualTo("mlx5_0 was removed or has failed");
         assertThatThrownBy(window::begin).isInstanceOf(TransferException.class);
     }
 

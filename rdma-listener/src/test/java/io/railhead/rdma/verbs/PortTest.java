@@ -34,7 +34,7 @@ final class PortTest {
             device.events.add(new AsyncEvent(AsyncEvent.Type.DEVICE_FATAL, 0));
             for (int i = 0; i < 2; i++) {
                 port.look();
-                assertThat(port.health()).isEqualTo(Health.down("fake0 has failed"));
+                assertThat(port.health()).isEqualTo(Health.down("fake0 was removed or has failed"));
             }
         }
     }
