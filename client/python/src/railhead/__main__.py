@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import NoReturn
 
 import railhead
-from railhead import _bench, _files
+from railhead import _bench, _check, _files
 from railhead._settings import FABRICS, MOST_IN_FLIGHT
 from railhead._unfinished import ended_by_signals
 from railhead.client import Client
 from railhead.errors import RailheadError
+
+_NOT_HERE = 69  # EX_UNAVAILABLE
 
 
 def sizes(text: str) -> list[int]:
@@ -74,6 +76,11 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     for each in (get, put, ls, prefetch):
         each.add_argument("-v", "--verbose", action="store_true", help="say what was done, also where nobody watches")
         each.add_argument("--json", action="store_true", help="write what was done to the standard output as JSON")
+    check = _with_way(commands.add_parser("check", help="read objects into a device's memory and compare them with themselves over HTTP; "
+                                          "exit status 69 where there is no torch, or no such device"))
+    check.add_argument("urls", nargs="+", metavar="url", help="s3://BUCKET/KEY")
+    check.add_argument("--device", default="cuda", help="as torch names it (%(default)s)")
+    check.add_argument("--json", action="store_true", help="one object a line, for each way of reaching the memory")
     commands.add_parser("report", help="which way bytes go, and why; exit status 1 where it is plain S3")
     bench = commands.add_parser("bench", help="read objects of its own by each way there is")
     bench.add_argument("url", help="s3://BUCKET/PREFIX, where it may write and delete")
@@ -126,6 +133,18 @@ def _report() -> int:
     return 1 if report.via.startswith("http") else 0
 
 
+def _run_check(arguments: argparse.Namespace) -> int:
+    try:
+        _check.run(arguments.urls, arguments.device, arguments.via, arguments.json)
+    except _check.NotHere as error:
+        print(f"railhead: {error}", file=sys.stderr)
+        return _NOT_HERE
+    except _check.WrongBytes as error:
+        print(f"railhead: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def _run_bench(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         _bench.require_matplotlib()
@@ -144,7 +163,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     arguments = _arguments(words)
-    commands = {"report": lambda _: _report(), "bench": _run_bench}
+    commands = {"report": lambda _: _report(), "bench": _run_bench, "check": _run_check}
     try:
         with ended_by_signals(), warnings.catch_warnings():
             warnings.showwarning = _warn

@@ -8,31 +8,30 @@ import io.railhead.cli.reading.Origin;
 import io.railhead.cli.reading.OwnGateway;
 import io.railhead.cli.reading.Readings;
 import io.railhead.cli.reading.Row;
-import io.railhead.client.ClientConfig;
-import io.railhead.client.ObjectName;
-import io.railhead.client.Progress;
-import io.railhead.client.RailheadClient;
+import io.railhead.cli.reading.SourceFile;
 import io.railhead.client.Via;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.function.Consumer;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
  * A store with files in it, and the readings, each after what must precede it:
  *
  * <pre>
  *  store ── direct
- *  store ── gateway (immutable, empty)  ── cold, http-hit, rdma-hit, native-hit
+ *  store ── gateway (immutable, empty)  ── just-started
+ *  store ── gateway (the same, emptied) ── cold, http-hit, rdma-hit, native-hit
  *  store ── gateway (strong, warmed)    ── rdma-hit-strong
  * </pre>
  */
 final class Demo {
     private static final String BUCKET = "demo";
-    private static final String REGION = "us-east-1";
+    private static final long WARM_UP_BYTES = 32L << 20;
+    private static final int WARM_UP_OBJECTS = 32;
 
     private final Via via;
     private final Children children;
@@ -53,11 +52,14 @@ final class Demo {
     List<Row> run(DemoFiles data) throws IOException {
         say.accept("Starting an S3 store (s3proxy) and storing " + data.files().size()
                 + " files, " + (data.bytes() >> 20) + " MiB ...");
-        LocalStore store = LocalStore.start(storeJar, keys, data.bytes(), children);
-        Readings readings = Readings.start(load(store, data), via, Minima.STANDARD, children, say);
+        LocalStore store = LocalStore.start(storeJar, keys, data.bytes() + WARM_UP_BYTES,
+                children);
+        Origin origin = Origin.filled(store, BUCKET, data.files());
+        Readings readings = Readings.start(origin, via, Minima.STANDARD, children, say);
         readings.direct();
         try (OwnGateway gateway = readings.gateway("immutable")) {
-            readings.cold(gateway);
+            readings.justStarted(gateway);
+            readings.cold(gateway, others(origin));
             readings.hits(gateway);
         }
         if (via == Via.LOOPBACK) {
@@ -68,19 +70,16 @@ final class Demo {
         return readings.rows();
     }
 
-    private Origin load(LocalStore store, DemoFiles data) throws IOException {
-        AwsBasicCredentials credentials = AwsBasicCredentials.create(keys.accessKey(),
-                keys.secretKey());
-        ClientConfig config = ClientConfig.of(store.endpoint(), REGION,
-                StaticCredentialsProvider.create(credentials));
-        List<Manifest.Entry> entries = new ArrayList<>();
-        try (RailheadClient loader = RailheadClient.connect(config.withStreams(2))) {
-            loader.createBucket(BUCKET);
-            for (DemoFiles.DemoFile file : data.files()) {
-                entries.add(Manifest.entry(file.key(), file.file()));
-                loader.put(file.file(), new ObjectName(BUCKET, file.key()), Progress.NONE);
-            }
+    /** Objects that no row reads, for a gateway to warm up with. */
+    private Manifest others(Origin origin) throws IOException {
+        List<SourceFile> files = new ArrayList<>();
+        byte[] content = new byte[(int) (WARM_UP_BYTES / WARM_UP_OBJECTS)];
+        Random random = new Random(1);
+        for (int i = 0; i < WARM_UP_OBJECTS; i++) {
+            random.nextBytes(content);
+            Path file = Files.write(children.folder().resolve("other-" + i), content);
+            files.add(new SourceFile("others/" + i, file));
         }
-        return new Origin(store.endpoint(), REGION, credentials, new Manifest(BUCKET, entries));
+        return origin.add(files);
     }
 }

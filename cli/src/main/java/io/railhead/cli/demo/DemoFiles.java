@@ -1,5 +1,6 @@
 package io.railhead.cli.demo;
 
+import io.railhead.cli.reading.SourceFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,10 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Real files to read: the JDK's own and this program's jars, or a folder of the user's. */
-record DemoFiles(List<DemoFile> files, long bytes) {
-
-    /** A file and the key that it is stored under. */
-    record DemoFile(String key, Path file) {}
+record DemoFiles(List<SourceFile> files, long bytes) {
 
     /** The jars that this program runs from, then the JDK's largest file, which may be cut. */
     static List<Path> standard(Path jars) throws IOException {
@@ -40,7 +38,7 @@ record DemoFiles(List<DemoFile> files, long bytes) {
      * @param scratch where the cut one is copied to
      */
     static DemoFiles choose(List<Path> files, long most, Path scratch) throws IOException {
-        List<DemoFile> chosen = new ArrayList<>();
+        List<SourceFile> chosen = new ArrayList<>();
         long bytes = 0;
         for (Path file : files) {
             long size = Files.size(file);
@@ -52,7 +50,7 @@ record DemoFiles(List<DemoFile> files, long bytes) {
                 size = most - bytes;
                 source = cut(file, size, scratch);
             }
-            chosen.add(new DemoFile(chosen.size() + "/" + file.getFileName(), source));
+            chosen.add(new SourceFile(chosen.size() + "/" + file.getFileName(), source));
             bytes += size;
         }
         if (chosen.isEmpty()) {

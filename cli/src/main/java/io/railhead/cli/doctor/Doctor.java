@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a machine, and what is around it, against a configuration. Blocks; reads only. */
-final class Doctor {
+public final class Doctor {
     static final Path DEFAULT_CONFIG = Path.of("/etc/railhead/railhead.yaml");
     private static final String CONFIGURATION = "configuration";
     private static final List<Check> MACHINE = List.of(new MemoryCheck(), new DeviceCheck(),
@@ -30,6 +30,20 @@ final class Doctor {
     Doctor(Host host, Parts parts) {
         this.host = host;
         this.parts = parts;
+    }
+
+    /** The machine that this runs on, held against a configuration; nothing else is looked at. */
+    public static List<Finding> thisMachine(Path config) {
+        return new Doctor(Host.local(), Parts.unwatched()).examineMachine(config);
+    }
+
+    /**
+     * Moves bytes over the dc fabric from a port of an mlx5 adapter to itself.
+     *
+     * @param device null: the first that works
+     */
+    public static List<Finding> dcSelfTest(Path config, @Nullable String device) {
+        return DcTrial.on(Host.local()).run(config, device);
     }
 
     /** The machine alone: nothing goes over the network. */

@@ -1,14 +1,15 @@
 package io.railhead.cli.doctor;
 
 /**
- * One line of the report.
+ * One line of the doctor's report.
  *
  * @param why it matters
  * @param mend the command or setting that mends it; "" where nothing needs to be
  */
-record Finding(Mark mark, String subject, String found, String why, String mend) {
+public record Finding(Mark mark, String subject, String found, String why, String mend) {
 
-    enum Mark {
+    /** What a finding asks of whoever reads it. */
+    public enum Mark {
         OK,
         /** Works, but slower or not after a change that is likely. */
         WARN,

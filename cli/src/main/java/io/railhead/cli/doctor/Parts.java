@@ -1,6 +1,7 @@
 package io.railhead.cli.doctor;
 
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -29,6 +30,11 @@ final class Parts {
     Parts(PrintWriter err, boolean watched) {
         this.err = err;
         this.watched = watched;
+    }
+
+    /** For whom nobody waits at a terminal. */
+    static Parts unwatched() {
+        return new Parts(new PrintWriter(Writer.nullWriter()), false);
     }
 
     /** The findings, in the order of the parts. */

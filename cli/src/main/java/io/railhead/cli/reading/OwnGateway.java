@@ -74,6 +74,7 @@ public final class OwnGateway implements Gateway, AutoCloseable {
                   - name: reader
                     keys: [%s]
                     rdma_get: true
+                    rdma_put: true
                     admin: true
                 """.formatted(Json.line(origin.key())));
         // A third more than the data: pages are whole, and the reserve holds no cached data.
@@ -143,24 +144,29 @@ public final class OwnGateway implements Gateway, AutoCloseable {
         return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
     }
 
-    /** Reads the objects' beginnings, some MiB, and has them forgotten, again and again. */
-    void warmUpFills(double seconds) throws IOException {
+    /** Reads objects' beginnings, some MiB, and has them forgotten, again and again. */
+    void warmUpFills(Manifest objects, double seconds) throws IOException {
         long end = System.nanoTime() + (long) (seconds * 1e9);
         try (RailheadClient client = RailheadClient.connect(origin.config(endpoint()));
-                AdminClient admin = AdminClient
-                        .connect(origin.config(Ports.uri(ports.admin())));
                 RegisteredBuffer buffer = client.register(Manifest.PART_BYTES)) {
             while (System.nanoTime() < end) {
-                fill(Source.of(client, origin.manifest().bucket(), buffer), buffer.bytes());
-                admin.call("evict", Json.line(Map.of("bucket", origin.manifest().bucket(),
-                        "prefix", "")), _ -> {});
+                fill(objects, Source.of(client, objects.bucket(), buffer), buffer.bytes());
+                forget();
             }
         }
     }
 
-    private void fill(Source source, long most) throws IOException {
+    /** Empties the cache. */
+    void forget() throws IOException {
+        try (AdminClient admin = AdminClient.connect(origin.config(Ports.uri(ports.admin())))) {
+            admin.call("evict", Json.line(Map.of("bucket", origin.manifest().bucket(),
+                    "prefix", "")), _ -> {});
+        }
+    }
+
+    private static void fill(Manifest objects, Source source, long most) throws IOException {
         long left = WARM_UP_BYTES;
-        for (Manifest.Entry entry : origin.manifest().entries()) {
+        for (Manifest.Entry entry : objects.entries()) {
             if (left <= 0) {
                 return;
             }

@@ -17,13 +17,17 @@ final class ReadingClient {
         this.process = process;
     }
 
-    static ReadingClient start(Origin origin, Children children) throws IOException {
-        Path file = Files.writeString(children.folder().resolve("manifest.json"),
+    /**
+     * @param name of its log and manifest, another one for each process
+     */
+    static ReadingClient start(String name, Origin origin, Children children)
+            throws IOException {
+        Path file = Files.writeString(children.folder().resolve(name + "-manifest.json"),
                 Json.line(origin.manifest()));
-        return new ReadingClient(new Respondent(children.start("client",
+        return new ReadingClient(new Respondent(children.start(name,
                 Children.railhead(List.of("-Xmx256m"), "reading-client", "--manifest",
                         file.toString()),
-                origin.environment(), Redirect.PIPE), "client", children));
+                origin.environment(), Redirect.PIPE), name, children));
     }
 
     Measured read(Reading reading) throws IOException {

@@ -51,6 +51,7 @@ public record Row(String path, String fabric, String freshness, int passes, long
     /** The ways that objects are read. */
     public enum Path {
         DIRECT("direct", "http", "http"),
+        JUST_STARTED("just-started", "http", "http"),
         COLD("cold", "http", "http"),
         HTTP_HIT("http-hit", "http", "http"),
         RDMA_HIT("rdma-hit", "token", "loopback"),

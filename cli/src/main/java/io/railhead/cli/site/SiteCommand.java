@@ -182,7 +182,7 @@ public final class SiteCommand implements Callable<Integer> {
         readings.direct();
         String own = freshness == null ? "immutable" : freshness;
         try (OwnGateway started = readings.gateway(own)) {
-            readings.cold(started);
+            readings.cold(started, origin.manifest());
             readings.hits(started);
         }
         return readings.rows();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.ProcessCpu;
+import io.railhead.cli.reading.SourceFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +31,7 @@ class DemoPartsTest {
         DemoFiles files = DemoFiles.choose(List.of(empty, a, b), 150, folder);
 
         assertThat(files.bytes()).isEqualTo(150);
-        assertThat(files.files()).extracting(DemoFiles.DemoFile::key).containsExactly("0/a", "1/b");
+        assertThat(files.files()).extracting(SourceFile::key).containsExactly("0/a", "1/b");
         assertThat(files.files().getLast().file()).hasSize(50);
     }
 

@@ -1,0 +1,37 @@
+package io.railhead.cli.qualify;
+
+import io.railhead.cli.OneLine;
+import java.io.IOException;
+import java.util.Map;
+
+/** A trial before it is run. */
+record Attempt(String name, String proves, Body body) {
+
+    /** Runs to its end, or throws what is wrong. */
+    interface Body {
+        Seen run() throws IOException, NotRunException;
+    }
+
+    /** What a body saw that passed. */
+    record Seen(String found, Map<String, Double> figures) {}
+
+    /** Something that a trial needs is not on this machine. */
+    static final class NotRunException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        NotRunException(String missing) {
+            super(missing);
+        }
+    }
+
+    Trial run() {
+        try {
+            Seen seen = body.run();
+            return new Trial(name, Trial.Outcome.PASSED, seen.found(), proves, seen.figures());
+        } catch (NotRunException e) {
+            return new Trial(name, Trial.Outcome.NOT_RUN, OneLine.of(e), proves, Map.of());
+        } catch (IOException | RuntimeException e) {
+            return new Trial(name, Trial.Outcome.FAILED, OneLine.of(e), proves, Map.of());
+        }
+    }
+}
