@@ -280,8 +280,9 @@ final class ModelWorld implements AutoCloseable {
     private @Nullable String run(Operation operation, boolean mayFail) {
         long begun = nanoTime();
         Deadline normal = new Deadline(BACK_TO_NORMAL, this::nanoTime);
-        while (true) {
-            long from = operation.kind().isWrite() ? begun : nanoTime();
+        for (int tries = 1; true; tries++) {
+            long asked = nanoTime();
+            long from = operation.kind().isWrite() ? begun : asked;
             Observation seen = client.observe(operation);
             count(operation, seen);
             String wrong = judge(operation, seen, from);
@@ -292,7 +293,9 @@ final class ModelWorld implements AutoCloseable {
                 return null;
             }
             if (normal.isOver()) {
-                return operation + ": I3: took longer than " + BACK_TO_NORMAL + ": " + seen;
+                return operation + ": I3: took longer than " + BACK_TO_NORMAL + ": " + tries
+                        + " tries, the last of " + (nanoTime() - asked) / 1_000_000 + " ms: "
+                        + seen;
             }
             if (!hasFailed(seen)) {
                 return null;

@@ -10,7 +10,7 @@ final class Redaction {
             .compile("\\b(?:[0-9a-fA-F]{2}:){5,}[0-9a-fA-F]{2}\\b");
     /** Of IPv6, and of GIDs and GUIDs, which look alike. */
     private static final Pattern GROUPS = Pattern.compile(
-            "(?<![\\w:])(?:[0-9a-fA-F]{0,4}:){2,7}(?:[0-9a-fA-F]{1,4}|\\d+(?:\\.\\d+){3})?(?:%\\w+)?(?![\\w:])");
+            "(?<![\\w:])(?:[0-9a-fA-F]{0,4}:){2,7}(?:\\d+(?:\\.\\d+){3}|[0-9a-fA-F]{1,4})?(?:%\\w+)?(?![\\w:])");
     private static final Pattern IPV4 = Pattern
             .compile("(?<![\\w.])\\d{1,3}(?:\\.\\d{1,3}){3}(?![\\w.])");
     private static final int SHORTEST_NAME = 3;

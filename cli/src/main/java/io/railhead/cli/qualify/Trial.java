@@ -1,7 +1,9 @@
 package io.railhead.cli.qualify;
 
 import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Collections;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * One thing that was tried, or why it was not.
@@ -31,7 +33,7 @@ record Trial(String name, Outcome outcome, String found, String proves,
     }
 
     Trial {
-        figures = Map.copyOf(figures);
+        figures = Collections.unmodifiableMap(new TreeMap<>(figures));
     }
 
     /** Without what tells whose machine this is. */
