@@ -78,6 +78,7 @@ final class Fill implements PageSource.Sink {
         }
         PageKey key = part.claim().key();
         if (sums.agrees(key.index(), sum.getValue())) {
+            table.agreed(key.version(), sums);
             sum = sums.page();
             return true;
         }

@@ -326,6 +326,29 @@ final class FillTable {
         }
     }
 
+    /**
+     * A fetched page agreed and may be published next. What is held already came otherwise, as an
+     * upload's bytes do, and was not compared: together they would pass for a whole object that was
+     * never held against its sum.
+     */
+    void agreed(ObjectVersion version, FilledSums.Sums with) {
+        if (with.beginsToBeFetched()) {
+            index.removeAll(version, EvictionCause.INVALIDATED);
+        }
+    }
+
+    /**
+     * An upload's page, whose bytes are those that the client sent.
+     *
+     * @see #agreed
+     */
+    void uploaded(Claim claim, Page ownedPage) {
+        published(claim, ownedPage, null);
+        if (sums.isFetched(claim.key().version())) {
+            index.remove(claim.key(), EvictionCause.INVALIDATED);
+        }
+    }
+
     FilledSums sums() {
         return sums;
     }

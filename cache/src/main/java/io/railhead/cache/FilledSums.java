@@ -67,6 +67,11 @@ final class FilledSums {
             return made;
         }
 
+        synchronized boolean isFetched(ObjectVersion version) {
+            Sums known = recent.get(version);
+            return known != null && known.isFetched();
+        }
+
         synchronized void remove(ObjectVersion version, Sums sums) {
             if (recent.remove(version, sums)) {
                 pages -= sums.sums.length + VERSION_PAGES;
@@ -82,6 +87,11 @@ final class FilledSums {
     @Nullable
     Sums of(ObjectVersion version, WholeChecksum whole) {
         return stripe(version).of(version, whole);
+    }
+
+    /** Whether pages of it have been fetched that are held against sums. */
+    boolean isFetched(ObjectVersion version) {
+        return stripe(version).isFetched(version);
     }
 
     /**
@@ -119,6 +129,7 @@ final class FilledSums {
         private final BitSet present = new BitSet();
         private int missing;
         private volatile boolean refuted;
+        private boolean fetched;
 
         private Sums(long sizeBytes, WholeChecksum whole) {
             this.whole = whole;
@@ -130,6 +141,22 @@ final class FilledSums {
         /** A page's, to be computed. */
         Checksum page() {
             return whole.part();
+        }
+
+        /** Whether this page's sum has been taken, since what came otherwise has none. */
+        synchronized boolean knows(long page) {
+            return present.get((int) page);
+        }
+
+        /** True once: with the first page that was fetched and agreed. */
+        synchronized boolean beginsToBeFetched() {
+            boolean begins = !fetched;
+            fetched = true;
+            return begins;
+        }
+
+        synchronized boolean isFetched() {
+            return fetched;
         }
 
         /** Whether pages that were handed out may have been wrong. */

@@ -77,7 +77,7 @@ public final class StagedUpload implements AutoCloseable {
                 page.condemn();
             } else {
                 page.publish();
-                table.published(claim, page, null);
+                table.uploaded(claim, page);
             }
         }
         pages.clear();

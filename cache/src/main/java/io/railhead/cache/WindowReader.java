@@ -6,6 +6,7 @@ import io.railhead.cache.Ahead.Without;
 import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.FillTable.Fetcher;
 import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.cache.memory.PageSlice;
 import java.util.ArrayDeque;
@@ -15,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -147,7 +149,13 @@ final class WindowReader implements RangeReader {
                 return false;
             }
             switch (next.state()) {
-                case Held held -> handOver(next, held.lease());
+                case Held held -> {
+                    if (!agrees(next.key(), held.lease().page())) {
+                        fail(FilledSums.mismatch());
+                        return false;
+                    }
+                    handOver(next, held.lease());
+                }
                 case Lost lost -> {
                     dropAhead();
                     if (!mayGoOn(next.fetcher(), lost.cause())) {
@@ -157,6 +165,20 @@ final class WindowReader implements RangeReader {
                 case Without _ -> dropAhead();
             }
         }
+        return false;
+    }
+
+    /** Takes the sum of a page that came otherwise than by a fetch that was compared. */
+    private boolean agrees(PageKey key, Page page) {
+        if (sums == null || sums.knows(key.index())) {
+            return true;
+        }
+        Checksum sum = sums.page();
+        page.addTo(sum);
+        if (sums.agrees(key.index(), sum.getValue())) {
+            return true;
+        }
+        table.corrupt(key.version(), sums);
         return false;
     }
 

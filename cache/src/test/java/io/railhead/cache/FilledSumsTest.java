@@ -485,4 +485,53 @@ final class FilledSumsTest {
         late.complete();
         assertThat(rig.cache.holds(version, 0, 1)).isFalse();
     }
+
+    private static void upload(CacheRig rig, ObjectVersion version) {
+        ObjectMetadata head = Objects.requireNonNull(rig.source.head(version.object(),
+                rig.cache.generation(version.object()), System.nanoTime()));
+        assertThat(rig.cache.learn(head)).isTrue();
+        StagedUpload upload = Objects
+                .requireNonNull(rig.cache.tryStage(BYTES.length, ""));
+        upload.write(ByteBuffer.wrap(BYTES));
+        assertThat(rig.cache.keep(head, upload)).isTrue();
+    }
+
+    /** A page is being fetched, wrongly, when an upload's bytes come of all others. */
+    @Test
+    void anUploadDoesNotCompleteWhatWasFetchedAndNotCompared() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        Corrupting source = new Corrupting(rig.source, 1);
+        rig.source.hold();
+        Received part = read(rig, version, PAGE, 2 * PAGE, source);
+        CacheRig.await(() -> rig.source.fetches().size() == 1);
+        upload(rig, version);
+        Received before = read(rig, version, 0, BYTES.length, source);
+        rig.source.release();
+        part.awaitEnd();
+        assertFoundWrong(before);
+        assertThat(rig.cache.holds(version, 0, BYTES.length)).isFalse();
+        assertFoundWrong(read(rig, version, 0, BYTES.length, source));
+    }
+
+    /** It comes once the fetched page is there. */
+    @Test
+    void norDoesALateOne() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        read(rig, version, PAGE, 2 * PAGE, new Corrupting(rig.source, 1)).awaitEnd();
+        upload(rig, version);
+        assertThat(rig.cache.holds(version, 0, BYTES.length)).isFalse();
+        assertFoundWrong(read(rig, version, 0, BYTES.length, new Corrupting(rig.source, 1)));
+    }
+
+    @Test
+    void whatWasUploadedIsServedWithoutAFetch() {
+        CacheRig rig = CacheRig.of(leaks, 64);
+        ObjectVersion version = rig.source.put(id("a"), BYTES, "1");
+        upload(rig, version);
+        assertThat(read(rig, version, 0, BYTES.length, new Corrupting(rig.source, 1)).awaitBytes())
+                .isEqualTo(BYTES);
+        assertThat(rig.source.fetches()).isEmpty();
+    }
 }

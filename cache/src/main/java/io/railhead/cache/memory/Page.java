@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,10 +180,15 @@ public final class Page implements SlotUse {
 
     private int crcOfBytes() {
         CRC32C crc = new CRC32C();
-        for (MemorySegment each : cut(0, length)) {
-            crc.update(each.asByteBuffer());
-        }
+        addTo(crc);
         return (int) crc.getValue();
+    }
+
+    /** Adds all its bytes to a checksum. Who holds it. */
+    public void addTo(Checksum sum) {
+        for (MemorySegment each : cut(0, length)) {
+            sum.update(each.asByteBuffer());
+        }
     }
 
     /** Appends what remains of {@code bytes}, which must fit. Filler only. */
