@@ -11,14 +11,15 @@ import io.railhead.gateway.trust.FaultPlan;
 import io.railhead.gateway.trust.FaultProxy;
 import io.railhead.gateway.trust.FaultyFabric;
 import io.railhead.gateway.trust.Fills;
-import io.railhead.gateway.trust.History;
 import io.railhead.gateway.trust.History.Step;
-import io.railhead.gateway.trust.Judge;
+import io.railhead.gateway.trust.History;
 import io.railhead.gateway.trust.Judge.Sight;
-import io.railhead.gateway.trust.Observation;
+import io.railhead.gateway.trust.Judge;
 import io.railhead.gateway.trust.Observation.Way;
-import io.railhead.gateway.trust.Operation;
+import io.railhead.gateway.trust.Observation;
 import io.railhead.gateway.trust.Operation.Kind;
+import io.railhead.gateway.trust.Operation;
+import io.railhead.gateway.trust.PressureClock;
 import io.railhead.gateway.trust.Promise;
 import io.railhead.gateway.trust.ReferenceStore;
 import java.net.http.HttpClient;
@@ -47,7 +48,7 @@ final class ModelWorld implements AutoCloseable {
     private static final double FABRIC_FAULT = 0.3;
     private static final Duration BOUND = Duration.ofSeconds(30);
     private static final Duration REMEMBERED = Duration.ofSeconds(60);
-    /** Invariant I3. */
+    /** Invariant I3, of the time in which the machine has processors to spare. */
     private static final Duration BACK_TO_NORMAL = Duration.ofSeconds(10);
     private static final String LOOPBACK = "{fabric=\"loopback\",}";
     /** One step in so many has another configuration come while it runs. */
@@ -64,6 +65,7 @@ final class ModelWorld implements AutoCloseable {
             Set.of("immutable"), ACCESS_KEYS);
     private final FaultProxy proxy = new FaultProxy(store);
     private final FabricFaults fabrics = new FabricFaults();
+    private final PressureClock spared = new PressureClock(System::nanoTime);
     private final Judge judge = new Judge(store, List.of(Promise.strong("strong"),
             Promise.bounded("bounded", BOUND, REMEMBERED),
             Promise.immutable("immutable", REMEMBERED),
@@ -279,7 +281,7 @@ final class ModelWorld implements AutoCloseable {
      */
     private @Nullable String run(Operation operation, boolean mayFail) {
         long begun = nanoTime();
-        Deadline normal = new Deadline(BACK_TO_NORMAL, this::nanoTime);
+        Deadline normal = new Deadline(BACK_TO_NORMAL, spared);
         for (int tries = 1; true; tries++) {
             long asked = nanoTime();
             long from = operation.kind().isWrite() ? begun : asked;
@@ -364,7 +366,7 @@ final class ModelWorld implements AutoCloseable {
     }
 
     private void quiet(String what, BooleanSupplier isQuiet) {
-        assertThat(new Deadline(BACK_TO_NORMAL, System::nanoTime).isMetBy(isQuiet))
+        assertThat(new Deadline(BACK_TO_NORMAL, spared).isMetBy(isQuiet))
                 .as("%s stay: %s", what, gateway.memory())
                 .isTrue();
     }
