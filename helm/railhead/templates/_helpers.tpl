@@ -69,6 +69,11 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if dig "verbs" "enabled" false $rdma -}}verbs{{- else if dig "dc" "enabled" false $rdma -}}dc{{- end -}}
 {{- end -}}
 
+{{/* "true" where memory is pinned, which no other pod may do: so the PodSecurity level "restricted" admits the others. */}}
+{{- define "railhead.pins" -}}
+{{- if or (include "railhead.adapter" .) .Values.hugePages (dig "lock" false (.Values.config.cache | default dict)) -}}true{{- end -}}
+{{- end -}}
+
 {{- define "railhead.url" -}}
 {{- $scheme := ternary "https" "http" (ne (include "railhead.tlsSecret" .) "") -}}
 {{- printf "%s://%s.%s.svc:%d" $scheme (include "railhead.fullname" .) .Release.Namespace (int .Values.service.port) -}}
@@ -139,11 +144,12 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* The JVM's options: those of env first, so that the heap and direct memory are what the pod has memory for. */}}
+{{/* The JVM's options: those of env first, so that the heap and direct memory are what the pod has memory for. By the launcher's
+     own variable: of JDK_JAVA_OPTIONS, which env may have as well, the JVM writes a line that is no JSON. */}}
 {{- define "railhead.javaOptions" -}}
 {{- $options := list -}}
 {{- range .Values.env -}}
-{{- if eq .name "JDK_JAVA_OPTIONS" -}}
+{{- if eq .name "RAILHEAD_JAVA_OPTIONS" -}}
 {{- $options = append $options .value -}}
 {{- end -}}
 {{- end -}}
@@ -156,7 +162,7 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- define "railhead.env" -}}
 {{- $others := list -}}
 {{- range .Values.env -}}
-{{- if ne .name "JDK_JAVA_OPTIONS" -}}
+{{- if ne .name "RAILHEAD_JAVA_OPTIONS" -}}
 {{- $others = append $others . -}}
 {{- end -}}
 {{- end -}}
@@ -168,11 +174,11 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{/* What a schema cannot say. */}}
 {{- define "railhead.check" -}}
 {{- range $i, $variable := .Values.env -}}
-{{- if and (eq $variable.name "JDK_JAVA_OPTIONS") (not (hasKey $variable "value")) -}}
-{{- fail (printf "env[%d]: JDK_JAVA_OPTIONS needs a value, beside which the chart writes the sizes of memoryMiB" $i) -}}
+{{- if and (eq $variable.name "RAILHEAD_JAVA_OPTIONS") (not (hasKey $variable "value")) -}}
+{{- fail (printf "env[%d]: RAILHEAD_JAVA_OPTIONS needs a value, beside which the chart writes the sizes of memoryMiB" $i) -}}
 {{- end -}}
-{{- if and (eq $variable.name "JDK_JAVA_OPTIONS") (regexMatch "-Xmx|MaxDirectMemorySize|MaxRAM|MaxHeapSize" ($variable.value | toString)) -}}
-{{- fail (printf "env[%d]: JDK_JAVA_OPTIONS must not size memory; set memoryMiB.heap and memoryMiB.other, of which the pod's memory is the sum" $i) -}}
+{{- if and (has $variable.name (list "RAILHEAD_JAVA_OPTIONS" "JDK_JAVA_OPTIONS" "JAVA_TOOL_OPTIONS")) (regexMatch "-Xmx|MaxDirectMemorySize|MaxRAM|MaxHeapSize" ($variable.value | default "" | toString)) -}}
+{{- fail (printf "env[%d]: %s must not size memory; set memoryMiB.heap and memoryMiB.other, of which the pod's memory is the sum" $i $variable.name) -}}
 {{- end -}}
 {{- end -}}
 {{- $config := .Values.config -}}
@@ -227,6 +233,9 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if and (gt (len $config.backends) 1) (not $rule.backend) -}}
 {{- fail (printf "config.rules[%d].backend: is missing; there are several backends" $i) -}}
 {{- end -}}
+{{- end -}}
+{{- if and .Values.service.trafficDistribution (semverCompare "<1.34.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "service.trafficDistribution: %s needs Kubernetes 1.34, and this is %s; leave it empty" .Values.service.trafficDistribution .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 {{- $pageMiB := get (dict "2Mi" 2 "1Gi" 1024) .Values.hugePages | default 1 -}}
 {{- if ne 0 (mod (int .Values.memoryMiB.cache) $pageMiB) -}}

@@ -81,7 +81,7 @@ spec:
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args: [serve, --config, /etc/railhead/railhead.yaml]
       env:
-        - name: JDK_JAVA_OPTIONS
+        - name: RAILHEAD_JAVA_OPTIONS
           value: {{ include "railhead.javaOptions" . | quote }}
         {{- with include "railhead.env" . }}
         {{- . | nindent 8 }}
@@ -131,7 +131,9 @@ spec:
         readOnlyRootFilesystem: true
         capabilities:
           drop: [ALL]
+          {{- if include "railhead.pins" . }}
           add: [IPC_LOCK]
+          {{- end }}
       volumeMounts:
         - name: config
           mountPath: /etc/railhead

@@ -193,6 +193,19 @@ class LauncherTest {
         assertThat(run(home.resolve("railhead")).output).doesNotContain("AOT");
     }
 
+    @Test
+    void optionsForTheJvmMayComeByAVariableOfRailheads() throws Exception {
+        environment.put("RAILHEAD_JAVA_OPTIONS", "-Xmx1g  -Dwhere=/*");
+
+        assertThat(run(folder.resolve("home with blank/railhead"), "ls", "*").output.lines()
+                .toList()).containsSubsequence("-Xmx1g", "-Dwhere=/*", "-cp", "ls", "*");
+
+        Path home = layOutAsInTheImage();
+        Files.write(home.resolve("railhead.aot"), new byte[1]);
+        environment.put("RAILHEAD_JAVA_OPTIONS", "-Xshare:off");
+        assertThat(run(home.resolve("railhead")).output).doesNotContain("AOT");
+    }
+
     private Path layOutAsInTheImage() throws IOException {
         Path home = folder.toRealPath().resolve("home with blank");
         Files.createDirectories(home.resolve("libs"));
@@ -230,7 +243,10 @@ class LauncherTest {
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(Path.of("/").toFile())
                 .redirectErrorStream(true);
-        builder.environment().keySet().removeAll(Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
+        builder.environment()
+                .keySet()
+                .removeAll(
+                        Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "RAILHEAD_JAVA_OPTIONS"));
         builder.environment().put("RAILHEAD_JAVA_HOME", jdk.toString());
         builder.environment().putAll(environment);
         Process process = builder.start();

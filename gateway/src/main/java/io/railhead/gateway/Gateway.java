@@ -154,7 +154,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     new HealthListener(vertx, metrics, this)
                             .listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
-            accessLog = opened(AccessLog.open(config.log().access(), metrics.lostLogLines));
+            accessLog = opened(AccessLog.open(config.log(), metrics.lostLogLines));
             Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
             ChannelRequests requests = new ChannelRequests(vertx, metrics, accessLog);

@@ -145,9 +145,11 @@ public final class Serve {
         // From the first moment: whoever sends it early means no harm.
         AtomicReference<Runnable> onHangup = new AtomicReference<>(() -> {});
         Hangup.handle(() -> Thread.ofVirtual().name("hangup").start(onHangup.get()));
+        boolean json = false;
         try {
             GatewayConfig loaded = ConfigLoader.load(config);
             ApplicationLog.configure(loaded.log());
+            json = loaded.log().json();
             tellBudget(MemoryBudget.of(Gateway.memoryConfig(loaded)));
             CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
@@ -161,19 +163,33 @@ public final class Serve {
             });
             Runtime.getRuntime()
                     .addShutdownHook(new Thread(() -> stop(gateway, credentials), "drain"));
-            out.println("railhead is ready and serves " + gateway.inWords());
+            String ready = "railhead is ready and serves " + gateway.inWords();
+            if (json) {
+                LOG.info("{}", ready);
+            } else {
+                out.println(ready);
+            }
             new CountDownLatch(1).await();
             return 0;
         } catch (ConfigException | IllegalArgumentException e) {
-            err.println("railhead: " + e.getMessage());
+            refuse(String.valueOf(e.getMessage()), json);
             return 1;
         } catch (RuntimeException | Error e) {
             LOG.debug("start failed", e);
-            err.println("railhead: cannot start: " + rootMessage(e));
+            refuse("cannot start: " + rootMessage(e), json);
             return 1;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 1;
+        }
+    }
+
+    /** Whoever collects JSON gets the reason as JSON too, once the configuration has said so. */
+    private void refuse(String reason, boolean json) {
+        if (json) {
+            LOG.error("railhead: {}", reason);
+        } else {
+            err.println("railhead: " + reason);
         }
     }
 

@@ -164,13 +164,20 @@ class LifecycleIT {
     @Test
     void itsLogIsOneJsonObjectALineIfSoConfigured() throws Exception {
         try (GatewayProcess running = GatewayProcess
-                .start(config("127.0.0.1:0", "127.0.0.1:0", "log: {format: json}"))) {
+                .start(config("127.0.0.1:0", "127.0.0.1:0",
+                        "log: {format: json, access: {file: stdout}}"))) {
+            new TestClient(running.endpoint(), "AK", "SK").get("/b/none");
             running.terminate();
             List<JsonObject> lines = running.log()
                     .lines()
-                    .filter(line -> line.startsWith("{"))
                     .map(JsonObject::new)
                     .toList();
+            assertThat(lines).anySatisfy(line -> assertThat(line.getString("message"))
+                    .startsWith("railhead is ready and serves S3 on "));
+            assertThat(lines).anySatisfy(line -> {
+                assertThat(line.getString("logger_name")).isEqualTo("access");
+                assertThat(line.getString("message")).contains("\"GET /b/none HTTP/1.1\" 404");
+            });
             assertThat(lines).anySatisfy(line -> {
                 assertThat(line.getString("message")).isEqualTo("draining");
                 assertThat(line.getString("level")).isEqualTo("INFO");
@@ -178,6 +185,27 @@ class LifecycleIT {
                 assertThat(Instant.parse(line.getString("@timestamp")))
                         .isAfter(Instant.EPOCH);
             });
+        }
+    }
+
+    @Test
+    void whyItDoesNotStartIsAnObjectOfThatLogToo() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            Path config = config("127.0.0.1:" + taken.getLocalPort(), "127.0.0.1:0",
+                    "log: {format: json}");
+            Process process = GatewayProcess.launch(config);
+            try {
+                assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(process.exitValue()).isEqualTo(1);
+                assertThat(Files.readAllLines(GatewayProcess.log(config))).map(JsonObject::new)
+                        .anySatisfy(line -> {
+                            assertThat(line.getString("level")).isEqualTo("ERROR");
+                            assertThat(line.getString("message")).startsWith("railhead: ")
+                                    .contains("gateway.listen");
+                        });
+            } finally {
+                process.destroyForcibly();
+            }
         }
     }
 

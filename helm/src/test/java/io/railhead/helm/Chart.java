@@ -44,10 +44,14 @@ record Chart(Path values) {
 
     /** All documents, as {@code helm template} prints them; throws with Helm's own message. */
     String render() {
+        return renderFor("1.35.0");
+    }
+
+    String renderFor(String kubernetes) {
         return new Helm(WITHOUT_HOOKS).template()
                 .withName("rack1")
                 .withNamespace("storage")
-                .withKubeVersion("1.35.0")
+                .withKubeVersion(kubernetes)
                 .withValuesFile(values)
                 .call()
                 .replace(NO_HOOK, HOOK);

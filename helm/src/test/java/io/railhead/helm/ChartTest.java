@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -150,15 +151,30 @@ class ChartTest {
 
     @ParameterizedTest
     @MethodSource("examples")
-    void thePodMayDoNothingButPinMemory(Path values) {
+    void thePodMayDoNothingButPinMemoryWhereItHasTo(Path values) {
         JsonNode pod = new Chart(values).pod();
         JsonNode container = pod.at("/containers/0/securityContext");
-        assertThat(container.at("/capabilities/add").toString()).isEqualTo("[\"IPC_LOCK\"]");
+        boolean pins = Set.of("rack-roce-values.yaml", "infiniband-values.yaml")
+                .contains(values.getFileName().toString());
+        assertThat(container.at("/capabilities/add").toString())
+                .isEqualTo(pins ? "[\"IPC_LOCK\"]" : "");
         assertThat(container.at("/capabilities/drop").toString()).isEqualTo("[\"ALL\"]");
         assertThat(container.path("readOnlyRootFilesystem").asBoolean()).isTrue();
         assertThat(container.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
         assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
         assertThat(pod.path("automountServiceAccountToken").asBoolean(true)).isFalse();
+    }
+
+    @Test
+    void whoLocksTheCacheOrTakesHugePagesMayPinMemory() throws IOException {
+        String store = "backends: {s: {endpoints: [\"http://s\"]}}";
+        for (String values : List.of("config: {cache: {lock: true}, " + store + "}",
+                "hugePages: 2Mi", "network: {rdmaResource: rdma/a}\nconfig: {rdma: {verbs: "
+                        + "{enabled: true}}, " + store + "}")) {
+            assertThat(with("laptop", values).pod()
+                    .at("/containers/0/securityContext/capabilities/add/0")
+                    .asText()).as(values).isEqualTo("IPC_LOCK");
+        }
     }
 
     @Test
@@ -235,12 +251,35 @@ class ChartTest {
         JsonNode env = with("laptop", """
                 env:
                   - {name: TZ, value: UTC}
-                  - {name: JDK_JAVA_OPTIONS, value: -Dhere=true}
+                  - {name: RAILHEAD_JAVA_OPTIONS, value: -Dhere=true}
                 memoryMiB: {cache: 128, heap: 300, other: 500}
                 """).document("StatefulSet").at("/spec/template/spec/containers/0/env");
-        assertThat(env.toString()).isEqualTo("[{\"name\":\"JDK_JAVA_OPTIONS\",\"value\":"
+        assertThat(env.toString()).isEqualTo("[{\"name\":\"RAILHEAD_JAVA_OPTIONS\",\"value\":"
                 + "\"-Dhere=true -Xmx300m -XX:MaxDirectMemorySize=244m\"},"
                 + "{\"name\":\"TZ\",\"value\":\"UTC\"}]");
+    }
+
+    /**
+     * The JVM announces the options of JDK_JAVA_OPTIONS and JAVA_TOOL_OPTIONS in a line of text.
+     */
+    @ParameterizedTest
+    @MethodSource("examples")
+    void noVariableMakesTheJvmWriteWhatIsNoJson(Path values) {
+        assertThat(new Chart(values).pod().at("/containers/0/env").findValuesAsText("name"))
+                .contains("RAILHEAD_JAVA_OPTIONS")
+                .doesNotContain("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS");
+    }
+
+    /**
+     * {@code helm test --logs} reads the pod's log after the hook's end, and deletes nothing
+     * itself.
+     */
+    @Test
+    void theTestsPodIsThereForItsLogToBeRead() {
+        assertThat(Chart.of("laptop")
+                .document("Pod")
+                .at("/metadata/annotations/helm.sh~1hook-delete-policy")
+                .asText()).isEqualTo("before-hook-creation");
     }
 
     private static String annotations(Chart chart) {
@@ -287,7 +326,8 @@ class ChartTest {
             multi-tenant | tls: {clientCaSecret: ca}                                    | tls.clientCaSecret
             laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{freshness: 30s}]} | is not strong, immutable, {bounded: 30s}
             laptop       | env: [{name: JDK_JAVA_OPTIONS, value: "-Xmx9g"}]             | must not size memory
-            laptop       | env: [{name: JDK_JAVA_OPTIONS, valueFrom: {}}]               | env[0]: JDK_JAVA_OPTIONS needs a value
+            laptop       | env: [{name: RAILHEAD_JAVA_OPTIONS, value: "-Xmx9g"}]        | must not size memory
+            laptop       | env: [{name: RAILHEAD_JAVA_OPTIONS, valueFrom: {}}]          | env[0]: RAILHEAD_JAVA_OPTIONS needs a value
             laptop       | memoryMiB: {cache: 128, heap: 256, other: 256}               | other
             laptop       | config: {backends: {s: {endpoints: ["http://s"], answer_timeout: 30}}} | answer_timeout
             laptop       | config: {backends: {s: {endpoints: ["http://s"], answer_timeout: 0s}}} | answer_timeout
@@ -355,6 +395,15 @@ class ChartTest {
                   backends: {s: {endpoints: ["http://s"]}}
                 """);
         assertThatThrownBy(chart::render).hasMessageContaining("test.existingSecret");
+    }
+
+    /** An older API server drops the field, or refuses the value, after the install has begun. */
+    @Test
+    void whatAnOlderKubernetesDoesNotKnowIsRefusedThere() {
+        assertThat(Chart.of("daemonset").renderFor("1.34.0")).contains("PreferSameNode");
+        assertThatThrownBy(() -> Chart.of("daemonset").renderFor("1.33.9")).hasMessageContaining(
+                "service.trafficDistribution: PreferSameNode needs Kubernetes 1.34");
+        assertThat(Chart.of("laptop").renderFor("1.27.0")).contains("StatefulSet");
     }
 
     @Test

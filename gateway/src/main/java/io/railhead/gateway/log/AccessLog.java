@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeAndTimeBasedRollingPolicy;
 import ch.qos.logback.core.util.FileSize;
@@ -48,7 +49,8 @@ public final class AccessLog implements AutoCloseable {
      * Opens what is configured; off if nothing is. Throws {@link IllegalArgumentException} if the
      * file cannot be written.
      */
-    public static AccessLog open(GatewayConfig.@Nullable AccessFile settings, Counter lost) {
+    public static AccessLog open(GatewayConfig.Log log, Counter lost) {
+        GatewayConfig.AccessFile settings = log.access();
         if (settings == null) {
             return off(lost);
         }
@@ -59,12 +61,11 @@ public final class AccessLog implements AutoCloseable {
         OutputStreamAppender<ILoggingEvent> to = settings.path() == null
                 ? new ConsoleAppender<>()
                 : rolling(context, settings.path(), settings, lost);
-        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
-        encoder.setContext(context);
-        encoder.setPattern("%msg%n");
-        encoder.start();
         to.setContext(context);
-        to.setEncoder(encoder);
+        // Whoever collects the standard output has told what all of it is.
+        to.setEncoder(settings.path() == null && log.json()
+                ? ApplicationLog.jsonEncoder(context)
+                : plainEncoder(context));
         to.start();
         AsyncAppender queue = new AsyncAppender();
         queue.setContext(context);
@@ -79,6 +80,14 @@ public final class AccessLog implements AutoCloseable {
         logger.setAdditive(false);
         logger.addAppender(queue);
         return new AccessLog(logger, queue, lost);
+    }
+
+    private static Encoder<ILoggingEvent> plainEncoder(LoggerContext context) {
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern("%msg%n");
+        encoder.start();
+        return encoder;
     }
 
     private static RollingFileAppender<ILoggingEvent> rolling(LoggerContext context, Path path,

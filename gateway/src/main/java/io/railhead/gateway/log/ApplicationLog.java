@@ -7,6 +7,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.Encoder;
 import io.railhead.gateway.config.GatewayConfig;
 import java.util.Iterator;
 import net.logstash.logback.encoder.LogstashEncoder;
@@ -27,7 +28,7 @@ public final class ApplicationLog {
             for (Iterator<Appender<ILoggingEvent>> it = root.iteratorForAppenders(); it
                     .hasNext();) {
                 if (it.next() instanceof OutputStreamAppender<ILoggingEvent> stream) {
-                    writeJson(stream, context);
+                    stream.setEncoder(jsonEncoder(context));
                 }
             }
         }
@@ -45,12 +46,11 @@ public final class ApplicationLog {
     }
 
     /** One object a line, what is known of a request in fields of its own. */
-    private static void writeJson(OutputStreamAppender<ILoggingEvent> appender,
-            LoggerContext context) {
+    static Encoder<ILoggingEvent> jsonEncoder(LoggerContext context) {
         LogstashEncoder encoder = new LogstashEncoder();
         encoder.setContext(context);
         encoder.setVersion(null);
         encoder.start();
-        appender.setEncoder(encoder);
+        return encoder;
     }
 }
