@@ -120,7 +120,7 @@ class ChartTest {
         Chart chart = new Chart(values);
         JsonNode data = chart.document("ConfigMap").path("data");
         JsonNode parsed = Chart.YAML.readTree(data.path("railhead.yaml").asText());
-        GatewayConfig config = ConfigLoader.load(mounted(data));
+        GatewayConfig config = ConfigLoader.load(mounted(folder, data));
         assertThat(config.cache().memory().bytes() >> 20)
                 .isEqualTo(
                         Chart.YAML.readTree(values.toFile()).at("/memoryMiB/cache").asLong(4096));
@@ -130,10 +130,10 @@ class ChartTest {
     }
 
     /**
-     * The files of /etc/railhead and the others that the configuration names, in a folder of the
+     * The files of /etc/railhead and the others that the configuration names, in a folder of a
      * test's own.
      */
-    private Path mounted(JsonNode data) throws IOException {
+    static Path mounted(Path folder, JsonNode data) throws IOException {
         String yaml = data.path("railhead.yaml").asText();
         for (String at : List.of("/etc/railhead-tls", "/etc/railhead", "/etc/store-ca",
                 "/run/railhead")) {
