@@ -5,8 +5,12 @@ import io.railhead.backend.aws.AwsBackend;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,21 +18,49 @@ import org.slf4j.LoggerFactory;
  * Stores that are configured no more. A request keeps the backend that it was routed to for as long
  * as it may ask it, and so do fills, uploads and warming, on many threads: what the collector finds
  * unreachable is used by none of them, and is closed. Counting would cost every request.
+ *
+ * <p> A heap that is used little is collected rarely: then a collection is asked for, ever less
+ * often, and one for all stores, since it stops every thread. Any thread.
  */
 final class RetiredStores implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RetiredStores.class);
     private static final Duration LOOK = Duration.ofSeconds(1);
-    /** A heap that is used little is collected rarely: then it is asked for, ever less often. */
     private static final Duration FIRST_COLLECTION = Duration.ofSeconds(30);
 
-    private final ReferenceQueue<Backend> unused = new ReferenceQueue<>();
+    private final ReferenceQueue<Object> unused = new ReferenceQueue<>();
     private final Set<Retired> retired = ConcurrentHashMap.newKeySet();
+    private final Runnable collect;
+    private final Duration firstCollection;
+    private @Nullable Thread watcher;
+
+    RetiredStores() {
+        this(System::gc, FIRST_COLLECTION);
+    }
+
+    /**
+     * @param firstCollection from when something is to be found until it is looked for; doubles
+     *            whenever nothing was
+     */
+    RetiredStores(Runnable collect, Duration firstCollection) {
+        this.collect = collect;
+        this.firstCollection = firstCollection;
+    }
+
+    /** What is closed. */
+    interface Store {
+        String name();
+
+        /** Whether nothing is under way. */
+        boolean isIdle();
+
+        void close();
+    }
 
     /** Leads to the store, but not to what leads to it. */
-    private static final class Retired extends PhantomReference<Backend> {
-        private final AwsBackend store;
+    private static final class Retired extends PhantomReference<Object> {
+        private final Store store;
 
-        Retired(Backend routed, AwsBackend store, ReferenceQueue<Backend> unused) {
+        Retired(Object routed, Store store, ReferenceQueue<Object> unused) {
             super(routed, unused);
             this.store = store;
         }
@@ -40,31 +72,67 @@ final class RetiredStores implements AutoCloseable {
      * @param routed what requests were given for it
      */
     void add(Backend routed, AwsBackend store) {
-        retired.add(new Retired(routed, store, unused));
-        Thread.ofVirtual().name("retired-store-" + store.name()).start(this::closeOne);
+        add(routed, new Store() {
+            @Override
+            public String name() {
+                return store.name();
+            }
+
+            @Override
+            public boolean isIdle() {
+                return store.isIdle();
+            }
+
+            @Override
+            public void close() {
+                store.close();
+            }
+        });
     }
 
-    /** One of them, whichever is unused first: there are as many threads as stores. */
-    private void closeOne() {
+    synchronized void add(Object routed, Store store) {
+        retired.add(new Retired(routed, store, unused));
+        if (watcher == null) {
+            watcher = Thread.ofVirtual().name("retired-stores").start(this::watch);
+        }
+    }
+
+    private void watch() {
+        List<Retired> found = new ArrayList<>();
+        Duration patience = firstCollection;
+        long since = System.nanoTime();
         try {
-            Retired found = awaitUnused();
-            while (!found.store.isIdle()) {
-                Thread.sleep(LOOK);
+            while (true) {
+                Duration wait = found.isEmpty() || patience.compareTo(LOOK) < 0 ? patience : LOOK;
+                if (unused.remove(wait.toMillis()) instanceof Retired next) {
+                    found.add(next);
+                    patience = firstCollection;
+                    since = System.nanoTime();
+                } else if (retired.size() == found.size()) {
+                    // Nothing is to be found.
+                    since = System.nanoTime();
+                } else if (System.nanoTime() - since >= patience.toNanos()) {
+                    collect.run();
+                    patience = patience.multipliedBy(2);
+                    since = System.nanoTime();
+                }
+                endIdle(found);
             }
-            end(found);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private Retired awaitUnused() throws InterruptedException {
-        Duration patience = FIRST_COLLECTION;
-        while (true) {
-            if (unused.remove(patience.toMillis()) instanceof Retired found) {
-                return found;
+    /** Closing waits for connections to end. */
+    private void endIdle(List<Retired> found) {
+        for (Iterator<Retired> each = found.iterator(); each.hasNext();) {
+            Retired one = each.next();
+            if (one.store.isIdle()) {
+                each.remove();
+                Thread.ofVirtual()
+                        .name("retired-store-" + one.store.name())
+                        .start(() -> end(one));
             }
-            System.gc();
-            patience = patience.multipliedBy(2);
         }
     }
 
@@ -77,11 +145,10 @@ final class RetiredStores implements AutoCloseable {
 
     /** Closes them all, whoever uses them. */
     @Override
-    public void close() {
-        retired.forEach(each -> {
-            end(each);
-            // Whoever waits for it has nothing to wait for.
-            each.enqueue();
-        });
+    public synchronized void close() {
+        if (watcher != null) {
+            watcher.interrupt();
+        }
+        retired.forEach(this::end);
     }
 }
