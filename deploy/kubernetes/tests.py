@@ -427,6 +427,7 @@ def drain(place):
             place.kubectl("rollout", "status", f"statefulset/{WORKLOAD}", "--timeout=120s")
             require({pod["spec"]["nodeName"] for pod in place.pods()} == set(nodes) - {node}, "a gateway is on the drained node")
             place.cluster.kubectl("cordon", *nodes)
+            await_true(lambda: place.get("pdb", WORKLOAD)["status"]["disruptionsAllowed"] == 1, "a budget of one", 60)
             evict(place, f"{WORKLOAD}-0")
             try:
                 evict(place, f"{WORKLOAD}-1")
