@@ -89,11 +89,12 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- end -}}
 {{- end -}}
 
-{{/* Unless told otherwise, gateways of one rack stay off each other's nodes where they can. */}}
+{{/* Unless told otherwise, gateways of one rack stay off each other's nodes where they can. One alone says so too: were it said by
+     several only, going from one to more, or back, would change the pod and so restart each of them. */}}
 {{- define "railhead.spread" -}}
 {{- if .Values.topologySpreadConstraints -}}
 {{- toYaml .Values.topologySpreadConstraints -}}
-{{- else if gt (int .Values.replicas) 1 -}}
+{{- else if eq .Values.kind "StatefulSet" -}}
 - maxSkew: 1
   topologyKey: kubernetes.io/hostname
   whenUnsatisfiable: ScheduleAnyway

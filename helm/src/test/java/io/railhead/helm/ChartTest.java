@@ -406,6 +406,15 @@ class ChartTest {
         assertThat(Chart.of("laptop").renderFor("1.27.0")).contains("StatefulSet");
     }
 
+    /** Else the one that stays is restarted while the others go, and the rack has no gateway. */
+    @Test
+    void scalingChangesNoPod() throws IOException {
+        JsonNode one = with("laptop", "replicas: 1\n").pod();
+        assertThat(one).isEqualTo(with("laptop", "replicas: 3\n").pod());
+        assertThat(one.at("/topologySpreadConstraints/0/whenUnsatisfiable").asText())
+                .isEqualTo("ScheduleAnyway");
+    }
+
     @Test
     void theDcKeyIsMountedFromItsSecretAndNoneServesOneTenantAlone() throws IOException {
         String dc = """

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 
 /**
  * Another clock's time, less that in which some task of the machine waited for a processor: what is
- * late by it is late on an idle machine, too. The other clock's time where the kernel does not tell.
- * Any thread.
+ * late by it is late on an idle machine, too. The other clock's time where the kernel does not
+ * tell. Any thread.
  */
 public final class PressureClock implements LongSupplier {
     private static final Path OF_PROCESSORS = Path.of("/proc/pressure/cpu");
