@@ -76,7 +76,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     for each in (get, put, ls, prefetch):
         each.add_argument("-v", "--verbose", action="store_true", help="say what was done, also where nobody watches")
         each.add_argument("--json", action="store_true", help="write what was done to the standard output as JSON")
-    check = _with_way(commands.add_parser("check", help="read objects into a device's memory and compare them with themselves over HTTP; "
+    check = _with_way(commands.add_parser("check", help="whether objects arrive whole in a device's memory; "
                                           "exit status 69 where there is no torch, or no such device"))
     check.add_argument("urls", nargs="+", metavar="url", help="s3://BUCKET/KEY")
     check.add_argument("--device", default="cuda", help="as torch names it (%(default)s)")
