@@ -418,7 +418,7 @@ def drain(place):
     """A node is drained under load and no request fails; the budget lets only one of two gateways go at a time."""
     nodes = [node.name for node in place.cluster.nodes]
     try:
-        with two(place):
+        with two(place, "--set", "podDisruptionBudget.enabled=true"):
             node = place.pods()[0]["spec"]["nodeName"]
             begun = time.monotonic()
             place.cluster.kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=150s",
