@@ -139,6 +139,7 @@ class BadBodiesIT extends Refusals {
         for (int i = 1; i < 30; i++) {
             laughs.append("<!ENTITY x%d \"&x%d;&x%d;\">".formatted(i, i - 1, i - 1));
         }
+        String tooLong = "x".repeat((4 << 20) + 1);
         return Stream.of(
                 deletion("nothing", ""), deletion("x"), deletion("<Delete>"),
                 deletion("<Delete></Delet>"),
@@ -159,6 +160,8 @@ class BadBodiesIT extends Refusals {
                 deletion("<Delete>\0</Delete>"),
                 deletion("deep", "<a>".repeat(100_000) + "</a>".repeat(100_000)),
                 deletion("1001", "<Delete>" + key.repeat(1001) + "</Delete>"),
+                new Refusal("4 MiB", new HandSigned("POST", "/b", "delete=").body(tooLong).head()
+                        + tooLong, 400, "MaxMessageLengthExceeded"),
                 deletion("attributes", "<Delete x" + "=\"\" y".repeat(20_000) + "/>"),
                 deletion("<?xml version=\"1.0\" encoding=\"UTF-16\"?><Delete/>"),
                 deletion("<?xml version=\"1.0\" encoding=\"no-such\"?><Delete/>"));

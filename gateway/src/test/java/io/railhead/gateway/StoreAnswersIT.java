@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -194,6 +199,33 @@ class StoreAnswersIT {
         }
         assertThat(gateway.metric("railhead_backend_retries_total{backend=\"store\",}")).isZero();
         assertThat(gateway.metric(HEALTHY)).isEqualTo(1);
+    }
+
+    /** Whatever the store's port speaks, a client is told that it is no HTTP, and of whom. */
+    @ParameterizedTest
+    @ValueSource(strings = {"SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 two hundred\r\n\r\n"})
+    void whatIsNoHttpIsToldAsThat(String said) throws IOException {
+        try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                TestGateway before = TestGateway
+                        .over(URI.create("http://127.0.0.1:" + listener.getLocalPort()))) {
+            Thread.ofVirtual().start(() -> sayToAll(listener, said + "x".repeat(9000) + "\r\n"));
+            HttpResponse<byte[]> get = before.client("AK", "SK").get("/b/key");
+            assertThat(get.statusCode()).isEqualTo(502);
+            assertThat(new String(get.body(), StandardCharsets.UTF_8))
+                    .contains("<Code>StoreAnswerMalformed</Code>");
+        }
+    }
+
+    private static void sayToAll(ServerSocket listener, String said) {
+        while (!listener.isClosed()) {
+            try (Socket socket = listener.accept()) {
+                socket.getOutputStream().write(said.getBytes(StandardCharsets.US_ASCII));
+                socket.shutdownOutput();
+                socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+            } catch (IOException e) {
+                // The gateway closed the connection, or the test the listener.
+            }
+        }
     }
 
     private void metadata(int headers) {

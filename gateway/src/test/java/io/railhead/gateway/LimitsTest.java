@@ -1,0 +1,111 @@
+package io.railhead.gateway;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Walks the tables of docs/limits.md: each row names a limit that some test goes past. */
+class LimitsTest {
+    private static final Path CHECKOUT = Path.of("..");
+    private static final Path PAGE = CHECKOUT.resolve("docs/limits.md");
+    private static final String GATEWAY = "gateway/src/test/java/io/railhead/gateway/";
+    private static final String RDMA = "rdma-listener/src/test/java/io/railhead/rdma/";
+
+    /** By the row: a test, and what only a test of that limit has. */
+    private static final Map<String, Past> TESTED = Map.ofEntries(
+            entry("framing", new Past(GATEWAY + "BadHeadsIT", "chunked, chunked")),
+            entry("request line", new Past(GATEWAY + "BadHeadsIT", "a long target")),
+            entry("header fields", new Past(GATEWAY + "BadHeadsIT", "a megabyte of fields")),
+            entry("header fields of a signed request",
+                    new Past(GATEWAY + "auth/AuthenticatorTest", "repeat(64 << 10)")),
+            entry("a head's time", new Past(GATEWAY + "HttpFramingIT", "slow_head")),
+            entry("a body's pace", new Past(GATEWAY + "SlowPeersIT", "slow_sender")),
+            entry("connections", new Past(GATEWAY + "SlowPeersIT", "\"connections\"")),
+            entry("requests and bytes in flight", new Past(GATEWAY + "FloodIT", "SlowDown")),
+            entry("an event loop's time", new Past(GATEWAY + "FloodIT", "waited_requests")),
+            entry("method", new Past(GATEWAY + "BadHeadsIT", "MethodNotAllowed")),
+            entry("target", new Past(GATEWAY + "BadHeadsIT", "\"a&\".repeat(600)")),
+            entry("bucket", new Past(GATEWAY + "BadHeadsIT", "InvalidBucketName")),
+            entry("names in `SignedHeaders`",
+                    new Past(GATEWAY + "BadHeadsIT", "AuthorizationHeaderMalformed")),
+            entry("date of a signature",
+                    new Past(GATEWAY + "BadHeadsIT", "RequestTimeTooSkewed")),
+            entry("life of a presigned URL", new Past(GATEWAY + "BadHeadsIT", "604801")),
+            entry("each part of a signature", new Past(GATEWAY + "BadHeadsIT", "twice")),
+            entry("aws-chunked", new Past(GATEWAY + "BadBodiesIT", "IncompleteBody")),
+            entry("trailer", new Past(GATEWAY + "BadBodiesIT", "MalformedTrailerError")),
+            entry("DeleteObjects", new Past(GATEWAY + "BadBodiesIT", "MaxMessageLengthExceeded")),
+            entry("RDMA token", new Past(GATEWAY + "OneSidedIT", "InvalidRDMAToken")),
+            entry("body of what was refused", new Past(GATEWAY + "HttpFramingIT", "long_body")),
+            entry("browser form",
+                    new Past(GATEWAY + "FormUploadIT", "MaxPostPreDataLengthExceededError")),
+            entry("administration's calls", new Past(GATEWAY + "AdminAccessIT", "(4 << 20) + 1")),
+            entry("bucket events", new Past(GATEWAY + "EventsIT", "repeat(300_000)")),
+            entry("status line, and the line before a chunk",
+                    new Past(GATEWAY + "StoreAnswersIT", "StoreAnswerMalformed")),
+            entry("header fields, and trailers",
+                    new Past(GATEWAY + "StoreAnswersIT", "StoreAnswerTooLarge")),
+            entry("the head of an answer", new Past(GATEWAY + "BackendFaultsIT", "answer_timeout")),
+            entry("between two pieces of a body",
+                    new Past(GATEWAY + "BackendFaultsIT", "idle_timeout")),
+            entry("requests of one session without an answer",
+                    new Past(RDMA + "loopback/LoopbackChannelTest", "tooMany")),
+            entry("buffers of one session",
+                    new Past(RDMA + "loopback/CrossMemoryTest", "TOO_MANY_BUFFERS")),
+            entry("sessions of a principal; sessions that are being opened",
+                    new Past(RDMA + "loopback/LoopbackHandshakeTest",
+                            "tooManyUnprovenConnectionsAreTurnedAway")));
+
+    /** With the reason. */
+    private static final Map<String, String> NOT_TESTED = Map.of(
+            "documents that the gateway itself reads: DeleteObjects' answer, warming's listing",
+            "no store that is at hand sends one of 16 MiB",
+            "a connection's beginning", "loopback either refuses at once or connects",
+            "a connection without a request", "a setting of the SDK's, seen in its pool alone",
+            "a connection's life", "there is no such limit",
+            "a message", "the codec has no longer ones: MessageCodecTest",
+            "one request's part of an object", "takes 4 GiB of a client's memory");
+
+    /**
+     * @param file without its end
+     */
+    private record Past(String file, String has) {}
+
+    static List<String> rows() throws IOException {
+        try (Stream<String> lines = Files.lines(PAGE)) {
+            return lines.filter(line -> line.startsWith("| "))
+                    .map(line -> line.split(" \\| ", -1)[0].substring(2))
+                    .filter(row -> !row.equals("what"))
+                    .toList();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    void someTestGoesPastIt(String row) throws IOException {
+        if (NOT_TESTED.containsKey(row)) {
+            return;
+        }
+        assertThat(TESTED).as("a test of the limit").containsKey(row);
+        Past past = TESTED.get(row);
+        assertThat(Files.readString(CHECKOUT.resolve(past.file() + ".java"))).contains(past.has());
+    }
+
+    @Test
+    void nothingIsListedThatThePageHasNoRowOf() throws IOException {
+        Set<String> listed = new LinkedHashSet<>(TESTED.keySet());
+        listed.addAll(NOT_TESTED.keySet());
+        assertThat(rows()).containsAll(listed);
+    }
+}
