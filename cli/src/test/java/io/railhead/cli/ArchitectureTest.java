@@ -1,15 +1,23 @@
 package io.railhead.cli;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.TryCatchBlock;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.List;
 
 /** The module table of the design, held over all of Railhead's classes. */
 @AnalyzeClasses(packages = "io.railhead", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -112,4 +120,28 @@ class ArchitectureTest {
             .areAssignableTo(Instant.class)
             .orShould()
             .callMethod(System.class, "currentTimeMillis");
+
+    /**
+     * What a missing class or a full heap ends is ended in order, too: a peer is answered, a timer
+     * runs again, memory is given back.
+     */
+    @ArchTest
+    static final ArchRule WHOEVER_CATCHES_EXCEPTIONS_CATCHES_ERRORS = codeUnits()
+            .should(new ArchCondition<>("catch Error with RuntimeException") {
+                @Override
+                public void check(JavaCodeUnit unit, ConditionEvents events) {
+                    for (TryCatchBlock block : unit.getTryCatchBlocks()) {
+                        List<String> caught = block.getCaughtThrowables()
+                                .stream()
+                                .map(JavaClass::getName)
+                                .toList();
+                        if (caught.contains(RuntimeException.class.getName())
+                                && !caught.contains(Error.class.getName())
+                                && !caught.contains(LinkageError.class.getName())) {
+                            events.add(SimpleConditionEvent.violated(unit,
+                                    unit.getFullName() + " catches " + caught));
+                        }
+                    }
+                }
+            });
 }

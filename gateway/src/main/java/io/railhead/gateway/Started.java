@@ -45,7 +45,7 @@ final class Started {
     static <T> T bound(String key, ListenAddress address, Future<T> listening) {
         try {
             return await(listening);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new IllegalArgumentException(
                     key + ": cannot listen on " + address.host() + ":" + address.port() + ": "
@@ -72,7 +72,7 @@ final class Started {
         } catch (TimeoutException e) {
             throw new IllegalStateException(
                     "a step of starting or stopping took more than " + atMost, e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             throw e;
         } catch (Exception e) {
             // Futures throw what they failed with, checked or not.

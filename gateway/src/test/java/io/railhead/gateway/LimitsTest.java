@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import static java.util.Map.entry;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -98,7 +99,7 @@ class LimitsTest {
             return;
         }
         assertThat(TESTED).as("a test of the limit").containsKey(row);
-        Past past = TESTED.get(row);
+        Past past = requireNonNull(TESTED.get(row));
         assertThat(Files.readString(CHECKOUT.resolve(past.file() + ".java"))).contains(past.has());
     }
 

@@ -43,8 +43,9 @@ public final class MemoryFile implements AutoCloseable {
         try {
             Libc.ftruncate(descriptor, bytes);
             Libc.addSeals(descriptor, Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL);
-        } catch (RuntimeException e) {
-            throw closing(descriptor, e);
+        } catch (RuntimeException | Error e) {
+            close(descriptor, e);
+            throw e;
         }
         return new MemoryFile(descriptor, bytes);
     }
@@ -67,8 +68,9 @@ public final class MemoryFile implements AutoCloseable {
                 throw new OsException("memfd is empty", 0);
             }
             return new MemoryFile(descriptor, bytes);
-        } catch (RuntimeException e) {
-            throw closing(descriptor, e);
+        } catch (RuntimeException | Error e) {
+            close(descriptor, e);
+            throw e;
         }
     }
 
@@ -104,12 +106,11 @@ public final class MemoryFile implements AutoCloseable {
         }
     }
 
-    private static RuntimeException closing(int descriptor, RuntimeException cause) {
+    private static void close(int descriptor, Throwable cause) {
         try {
             Libc.close(descriptor);
         } catch (OsException e) {
             cause.addSuppressed(e);
         }
-        return cause;
     }
 }

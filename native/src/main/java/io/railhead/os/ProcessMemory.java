@@ -39,7 +39,7 @@ public final class ProcessMemory implements AutoCloseable {
         try {
             requireOwner(process, uid);
             return new ProcessMemory(map);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             map.close();
             throw e;
         }

@@ -80,7 +80,7 @@ public final class StreamSocket implements AutoCloseable {
             int wakeUp = (int) Libc.call("eventfd",
                     state -> (int) Native.EVENTFD.invokeExact(state, 0, EFD_NONBLOCK_CLOEXEC));
             return new StreamSocket(descriptor, wakeUp);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             Libc.close(descriptor);
             throw e;
         }

@@ -90,20 +90,9 @@ public final class Fabrics implements Fabric {
     /** All of them, whatever happens to one; throws the first failure. */
     @Override
     public void close() {
-        RuntimeException first = null;
-        for (Fabric fabric : new ArrayList<>(byName.values()).reversed()) {
-            try {
-                fabric.close();
-            } catch (RuntimeException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
+        AllSteps.run(new ArrayList<>(byName.values()).reversed()
+                .stream()
+                .map(fabric -> (Runnable) fabric::close)
+                .toList());
     }
 }

@@ -104,7 +104,7 @@ public final class ReopeningFabric<P> implements Fabric {
             if (isDue || (!now.equals(place) && !isInUse)) {
                 reopen(now);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.warn("{}: where it should be is not known: {}", name, e.toString());
         }
     }
@@ -155,7 +155,7 @@ public final class ReopeningFabric<P> implements Fabric {
     private void close(Fabric over) {
         try {
             over.close();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.warn("{} did not end in order", name, e);
         }
     }

@@ -173,7 +173,7 @@ final class CapabilityProbe {
             if (!isSuccess(answer)) {
                 LOG.warn("probe object {} stays: status {}", target.rawKey(), answer.status());
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("probe object {} stays", target.rawKey(), e);
         }
     }

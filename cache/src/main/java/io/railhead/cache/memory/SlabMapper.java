@@ -43,7 +43,7 @@ final class SlabMapper implements AutoCloseable {
     void mapFirst() {
         try {
             mapNext();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             unmap();
             throw e;
         }
@@ -100,7 +100,7 @@ final class SlabMapper implements AutoCloseable {
                 LOG.info("cache memory: {} of {} MiB serve", mappedBytes >> 20,
                         config.memoryBytes() >> 20);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("cache memory: stays at {} of {} MiB", mappedBytes >> 20,
                     config.memoryBytes() >> 20, e);
         }

@@ -51,7 +51,7 @@ public final class BenchClientCommand implements Callable<Integer> {
             load.start();
             load.await();
             return Mark.take(load, server, store).since(before, load);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             return Measured.failed(OneLine.of(e));
         }
     }
@@ -71,7 +71,7 @@ public final class BenchClientCommand implements Callable<Integer> {
                 after = Mark.take(load, server, store);
             }
             return after.since(before, load);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             return Measured.failed(OneLine.of(e));
         }
     }

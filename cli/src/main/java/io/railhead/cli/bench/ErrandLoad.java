@@ -21,7 +21,7 @@ final class ErrandLoad implements Load {
     private final List<Thread> threads = new ArrayList<>();
     private final List<Counter> counters = new ArrayList<>();
     private final Latencies latencies = new Latencies();
-    private volatile @Nullable Exception failure;
+    private volatile @Nullable Throwable failure;
 
     private ErrandLoad(Turn turn, Errand errand, @Nullable SharedWindows ownedWindows) {
         this.turn = turn;
@@ -79,7 +79,7 @@ final class ErrandLoad implements Load {
                 }
                 latencies.add(System.nanoTime() - began);
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             failure = e;
         }
     }
@@ -138,7 +138,7 @@ final class ErrandLoad implements Load {
 
     @Override
     public void requireRunning() throws IOException {
-        Exception e = failure;
+        Throwable e = failure;
         if (e != null) {
             throw new IOException(e.getMessage(), e);
         }

@@ -30,7 +30,7 @@ final class HttpLoad implements Load {
         try {
             load.connect(turn, Math.clamp(turn.connections(), 1, mostThreads));
             return load;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             load.close();
             throw e;
         }

@@ -24,7 +24,7 @@ final class HttpWorker implements Runnable, AutoCloseable {
     private final Counter bytes = new Counter();
     private final List<HttpExchange> exchanges = new ArrayList<>();
     private volatile boolean stopped;
-    private volatile @Nullable Exception failure;
+    private volatile @Nullable Throwable failure;
 
     HttpWorker() throws IOException {}
 
@@ -43,7 +43,7 @@ final class HttpWorker implements Runnable, AutoCloseable {
             while (!stopped) {
                 selector.select(key -> take((HttpExchange) key.attachment()));
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             fail(e);
         }
     }
@@ -56,7 +56,7 @@ final class HttpWorker implements Runnable, AutoCloseable {
         }
     }
 
-    private void fail(Exception e) {
+    private void fail(Throwable e) {
         if (failure == null) {
             failure = e;
         }
@@ -84,7 +84,7 @@ final class HttpWorker implements Runnable, AutoCloseable {
     }
 
     void requireRunning() throws IOException {
-        Exception e = failure;
+        Throwable e = failure;
         if (e != null) {
             throw new IOException(e.getMessage(), e);
         }

@@ -28,7 +28,7 @@ final class NativeLoad implements Load, Runnable {
     private final Counter bytes = new Counter();
     private final Thread thread = Thread.ofPlatform().name("client-0").unstarted(this);
     private volatile boolean stopped;
-    private volatile @Nullable Exception failure;
+    private volatile @Nullable Throwable failure;
 
     private NativeLoad(Turn turn, SharedWindows ownedWindows) {
         windows = ownedWindows;
@@ -64,7 +64,7 @@ final class NativeLoad implements Load, Runnable {
             for (int i = 0; i < batches.stream().mapToInt(List::size).sum(); i++) {
                 windows.requireDelivered(i);
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             failure = e;
         }
     }
@@ -126,7 +126,7 @@ final class NativeLoad implements Load, Runnable {
 
     @Override
     public void requireRunning() throws IOException {
-        Exception e = failure;
+        Throwable e = failure;
         if (e != null) {
             throw new IOException(e.getMessage(), e);
         }

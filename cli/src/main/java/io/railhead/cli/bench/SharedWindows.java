@@ -63,7 +63,7 @@ final class SharedWindows implements AutoCloseable {
                 PATIENCE);
         try {
             return new SharedWindows(turn, peer);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             peer.close();
             throw e;
         }

@@ -76,7 +76,7 @@ final class Parts {
     private List<Finding> look(Part part) {
         try {
             return part.look().get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return List.of(Finding.fail(part.name(), "could not be looked at: " + e,
                     "what nobody looked at may be wrong", "please report this, with --json"));
         } finally {

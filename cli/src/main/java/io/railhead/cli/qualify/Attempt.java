@@ -30,7 +30,7 @@ record Attempt(String name, String proves, Body body) {
             return new Trial(name, Trial.Outcome.PASSED, seen.found(), proves, seen.figures());
         } catch (NotRunException e) {
             return new Trial(name, Trial.Outcome.NOT_RUN, OneLine.of(e), proves, Map.of());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             return new Trial(name, Trial.Outcome.FAILED, OneLine.of(e), proves, Map.of());
         }
     }

@@ -53,7 +53,7 @@ final class ChannelRequests {
         watch(session, underWay, timeout.toNanos());
         try {
             settle(session, one, session.peer().call(requests.getFirst()), null);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             settle(session, one, null, e);
         } finally {
             underWay.cancel(false);
@@ -116,7 +116,7 @@ final class ChannelRequests {
                 }
             }
             post(session, ready, requests);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             pending.forEach(one -> one.fail(e));
         }
     }
@@ -125,7 +125,7 @@ final class ChannelRequests {
         List<CompletionStage<Answer>> answers;
         try {
             answers = session.peer().send(requests);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             pending.forEach(one -> one.fail(e));
             return;
         }

@@ -119,7 +119,7 @@ final class HttpParts implements PartTransport {
                 Part read = inTurn(request, window, reading);
                 window.buffer().release();
                 part.complete(read);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 window.buffer().release();
                 part.completeExceptionally(e);
             }

@@ -82,7 +82,7 @@ final class TokenParts implements PartTransport {
             throws IOException {
         try {
             return exchange.run();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             session.end();
             if (!session.hasLetGo()) {
                 window.buffer().markHeld();

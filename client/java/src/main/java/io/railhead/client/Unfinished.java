@@ -108,7 +108,7 @@ final class Unfinished<T> implements AutoCloseable {
     private void undo() {
         try {
             undo.undo(value);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             System.getLogger(Unfinished.class.getName())
                     .log(System.Logger.Level.WARNING, "left behind at the end: " + e.getMessage());
         }

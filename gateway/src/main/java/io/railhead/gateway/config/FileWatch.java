@@ -98,7 +98,7 @@ public final class FileWatch implements AutoCloseable {
     public synchronized void loadOrWarn() {
         try {
             load();
-        } catch (ConfigException | RuntimeException e) {
+        } catch (ConfigException | RuntimeException | Error e) {
             failed(e);
         }
     }

@@ -49,7 +49,7 @@ record Listing(List<Entry> entries, @Nullable String next) {
     static Listing parse(byte[] document) {
         try {
             return read(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
-        } catch (XMLStreamException | RuntimeException e) {
+        } catch (XMLStreamException | RuntimeException | Error e) {
             // The JDK's parser throws both at what is not well-formed.
             throw new S3Exception(S3Error.SERVICE_UNAVAILABLE,
                     "The store's listing cannot be read.");

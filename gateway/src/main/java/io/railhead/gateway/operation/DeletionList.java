@@ -71,7 +71,7 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
     static DeletionList parse(byte[] document) {
         try {
             return parse(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
-        } catch (XMLStreamException | RuntimeException e) {
+        } catch (XMLStreamException | RuntimeException | Error e) {
             // The JDK's parser throws both at what is not well-formed.
             throw new S3Exception(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");

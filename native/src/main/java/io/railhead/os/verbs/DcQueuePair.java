@@ -43,7 +43,7 @@ final class DcQueuePair {
     }
 
     /** What fails is suppressed in the cause. */
-    void tryDestroy(Exception cause) {
+    void tryDestroy(Throwable cause) {
         try {
             destroy();
         } catch (IOException e) {

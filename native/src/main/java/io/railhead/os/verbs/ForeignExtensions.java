@@ -77,7 +77,7 @@ final class ForeignExtensions implements VerbsExtensions {
             Descriptors.setNonBlocking(asyncDescriptor(context));
             opened++;
             return context;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             kept = 0;
             throw e;
         } finally {

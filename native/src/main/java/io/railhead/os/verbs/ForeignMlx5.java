@@ -31,7 +31,7 @@ final class ForeignMlx5 implements Mlx5 {
                     addressOf(queue), capacity, arena), DcStructures.dci(arena));
             try {
                 return new ForeignInitiator(library, queuePair);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 queuePair.tryDestroy(e);
                 throw e;
             }
@@ -58,7 +58,7 @@ final class ForeignMlx5 implements Mlx5 {
                     state -> (long) library.createSrq.invokeExact(state, address, attr));
             try {
                 return target(domain, queue, receives, attributes, arena);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 ForeignTarget.tryDestroyReceives(library, receives, e);
                 throw e;
             }
@@ -76,7 +76,7 @@ final class ForeignMlx5 implements Mlx5 {
             queuePair.modify("RTR", DcStructures.targetRtr(attributes, arena),
                     DcStructures.TARGET_RTR);
             return new ForeignTarget(library, queuePair, receives);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             queuePair.tryDestroy(e);
             throw e;
         }

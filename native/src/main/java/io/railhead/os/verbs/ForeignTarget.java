@@ -33,7 +33,7 @@ final class ForeignTarget implements DcTarget {
     }
 
     /** What fails is suppressed in the cause. */
-    static void tryDestroyReceives(LibMlx5 library, long receives, Exception cause) {
+    static void tryDestroyReceives(LibMlx5 library, long receives, Throwable cause) {
         try {
             destroyReceives(library, receives);
         } catch (IOException e) {

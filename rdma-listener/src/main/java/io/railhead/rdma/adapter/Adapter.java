@@ -50,7 +50,7 @@ public final class Adapter implements AutoCloseable {
         IbvContext context = verbs.open(device);
         try {
             return new Adapter(verbs, device, context);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             verbs.close(context);
             throw e;
         }
@@ -120,7 +120,7 @@ public final class Adapter implements AutoCloseable {
         try {
             destruction.run();
             return true;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             keptForGood = true;
             log.error("{}: a queue pair cannot be destroyed: its memory and the device are kept "
                     + "until this process ends", device, e);
@@ -177,7 +177,7 @@ public final class Adapter implements AutoCloseable {
     private static void free(IbvPd domain) throws IOException {
         try {
             domain.deallocPd();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Exception e) {
             // DiSNI declares it so.
@@ -186,10 +186,10 @@ public final class Adapter implements AutoCloseable {
     }
 
     /** Frees a protection domain; what fails is suppressed in the cause. */
-    public static void tryFree(IbvPd domain, Exception cause) {
+    public static void tryFree(IbvPd domain, Throwable cause) {
         try {
             free(domain);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             cause.addSuppressed(e);
         }
     }

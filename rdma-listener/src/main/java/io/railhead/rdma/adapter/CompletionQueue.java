@@ -42,7 +42,7 @@ public final class CompletionQueue implements AutoCloseable {
             undo.add(batch::close);
             sleepers = new PollSet(channel.getFd(), wake.descriptor());
             undo.add(sleepers::close);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             undo.run(e);
             throw e;
         }

@@ -63,7 +63,7 @@ public final class MessageMemory implements AutoCloseable {
         Arena arena = Arena.ofShared();
         try {
             return new MessageMemory(adapter, arena, count);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             arena.close();
             throw e;
         }

@@ -22,7 +22,7 @@ public final class Undo {
     }
 
     /** What fails is suppressed in the cause. */
-    public void run(Exception cause) {
+    public void run(Throwable cause) {
         try {
             while (!steps.isEmpty()) {
                 steps.pop().run();

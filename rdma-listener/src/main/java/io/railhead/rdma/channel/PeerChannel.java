@@ -320,7 +320,7 @@ public final class PeerChannel implements AutoCloseable {
             }
         } catch (MessageException e) {
             giveUp(e.toString());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             log.info("channel broken: {}", e.toString());
             end();
         }
@@ -430,7 +430,7 @@ public final class PeerChannel implements AutoCloseable {
                     breakOff();
                 }
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             log.error("channel's reading thread", e);
         } finally {
             closeTransport();

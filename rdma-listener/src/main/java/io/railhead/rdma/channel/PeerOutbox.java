@@ -116,7 +116,7 @@ final class PeerOutbox {
                 begun.add(begin(request));
             }
             return begun;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             begun.forEach(this::withdraw);
             throw e;
         }

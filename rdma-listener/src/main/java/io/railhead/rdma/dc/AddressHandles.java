@@ -101,7 +101,7 @@ final class AddressHandles {
         try {
             AddressHandle handle = maker.make(way.place);
             poller.execute(() -> made(way, handle));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             poller.execute(() -> failed(way, String.valueOf(e.getMessage())));
         }
     }

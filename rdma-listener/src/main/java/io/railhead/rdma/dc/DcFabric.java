@@ -79,7 +79,7 @@ public final class DcFabric implements Fabric {
             undo.add(resolvers::shutdown);
             rail = new DcRail(adapter, mlx5, config, port, new SourceGids(config, devices), control,
                     resolvers, sessions, counts);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             undo.run(e);
             throw e;
         }
@@ -99,7 +99,7 @@ public final class DcFabric implements Fabric {
     private void look() {
         try {
             port.look();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Else it would not be called again.
             log.error("dc-control", e);
         }

@@ -137,7 +137,7 @@ final class DcRail implements Completions, AutoCloseable {
                 failed(initiator, status);
             }
             initiator.sends().completed(Initiator.positionOf(request), isGood);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.error("dc: a completion", e);
             initiators.fail(initiator, new TransferException(Reason.UNAVAILABLE,
                     "an error of this side: " + e));
@@ -212,7 +212,7 @@ final class DcRail implements Completions, AutoCloseable {
             if (work != null) {
                 ready(transfer);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             forget(route, transfer, room, appending, e);
             return true;
         }
@@ -235,7 +235,7 @@ final class DcRail implements Completions, AutoCloseable {
      * @param appending the slice whose requests may be there in part; null if none is
      */
     private static void forget(Poster.Route route, DcTransfer transfer, int room,
-            @Nullable DcWork appending, RuntimeException e) {
+            @Nullable DcWork appending, Throwable e) {
         log.error("dc: a request cannot be posted", e);
         if (appending != null || route.sends().room() < room) {
             route.queuePair().abort();

@@ -138,7 +138,7 @@ final class Initiators {
             made.connect(path(mtu));
             DcInitiator connected = made;
             poller.execute(() -> made(pool, connected, mtu));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             boolean isKept = made != null && !adapter.tryDestroy(made::close);
             poller.execute(() -> notMade(pool, isKept, e));
         }
@@ -161,7 +161,7 @@ final class Initiators {
         join(initiator);
     }
 
-    private void notMade(TenantPool pool, boolean isKept, Exception cause) {
+    private void notMade(TenantPool pool, boolean isKept, Throwable cause) {
         log.warn("dc: no initiator could be made: {}", cause.toString());
         if (isKept) {
             counts.entered(QueuePairState.KEPT);
@@ -227,7 +227,7 @@ final class Initiators {
     private void resetNow(Initiator initiator) {
         try {
             initiator.queuePair().reset();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             log.warn("dc: an initiator cannot be reset and is destroyed: {}", e.toString());
             destroyNow(initiator);
             return;
@@ -241,7 +241,7 @@ final class Initiators {
             int mtu = port.mtu();
             initiator.queuePair().connect(path(mtu));
             poller.execute(() -> connectedAgain(initiator, mtu));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             log.warn("dc: an initiator cannot be connected again and is destroyed: {}",
                     e.toString());
             destroyNow(initiator);

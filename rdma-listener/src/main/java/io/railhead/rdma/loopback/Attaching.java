@@ -42,7 +42,7 @@ final class Attaching {
                 throw new IOException("the memory is not that of who asks");
             }
             return new AttachedMemory(ownedProcess, attach.baseAddress());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
         }

@@ -86,7 +86,7 @@ final class CopyTask implements CopyWorkers.Work {
             long bytes = copy.piece(PIECE_BYTES);
             count(bytes, System.nanoTime() - began);
             return null;
-        } catch (InternalError | RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return transfer.failed(e);
         }
     }

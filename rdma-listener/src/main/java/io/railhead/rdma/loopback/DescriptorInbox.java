@@ -42,7 +42,7 @@ final class DescriptorInbox implements EpollIoHandle {
         try {
             inbox.watch((IoEventLoop) channel.eventLoop());
             return inbox;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             inbox.close();
             throw e;
         }

@@ -226,7 +226,7 @@ final class LoopbackChannel implements RequestChannel {
             session.moved(next - at);
             engine.counts().copied(System.nanoTime() - began);
             return null;
-        } catch (InternalError | RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CopyEngine.failed(session, e);
         }
     }
@@ -266,7 +266,7 @@ final class LoopbackChannel implements RequestChannel {
         ended = true;
         try {
             handler.ended(this);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.error("loopback session {}: its requests' handler", session.label(), e);
         }
     }

@@ -243,7 +243,7 @@ final class LoopbackConnection extends MessageHandler {
         }
         try {
             received(context, register, inbox.receive());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             broken(context, e);
         }
     }

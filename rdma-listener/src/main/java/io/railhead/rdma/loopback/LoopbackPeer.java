@@ -66,7 +66,7 @@ public final class LoopbackPeer implements AutoCloseable {
             Welcome welcome = new Handshake(connected, System.nanoTime() + timeout.toNanos())
                     .prove(sessionId, sessionKey);
             return new LoopbackPeer(connected, welcome, timeout.toNanos());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             connected.close();
             throw e;
         }

@@ -85,7 +85,7 @@ final class LoopbackTransfer implements Transfer {
             task = new CopyTask(this, direction, ownedSlice, region,
                     new SliceCopy(direction, ownedSlice.segments(),
                             region.memory(), regionOffset(offset), ownedSlice.length()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             region.release();
             ownedSlice.close();
             throw e;

@@ -48,7 +48,7 @@ abstract class MessageHandler extends ChannelInboundHandlerAdapter {
                 gather(bytes);
                 messages(context);
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             deaf = true;
             throw e;
         } finally {

@@ -111,7 +111,7 @@ final class PeerBuffers {
             attaching = new Attaching(attach, ProcessMemory.open(process.pid(), process.uid()),
                     Octets.random(peers.random()));
             return new Challenge(attaching.nonce());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             return refuse(Refusal.NOT_ATTACHED, String.valueOf(e));
         }
     }
@@ -134,7 +134,7 @@ final class PeerBuffers {
         if (!peers.engine().attachedWorkers().trySubmit(session.principal(), () -> {
             try {
                 proven.complete(asked.proven());
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 proven.completeExceptionally(e);
             }
             return false;

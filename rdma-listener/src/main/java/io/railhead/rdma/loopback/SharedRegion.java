@@ -87,7 +87,7 @@ final class SharedRegion implements Region {
             ownedMemory.close();
             whenUnmapped.run();
             unmapped.complete(null);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             unmapped.completeExceptionally(e);
         }
     }

@@ -347,7 +347,7 @@ final class Link {
         state = State.DRAINING;
         try {
             rail.adapter().verbs().toError(queuePair);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             // Then it is destroyed once the drain has taken too long, which fences as well.
             log.warn("queue pair of link {} cannot be moved to ERR: {}", id, e.toString());
         }

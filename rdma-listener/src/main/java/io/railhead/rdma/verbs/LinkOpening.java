@@ -90,7 +90,7 @@ final class LinkOpening {
             memory = buffers == NO_BUFFERS
                     ? MessageMemory.bodiless(receives + 1)
                     : rail.adapter().takeMessages(buffers);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             rail.leave(id, receives);
             throw e;
         }
@@ -98,7 +98,7 @@ final class LinkOpening {
         IbvQP queuePair;
         try {
             queuePair = create(rail.adapter(), domain, attributes);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             rail.adapter().giveBack(memory);
             rail.leave(id, receives);
             throw e;
@@ -110,7 +110,7 @@ final class LinkOpening {
             link.postReceives();
             steps.toReady(queuePair);
             return link;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             if (rail.adapter().tryDestroy(queuePair)) {
                 rail.adapter().giveBack(memory);
                 rail.leave(id, receives);

@@ -92,7 +92,7 @@ final class PairedQueues implements Pairing {
             loop.execute(() -> {
                 try {
                     made.complete(make(request));
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     made.completeExceptionally(e);
                 }
             });
@@ -150,7 +150,7 @@ final class PairedQueues implements Pairing {
             session.end(EndReason.UNAVAILABLE);
             log.warn("no queue pair could be paired: {}", e.toString());
             throw new PairingException(UNAVAILABLE, String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             session.end(EndReason.UNAVAILABLE);
             throw e;
         }
@@ -177,7 +177,7 @@ final class PairedQueues implements Pairing {
                     requireNonNull(steps.route), staged, this);
             rail.join(link);
             return queue;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             // With a queue pair that could not be destroyed, its memory is kept.
             if (staged != null && !rail.adapter().isKeptForGood()) {
                 free(staged.memory());
@@ -199,7 +199,7 @@ final class PairedQueues implements Pairing {
         } catch (OutOfMemoryError e) {
             stagingLeft.addAndGet(bytes);
             throw noRoom(bytes);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             stagingLeft.addAndGet(bytes);
             throw e;
         }
@@ -215,7 +215,7 @@ final class PairedQueues implements Pairing {
         try {
             staging.close();
             stagingLeft.addAndGet(staging.bytes());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             log.error("{} bytes of staging memory are kept until this process ends",
                     staging.bytes(), e);
         }
@@ -259,7 +259,7 @@ final class PairedQueues implements Pairing {
             try {
                 staged.memory().revoke();
                 staged.filled().complete(null);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 log.warn("staging memory cannot be taken back", e);
                 queue.end(EndReason.UNAVAILABLE);
             }

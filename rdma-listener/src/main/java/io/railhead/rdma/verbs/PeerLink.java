@@ -95,7 +95,7 @@ final class PeerLink implements AutoCloseable {
             states.toInit(id, queuePair, REMOTE_ACCESS);
             postReceives();
             accepted = connect(hello, states);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             undo.run(e);
             throw e;
         }

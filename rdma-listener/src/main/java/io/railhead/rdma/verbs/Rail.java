@@ -69,7 +69,7 @@ final class Rail implements Completions, AutoCloseable {
             undo.add(receives::close);
             chain = new Chain(adapter, config);
             undo.add(chain::close);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             undo.run(e);
             throw e;
         }
@@ -187,12 +187,12 @@ final class Rail implements Completions, AutoCloseable {
         }
         try {
             link.completed(queue.batch(), index);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             broken(link, e);
         }
     }
 
-    private static void broken(Link link, RuntimeException e) {
+    private static void broken(Link link, Throwable e) {
         log.error("link {}", link.id(), e);
         link.fail(EndReason.UNAVAILABLE, "an error of this side: " + e);
     }
@@ -205,7 +205,7 @@ final class Rail implements Completions, AutoCloseable {
             link.queued(false);
             try {
                 posted += link.turn(chain) ? 1 : 0;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 broken(link, e);
             }
             ready(link);

@@ -43,7 +43,7 @@ final class Staging {
             registration = mine;
             key = mine.getRkey();
             domain = own;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             if (own != null) {
                 Adapter.tryFree(own, e);
             }

@@ -6,6 +6,7 @@ import io.railhead.cache.memory.Slab;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.os.verbs.VerbsUnavailableException;
+import io.railhead.rdma.AllSteps;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.Health;
@@ -84,7 +85,7 @@ public final class VerbsFabric implements Fabric {
             pairs = new PairedQueues(verbs, peers, config, ports,
                     new PortGids(config.gids(), RdmaDevices::read));
             control = new CmLoop("verbs-control", channel, listener, asyncDescriptors(verbs));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             undo.run(e);
             throw e;
         }
@@ -276,25 +277,7 @@ public final class VerbsFabric implements Fabric {
         rails.values().forEach(some -> some.forEach(rail -> steps.add(rail::close)));
         steps.add(control::close);
         adapters.values().forEach(adapter -> steps.add(adapter::close));
-        runAll(steps);
-    }
-
-    /** Each of them, whatever happens to one: what a lost device refuses ends nothing else. */
-    private static void runAll(List<Runnable> steps) {
-        RuntimeException first = null;
-        for (Runnable step : steps) {
-            try {
-                step.run();
-            } catch (RuntimeException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
+        // What a lost device refuses ends nothing else.
+        AllSteps.run(steps);
     }
 }

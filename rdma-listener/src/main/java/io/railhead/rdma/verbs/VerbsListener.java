@@ -182,7 +182,7 @@ final class VerbsListener implements CmLoop.Listener {
         Link link;
         try {
             link = opening.tryOpen(rail, id, route, reads);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             log.warn("no queue pair for a connection: {}", e.toString());
             link = null;
         }

@@ -75,7 +75,7 @@ public final class VerbsPeer implements AutoCloseable {
                         + welcome.limits().maxRequests() + ", than there are receives for");
             }
             return new VerbsPeer(transport, welcome, config.timeout().toNanos());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             transport.shutDown();
             transport.close();
             throw e;
@@ -87,7 +87,7 @@ public final class VerbsPeer implements AutoCloseable {
         PeerLink link = new PeerLink(config, gateway, MessageCodec.encode(hello));
         try {
             return new VerbsTransport(link);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             link.close();
             throw e;
         }
