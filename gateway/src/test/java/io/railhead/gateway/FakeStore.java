@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * If-Match, HEAD, PUT, DELETE. It does not check signatures, only whose access key signed.
  */
 final class FakeStore implements AutoCloseable {
+    private static final String PROBE = "GET / ";
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
     private static final Pattern PART_NUMBER = Pattern.compile("(?:^|&)partNumber=(\\d{1,5})");
     private static final Pattern FIRST = Pattern.compile("bytes=(\\d+)-\\d*");
@@ -88,9 +89,12 @@ final class FakeStore implements AutoCloseable {
         denied.add(accessKey);
     }
 
-    /** Every request so far, as "METHOD /path range-or-dash". */
+    /**
+     * Every request so far, as "METHOD /path range-or-dash", but for a gateway's own probe, which
+     * comes when it comes.
+     */
     List<String> requests() {
-        return List.copyOf(requests);
+        return requests.stream().filter(request -> !request.startsWith(PROBE)).toList();
     }
 
     /** Those after so many. */
@@ -113,6 +117,7 @@ final class FakeStore implements AutoCloseable {
         targets.clear();
     }
 
+    /** Of all requests, the probe too. */
     long count(String prefix) {
         return requests.stream().filter(request -> request.startsWith(prefix)).count();
     }

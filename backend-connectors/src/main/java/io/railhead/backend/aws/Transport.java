@@ -49,6 +49,8 @@ final class Transport implements AutoCloseable {
                         .name("backend-" + config.name() + "-" + number.getAndIncrement())
                         .unstarted(task))
                 .build();
+        // Now, and not with the first request: whoever starts a thread waits for it.
+        plain.eventLoopGroup().forEach(loop -> loop.execute(() -> {}));
         loops = SdkEventLoopGroup.create(plain.eventLoopGroup(), AnswerGuard::guardedChannel);
         client = client(config);
     }
