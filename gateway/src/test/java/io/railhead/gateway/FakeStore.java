@@ -103,6 +103,17 @@ final class FakeStore implements AutoCloseable {
         return all.subList(count, all.size());
     }
 
+    /** Of the first request that begins so, from 1: what the store calls it in its answer. */
+    int numberOf(String prefix) {
+        List<String> all = List.copyOf(requests);
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).startsWith(prefix)) {
+                return i + 1;
+            }
+        }
+        throw new AssertionError("no " + prefix + " among " + all);
+    }
+
     /** The raw query of every request for this path so far, "" where there was none. */
     List<String> queries(String path) {
         return targets.stream()

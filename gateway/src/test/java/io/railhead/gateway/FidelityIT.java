@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,20 +42,11 @@ class FidelityIT {
         return heard;
     }
 
-    /** At the store, which the gateway looks at when it likes; from 1. */
-    private int numberOf(String method) {
-        List<String> requests = store.requests();
-        return 1 + requests.indexOf(requests.stream()
-                .filter(each -> each.startsWith(method))
-                .findFirst()
-                .orElseThrow());
-    }
-
     @Test
     void aRelayedAnswerKeepsTheStoresRequestId() {
         HttpResponse<byte[]> answer = client.delete("/b/key");
         assertThat(answer.headers().allValues("x-amz-request-id"))
-                .containsExactly("%016X".formatted(numberOf("DELETE")));
+                .containsExactly("%016X".formatted(store.numberOf("DELETE")));
         assertThat(answer.headers().firstValue("x-railhead-request-id"))
                 .hasValueSatisfying(ours -> assertThat(ours).matches("[0-9A-F]{16}"));
     }
