@@ -13,9 +13,10 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from cluster import HERE, HOME, ROUTER, STORE_KEYS, CannotStart, Cluster, Failed, await_true, out  # noqa: E402
-from s3 import LARGE_OBJECTS, S3, content, seed  # noqa: E402
+from load import LARGE_OBJECTS, content, seed  # noqa: E402
 
 import rack  # noqa: E402
+from s3 import S3  # noqa: E402
 
 CANNOT_RUN = 69
 CHART = HOME / "helm/railhead"
@@ -131,10 +132,10 @@ def image_name():
 
 
 class Load:
-    """As s3.py has it, from a node through the Service; ends with the block."""
+    """As load.py has it, from a node through the Service; ends with the block."""
 
     def __init__(self, node, endpoint, writes=True):
-        self._command = node.inside(sys.executable, HERE / "s3.py", "load", endpoint, BUCKET, "-", *(["--writes"] if writes else []))
+        self._command = node.inside(sys.executable, HERE / "load.py", endpoint, BUCKET, "-", *(["--writes"] if writes else []))
         self.result = {}
 
     def __enter__(self):
@@ -232,8 +233,9 @@ def daemonset(place):
 
 def on_node(place, expression):
     """What a Python expression with S3 says on a node."""
+    library = str(HERE.parent / "lib")
     return json.loads(out(place.cluster.nodes[0].inside(
-        sys.executable, "-B", "-c", f"import sys, json; sys.path.insert(0, {str(HERE)!r})\nfrom s3 import S3\nprint(json.dumps({expression}))")))
+        sys.executable, "-B", "-c", f"import sys, json; sys.path.insert(0, {library!r})\nfrom s3 import S3\nprint(json.dumps({expression}))")))
 
 
 @test
@@ -512,7 +514,7 @@ def limits_under_load(place):
     place.install("laptop", *SMALL, "--set", "config.rules[0].freshness=immutable")
     pod = place.pods()[0]
     readers = [subprocess.Popen(place.cluster.nodes[index % 2].inside(
-        sys.executable, HERE / "s3.py", "load", place.endpoint(), BUCKET, "20", "--writes", "--large"), stdout=subprocess.PIPE,
+        sys.executable, HERE / "load.py", place.endpoint(), BUCKET, "20", "--writes", "--large"), stdout=subprocess.PIPE,
         text=True, env={**os.environ, "AWS_ACCESS_KEY_ID": STORE_KEYS[0], "AWS_SECRET_ACCESS_KEY": STORE_KEYS[1]})
         for index in range(3)]
     most = 0

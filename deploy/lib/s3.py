@@ -1,35 +1,105 @@
-"""Requests to an S3 endpoint by presigned URLs, with nothing but the standard library."""
+"""An S3 client of the standard library's, which retries as the AWS SDKs' standard mode does.
 
-import datetime
+An authority and a client's certificate come from AWS_CA_BUNDLE, CLIENT_CERTIFICATE and CLIENT_KEY.
+"""
+
 import hashlib
 import hmac
-import urllib.error
+import http.client
+import os
+import random
+import ssl
+import time
 import urllib.parse
-import urllib.request
+
+ATTEMPTS = 3
+MOST_BACKOFF_SECONDS = 20
+TIMEOUT_SECONDS = 60
+RETRIED = {429, 500, 502, 503, 504}
 
 
-def presigned(method, endpoint, path, keys, region="us-east-1"):
-    """A URL that SigV4 has signed for an hour; `keys` are the access and the secret key."""
-    now = datetime.datetime.now(datetime.timezone.utc)
-    stamp, scope = now.strftime("%Y%m%dT%H%M%SZ"), f"{now:%Y%m%d}/{region}/s3/aws4_request"
-    query = urllib.parse.urlencode(sorted({
-        "X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": f"{keys[0]}/{scope}", "X-Amz-Date": stamp,
-        "X-Amz-Expires": "3600", "X-Amz-SignedHeaders": "host"}.items()), quote_via=urllib.parse.quote, safe="")
-    host = urllib.parse.urlsplit(endpoint).netloc
-    canonical = f"{method}\n{path}\n{query}\nhost:{host}\n\nhost\nUNSIGNED-PAYLOAD"
-    text = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-    key = f"AWS4{keys[1]}".encode()
-    for part in scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return f"{endpoint}{path}?{query}&X-Amz-Signature={hmac.new(key, text.encode(), 'sha256').hexdigest()}"
+class S3:
+    """One connection, which is kept; for one thread."""
+
+    def __init__(self, endpoint, keys, attempts=ATTEMPTS):
+        url = urllib.parse.urlsplit(endpoint)
+        self.host, self.tls, self._keys, self._attempts = url.netloc, url.scheme == "https", keys, attempts
+        self._connection = None
+        self.retries = 0
+        self.errors = {}
+        # Of the last answer.
+        self.headers = {}
+
+    def request(self, method, path, body=b"", query="", headers=()):
+        """The last answer: its status and its body. A connection that fails counts as an answer to be retried."""
+        for attempt in range(self._attempts):
+            if attempt:
+                self.retries += 1
+                time.sleep(min(random.random() * 2**attempt, MOST_BACKOFF_SECONDS))
+            try:
+                status, got = self._once(method, path, body, query, dict(headers))
+                failure = None
+                if status not in RETRIED:
+                    return status, got
+                self._count(f"status {status}")
+            except (OSError, http.client.HTTPException) as problem:
+                self.close()
+                failure = problem
+                self._count(type(problem).__name__)
+        if failure:
+            raise failure
+        return status, got
+
+    def _count(self, what):
+        self.errors[what] = self.errors.get(what, 0) + 1
+
+    def close(self):
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    def _once(self, method, path, body, query, headers):
+        if self._connection is None:
+            self._connection = self._connect()
+        self._connection.request(method, path + ("?" + query if query else ""), body,
+                                 self._signed(method, path, query, headers))
+        answer = self._connection.getresponse()
+        got = answer.read()
+        self.headers = answer.headers
+        if answer.will_close:
+            self.close()
+        return answer.status, got
+
+    def _connect(self):
+        if not self.tls:
+            return http.client.HTTPConnection(self.host, timeout=TIMEOUT_SECONDS)
+        context = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE"))
+        context.check_hostname = False
+        if os.environ.get("CLIENT_CERTIFICATE"):
+            context.load_cert_chain(os.environ["CLIENT_CERTIFICATE"], os.environ["CLIENT_KEY"])
+        return http.client.HTTPSConnection(self.host, timeout=TIMEOUT_SECONDS, context=context)
+
+    def _signed(self, method, path, query, headers):
+        now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        scope = f"{now[:8]}/us-east-1/s3/aws4_request"
+        headers = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", **headers}
+        names = ";".join(sorted(headers))
+        canonical = "\n".join([method, path, query, *(f"{name}:{headers[name]}" for name in sorted(headers)), "", names,
+                               "UNSIGNED-PAYLOAD"])
+        to_sign = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        key = b"AWS4" + self._keys[1].encode()
+        for part in scope.split("/"):
+            key = hmac.digest(key, part.encode(), "sha256")
+        signature = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
+        headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={self._keys[0]}/{scope},SignedHeaders={names},"
+                                    f"Signature={signature}")
+        return headers
 
 
-def ask(method, endpoint, path, keys, body=None, seconds=60):
-    """Status and body of the answer, whatever the status."""
-    request = urllib.request.Request(presigned(method, endpoint, path, keys), data=body, method=method,
-                                     headers={"Content-Type": "application/octet-stream"} if body else {})
+def ask(method, endpoint, path, keys, body=b""):
+    """Status and body of the one answer, whatever the status; on a connection of its own."""
+    client = S3(endpoint, keys, attempts=1)
     try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read()
+        return client.request(method, path, body)
+    finally:
+        client.close()

@@ -327,20 +327,16 @@ final class FillTable {
     }
 
     /**
-     * A fetched page agreed and may be published next. What is held already came otherwise, as an
-     * upload's bytes do, and was not compared: together they would pass for a whole object that was
-     * never held against its sum.
+     * Forgets uploaded pages of a version once a fetched page of it has agreed, and before that is
+     * published. Uploaded pages were not compared: both together would pass for a whole object that
+     * nobody held against its checksum.
      */
     void agreed(ObjectVersion version, FilledSums.Sums with) {
-        if (with.beginsToBeFetched()) {
-            index.removeAll(version, EvictionCause.INVALIDATED);
-        }
+        with.fetched(() -> index.removeAll(version, EvictionCause.INVALIDATED));
     }
 
     /**
-     * An upload's page, whose bytes are those that the client sent.
-     *
-     * @see #agreed
+     * Publishes an upload's page, unless fetched pages of its version are held: {@link #agreed}.
      */
     void uploaded(Claim claim, Page ownedPage) {
         published(claim, ownedPage, null);

@@ -89,7 +89,7 @@ final class FilledSums {
         return stripe(version).of(version, whole);
     }
 
-    /** Whether pages of it have been fetched that are held against sums. */
+    /** Tells whether a page of the version has been fetched and held against its sums. */
     boolean isFetched(ObjectVersion version) {
         return stripe(version).isFetched(version);
     }
@@ -143,16 +143,20 @@ final class FilledSums {
             return whole.part();
         }
 
-        /** Whether this page's sum has been taken, since what came otherwise has none. */
+        /** Tells whether this page's sum has been taken; uploaded pages have none at first. */
         synchronized boolean knows(long page) {
             return present.get((int) page);
         }
 
-        /** True once: with the first page that was fetched and agreed. */
-        synchronized boolean beginsToBeFetched() {
-            boolean begins = !fetched;
-            fetched = true;
-            return begins;
+        /**
+         * Notes that a fetched page has agreed. With the first one {@code forget} runs, before
+         * {@link #tryKeep} or {@link #agrees} lets another page in.
+         */
+        synchronized void fetched(Runnable forget) {
+            if (!fetched) {
+                fetched = true;
+                forget.run();
+            }
         }
 
         synchronized boolean isFetched() {

@@ -168,7 +168,7 @@ final class WindowReader implements RangeReader {
         return false;
     }
 
-    /** Takes the sum of a page that came otherwise than by a fetch that was compared. */
+    /** Compares a page that has no sum yet, as an uploaded one; false where bytes are wrong. */
     private boolean agrees(PageKey key, Page page) {
         if (sums == null || sums.knows(key.index())) {
             return true;

@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,15 +47,12 @@ final class RetiredStores implements AutoCloseable {
         this.firstCollection = firstCollection;
     }
 
-    /** What is closed. */
-    interface Store {
-        String name();
-
-        /** Whether nothing is under way. */
-        boolean isIdle();
-
-        void close();
-    }
+    /**
+     * A store to close.
+     *
+     * @param isIdle whether nothing is under way
+     */
+    record Store(String name, BooleanSupplier isIdle, Runnable close) {}
 
     /** Leads to the store, but not to what leads to it. */
     private static final class Retired extends PhantomReference<Object> {
@@ -72,22 +70,7 @@ final class RetiredStores implements AutoCloseable {
      * @param routed what requests were given for it
      */
     void add(Backend routed, AwsBackend store) {
-        add(routed, new Store() {
-            @Override
-            public String name() {
-                return store.name();
-            }
-
-            @Override
-            public boolean isIdle() {
-                return store.isIdle();
-            }
-
-            @Override
-            public void close() {
-                store.close();
-            }
-        });
+        add(routed, new Store(store.name(), store::isIdle, store::close));
     }
 
     synchronized void add(Object routed, Store store) {
@@ -109,7 +92,7 @@ final class RetiredStores implements AutoCloseable {
                     patience = firstCollection;
                     since = System.nanoTime();
                 } else if (retired.size() == found.size()) {
-                    // Nothing is to be found.
+                    // All that were retired are waiting to be idle: a collection finds no more.
                     since = System.nanoTime();
                 } else if (System.nanoTime() - since >= patience.toNanos()) {
                     collect.run();
@@ -127,7 +110,7 @@ final class RetiredStores implements AutoCloseable {
     private void endIdle(List<Retired> found) {
         for (Iterator<Retired> each = found.iterator(); each.hasNext();) {
             Retired one = each.next();
-            if (one.store.isIdle()) {
+            if (one.store.isIdle().getAsBoolean()) {
                 each.remove();
                 Thread.ofVirtual()
                         .name("retired-store-" + one.store.name())
@@ -138,7 +121,7 @@ final class RetiredStores implements AutoCloseable {
 
     private void end(Retired found) {
         if (retired.remove(found)) {
-            found.store.close();
+            found.store.close().run();
             LOG.info("backend {}: closed, since no request uses it any more", found.store.name());
         }
     }

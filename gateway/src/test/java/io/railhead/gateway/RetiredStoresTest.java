@@ -18,22 +18,7 @@ class RetiredStoresTest {
     private final AtomicBoolean idle = new AtomicBoolean(true);
 
     private RetiredStores.Store store() {
-        return new RetiredStores.Store() {
-            @Override
-            public String name() {
-                return "store";
-            }
-
-            @Override
-            public boolean isIdle() {
-                return idle.get();
-            }
-
-            @Override
-            public void close() {
-                closed.incrementAndGet();
-            }
-        };
+        return new RetiredStores.Store("store", idle::get, closed::incrementAndGet);
     }
 
     /** A collection stops every thread: many stores, each asking for its own, stopped a gateway. */

@@ -8,7 +8,7 @@ package io.railhead.cli.doctor;
  */
 public record Finding(Mark mark, String subject, String found, String why, String mend) {
 
-    /** What a finding asks of whoever reads it. */
+    /** Urgency of a finding. */
     public enum Mark {
         OK,
         /** Works, but slower or not after a change that is likely. */

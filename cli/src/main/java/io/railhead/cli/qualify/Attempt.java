@@ -12,7 +12,7 @@ record Attempt(String name, String proves, Body body) {
         Seen run() throws IOException, NotRunException;
     }
 
-    /** What a body saw that passed. */
+    /** Findings of a body that passed. */
     record Seen(String found, Map<String, Double> figures) {}
 
     /** Something that a trial needs is not on this machine. */

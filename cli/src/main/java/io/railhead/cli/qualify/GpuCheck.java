@@ -8,7 +8,8 @@ import io.railhead.client.Via;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +27,7 @@ record GpuCheck(String python, Origin origin, Children children) {
     private static final int NOT_HERE = 69;
     private static final long MOST_MINUTES = 5;
 
-    /** What it prints of each way, a line of JSON. */
+    /** One way of reaching the memory: a line of JSON that the program prints. */
     record Way(String device, String way, String via, String memory, double mibPerS) {}
 
     List<Way> run(URI gateway, Via via) throws IOException, Attempt.NotRunException {
@@ -38,7 +39,8 @@ record GpuCheck(String python, Origin origin, Children children) {
                 .forEach(entry -> command.add("s3://" + manifest.bucket() + "/" + entry.key()));
         Process process;
         try {
-            process = children.start(LOG, command, environment(gateway), Redirect.PIPE);
+            process = children.start(LOG, command, environment(gateway),
+                    Redirect.to(output().toFile()));
         } catch (IOException e) {
             throw new Attempt.NotRunException("there is no program " + python + "; name one that"
                     + " has the packages railhead and torch with --python");
@@ -47,8 +49,6 @@ record GpuCheck(String python, Origin origin, Children children) {
     }
 
     private List<Way> ways(Process process) throws IOException, Attempt.NotRunException {
-        String output = new String(process.getInputStream().readAllBytes(),
-                StandardCharsets.UTF_8);
         int status = await(process);
         String said = children.lastWords(LOG);
         if (status == NOT_HERE || said.contains("No module named")) {
@@ -58,10 +58,14 @@ record GpuCheck(String python, Origin origin, Children children) {
             throw new IOException(said);
         }
         List<Way> ways = new ArrayList<>();
-        for (String line : output.lines().toList()) {
+        for (String line : Files.readAllLines(output())) {
             ways.add(Json.read(line, Way.class));
         }
         return ways;
+    }
+
+    private Path output() {
+        return children.folder().resolve(LOG + ".json");
     }
 
     private static int await(Process process) throws IOException {

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What the trials ran on, as the kernel names it. Models and versions only: no address, serial
- * number or name of the host.
+ * Hardware that the trials ran on, as the kernel names it. It has models and versions only: no
+ * address, serial number or name of the host.
  */
 record Hardware(String kernel, String processor, int processors, long memoryMib,
         List<Adapter> adapters, List<String> gpus) {

@@ -30,7 +30,7 @@ final class Qualification {
     private @Nullable Rack rack;
 
     /**
-     * What is asked for.
+     * A request for trials.
      *
      * @param via LOOPBACK or VERBS
      * @param device of dc; null for the first that works
@@ -70,8 +70,8 @@ final class Qualification {
                         + over + ", and every byte is what the store has.", this::reads),
                 new Attempt("writes", "A gateway reads a client's memory one-sided " + over
                         + ", and every byte reaches the store.", this::writes),
-                new Attempt("processes", "Several clients are served at the same time, and none"
-                        + " gets another one's bytes.", this::processes),
+                new Attempt("processes", "Several client processes are served at the same"
+                        + " time, and every byte is right.", this::processes),
                 new Attempt("gpu", "Objects arrive in a GPU's memory: directly (GPUDirect) where"
                         + " the memory can be registered, else through a pinned ring.", this::gpu),
                 new Attempt("dc", "A dynamically connected target takes writes and reads of the"

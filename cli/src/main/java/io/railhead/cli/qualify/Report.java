@@ -4,7 +4,7 @@ import io.railhead.cli.reading.Row;
 import java.util.List;
 
 /**
- * What a site may send back. It names no host, user or address.
+ * A report that a site may send back. It names no host, user or address.
  *
  * @param qualified whether nothing failed, and bytes went the way that was asked for
  * @param railhead version, commit and runtime

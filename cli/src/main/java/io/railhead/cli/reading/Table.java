@@ -42,14 +42,16 @@ public final class Table {
             out.printf(Locale.ROOT, "%-16s %s %.0f MiB/s%n", row.path(), bar(row.mibPerS() / most),
                     row.mibPerS());
         }
-        out.print("""
+        out.print(
+                """
 
-                The rdma rows are one-sided delivery that is asked for by a token in HTTP, the
-                native rows the same asked for on a channel beside it. s/GiB is processor time per
-                GiB; a pass reads all objects once, a part of 8 MiB at a time, and its requests are
-                those that reached the store. p50 and p99 are per object. Every byte was checked by
-                SHA-256 in the client, after each pass; all times are of the passes alone.
-                """);
+                        The rdma rows are one-sided delivery that is asked for by a token in HTTP, the
+                        native rows the same asked for on a channel beside it. s/GiB is processor time per
+                        GiB; a pass reads all objects once, a part of 8 MiB at a time, and its requests are
+                        those that reached the store. The cold row begins with an empty cache in a gateway
+                        that has warmed up; just-started is the very first pass. p50 and p99 are per object. Every byte was checked by
+                        SHA-256 in the client, after each pass; all times are of the passes alone.
+                        """);
         out.println(where);
         out.print(rows.stream().anyMatch(row -> row.fabric().equals("verbs"))
                 ? VERBS
