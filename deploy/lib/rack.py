@@ -53,7 +53,9 @@ class Processes:
         return process
 
     def stop(self, process):
-        self._running.remove(process)
+        """Also of one that has ended, or was stopped before."""
+        if process in self._running:
+            self._running.remove(process)
         process.terminate()
         try:
             process.wait(30)

@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -38,22 +38,20 @@ class Rack:
     store_endpoint: str
     endpoint: str
     health: str
+    store: Any = field(init=False)
+    gateway: Any = field(init=False)
 
-    @property
-    def store(self) -> Any:
-        return self.processes._running[0]
-
-    @property
-    def gateway(self) -> Any:
-        return self.processes._running[-1]
+    def __post_init__(self) -> None:
+        self.store, self.gateway = self.processes._running
 
     def client(self, endpoint: str = "", **options: Any) -> railhead.Client:
         return railhead.Client(endpoint or self.endpoint, credentials=KEYS, region="us-east-1", **options)
 
     def start_gateway_again(self) -> None:
         self.processes.stop(self.gateway)
-        process = self.processes.start("gateway", [rack.HOME / "railhead", "serve", "--config", self.folder / "railhead.yaml"])
-        self.processes.await_answer(process, f"{self.health}/readyz", lambda status: status == 200)
+        self.gateway = self.processes.start("gateway",
+                                            [rack.HOME / "railhead", "serve", "--config", self.folder / "railhead.yaml"])
+        self.processes.await_answer(self.gateway, f"{self.health}/readyz", lambda status: status == 200)
 
 
 def start(folder: Path, processes: Any, **rdma: Any) -> Rack:

@@ -288,9 +288,10 @@ warnings.simplefilter("ignore")
 client = railhead.Client()
 print(client.get("s3://data/object")[:4].hex(), client.via)
 """
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE,
-                          env={**os.environ, **environment_of(running), "RAILHEAD_LIBRARY": str(tmp_path / "none.so")})
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/object", DATA)
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=PATIENCE,
+                          env={**os.environ, **environment_of(running), "RAILHEAD_LIBRARY": str(tmp_path / "none.so")})
+    assert (said.returncode, said.stderr) == (0, "")
     assert said.stdout.startswith(f"{DATA[:4].hex()} http: loopback: ")
     assert "none.so" in said.stdout

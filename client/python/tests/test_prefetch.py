@@ -8,7 +8,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import KEYS, Rack, Request, ScriptedStore, content
+from conftest import KEYS, Rack, Request, ScriptedStore, content, environment_of
 
 import railhead
 from railhead import Prefetched, __main__
@@ -76,9 +76,13 @@ def test_refused_connection_names_its_url() -> None:
         client.prefetch(["s3://b/k"])
 
 
-def test_prefetched_objects_are_hits(environment: Rack, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prefetched_objects_are_hits(own_rack: Rack, monkeypatch: pytest.MonkeyPatch,
+                                     capsys: pytest.CaptureFixture[str]) -> None:
     data = content(3 << 20)
-    with environment.client() as client, environment.client(environment.store_endpoint, fabric="http") as store:
+    own_rack.start_gateway_again()  # a prefetch evicts nothing that other tests have read
+    for name, value in environment_of(own_rack).items():
+        monkeypatch.setenv(name, value)
+    with own_rack.client() as client, own_rack.client(own_rack.store_endpoint, fabric="http") as store:
         for name in ("a", "b c"):
             store.put_from(f"s3://data/prefetch/{name}", data)
         assert client.prefetch(["s3://data/prefetch/a", "s3://data/prefetch/none"]) == [

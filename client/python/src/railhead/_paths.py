@@ -115,16 +115,10 @@ class Paths:
         for name, fabric in (("loopback", _native.LOOPBACK), ("verbs", _native.VERBS)):
             if self.settings.fabric not in ("auto", name):
                 continue
-            if name == "verbs" and not _native.has_verbs():
-                self._reasons.append("verbs: this librailhead was built without it (no rdma/rdma_cma.h, of librdmacm-dev)")
-                if self.settings.fabric == "verbs":
-                    raise errors.Unavailable(self._reasons[-1])
-                continue
-            if name == "verbs" and self.settings.fabric == "auto" and not has_adapter():
-                self._reasons.append("verbs: this host has no RDMA device")
-                continue
             opener = Opener(self.settings)
             try:
+                if name == "verbs":
+                    self._check_verbs()
                 session = Session(self.settings, fabric, opener)
                 self._has_stood = True
                 return session
@@ -137,6 +131,13 @@ class Paths:
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         self.falls_back("; ".join(self._reasons))
         return None
+
+    def _check_verbs(self) -> None:
+        """An error where they cannot be had, whoever answers. OSError where there is no library."""
+        if not _native.has_verbs():
+            raise errors.Unavailable("this librailhead was built without it (no rdma/rdma_cma.h, of librdmacm-dev)")
+        if self.settings.fabric == "auto" and not has_adapter():
+            raise errors.Unavailable("this host has no RDMA device")
 
     def _of_refusal(self, status: int) -> type[errors.RailheadError]:
         """Why a fabric that was named cannot be had: of who asks, of the gateway, or of the fabric."""
