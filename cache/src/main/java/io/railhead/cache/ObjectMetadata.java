@@ -9,7 +9,7 @@ import java.util.Map;
  *            names in lower case, without those of one message (Content-Length, Content-Range,
  *            Date, …)
  * @param learntAtNanos when the request that learnt this was sent, on the cache's clock
- * @param generation the key's generation at that moment: see {@link Generations}
+ * @param generation the key's generation at that moment: see {@link WriteEpochs}
  */
 public record ObjectMetadata(ObjectVersion version, Map<String, String> headers, long learntAtNanos,
         long generation) {

@@ -32,9 +32,9 @@ final class CopyLoad implements Load, Runnable {
         }
     }
 
-    static CopyLoad open(Turn turn) {
-        return new CopyLoad(turn.objectBytes(),
-                SharedWindows.count(turn.objectBytes(), turn.connections()));
+    static CopyLoad open(MeasuredRun measuredRun) {
+        return new CopyLoad(measuredRun.objectBytes(),
+                SharedWindows.count(measuredRun.objectBytes(), measuredRun.connections()));
     }
 
     @Override

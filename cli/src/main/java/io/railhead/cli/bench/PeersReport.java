@@ -11,4 +11,4 @@ import java.util.Map;
  * @param notes what a reader must know before believing a figure
  */
 record PeersReport(String command, Machine machine, Map<String, String> software, PeersPlan plan,
-        List<String> notes, List<Row> rows) {}
+        List<String> notes, List<BenchRow> rows) {}

@@ -25,8 +25,8 @@ final class Ports {
         this.running = running;
     }
 
-    static List<Part> parts(Site site, Optional<RunningGateway> running) {
-        return List.of(new Part("ports", () -> new Ports(site.host(), running)
+    static List<ParallelCheck> parts(Site site, Optional<RunningGateway> running) {
+        return List.of(new ParallelCheck("ports", () -> new Ports(site.host(), running)
                 .look(site.config())));
     }
 

@@ -1,6 +1,6 @@
 package io.railhead.cli.site;
 
-import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.ReadingRow;
 import java.util.List;
 
 /**
@@ -10,4 +10,4 @@ import java.util.List;
  * @param bytes of the objects, read once
  */
 record SiteReport(boolean verified, String endpoint, String bucket, int objects, long bytes,
-        List<Row> rows, List<String> saving) {}
+        List<ReadingRow> rows, List<String> saving) {}

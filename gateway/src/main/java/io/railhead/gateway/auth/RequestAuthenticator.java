@@ -6,6 +6,6 @@ import java.time.Instant;
 @FunctionalInterface
 public interface RequestAuthenticator {
 
-    /** Who sent it; throws {@code S3Exception} with AWS's code if the claim does not hold. */
+    /** Who sent it; throws {@code S3Refusal} with AWS's code if the claim does not hold. */
     Authentication authenticate(RequestHead head, Instant now);
 }

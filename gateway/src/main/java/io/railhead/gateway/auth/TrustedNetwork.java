@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 
 /** Whoever can reach the gateway is one principal, whatever the request says of itself. */
@@ -19,7 +19,7 @@ public final class TrustedNetwork implements RequestAuthenticator {
     public Authentication authenticate(RequestHead head, Instant now) {
         Principal principal = credentials.findPrincipal(name);
         if (principal == null) {
-            throw new S3Exception(S3Error.ACCESS_DENIED,
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "The principal of this gateway's network has no credential any more.");
         }
         String payload = head.headers().get("x-amz-content-sha256");

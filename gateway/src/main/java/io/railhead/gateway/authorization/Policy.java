@@ -1,6 +1,6 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -18,14 +18,14 @@ final class Policy {
         this.statements = List.copyOf(statements);
     }
 
-    boolean allows(Asker asker, Access access) {
+    boolean allows(RequestSource requestSource, Access access) {
         boolean allowed = false;
         for (int i = 0; i < statements.size(); i++) {
             Statement statement = statements.get(i);
-            if (!statement.allows() && statement.isAbout(asker, access)) {
+            if (!statement.allows() && statement.isAbout(requestSource, access)) {
                 return false;
             }
-            allowed |= !allowed && statement.allows() && statement.isAbout(asker, access);
+            allowed |= !allowed && statement.allows() && statement.isAbout(requestSource, access);
         }
         return allowed;
     }

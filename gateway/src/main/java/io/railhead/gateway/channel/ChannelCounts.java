@@ -5,7 +5,7 @@ import io.prometheus.client.Histogram;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestOperation;
@@ -81,13 +81,13 @@ final class ChannelCounts {
         metrics.rdmaDeclined.labels(reason).inc();
     }
 
-    void error(String requestId, S3Exception error, RequestOperation operation, String bucket) {
+    void error(String requestId, S3Refusal error, RequestOperation operation, String bucket) {
         metrics.failed(requestId, error.error().code(), error.status(),
                 "channel_" + operation.name().toLowerCase(Locale.ROOT), bucket);
     }
 
     /** Logs an unexpected failure, and tells it without its words. */
-    S3Exception unexpected(RequestChannel channel, int requestId, RequestOperation operation,
+    S3Refusal unexpected(RequestChannel channel, int requestId, RequestOperation operation,
             Throwable cause) {
         metrics.internalErrors.labels("channel").inc();
         LOG.atWarn()
@@ -97,7 +97,7 @@ final class ChannelCounts {
                 .addKeyValue("operation", operation)
                 .addKeyValue("principal", channel.session().principal())
                 .log("native request failed");
-        return new S3Exception(S3Error.INTERNAL_ERROR);
+        return new S3Refusal(S3Error.INTERNAL_ERROR);
     }
 
     void took(RequestOperation operation, long nanos) {

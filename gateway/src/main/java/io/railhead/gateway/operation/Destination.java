@@ -3,7 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 
 /**
  * Where an object's bytes go, and how every end of their read is told there. Called on the
@@ -12,7 +12,7 @@ import io.railhead.gateway.request.Requester;
  */
 public interface Destination {
 
-    Requester requester();
+    ResponseSink requester();
 
     /** Delivers the planned bytes and answers; what stands in the way is told to the read. */
     void deliver(ObjectRead read, ReadPlan plan, CacheResult expected);

@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.dialect.Dialects;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
@@ -56,7 +56,7 @@ final class ForwardedHeaders {
             StandardCharsets.UTF_8.newDecoder()
                     .decode(ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1)));
         } catch (CharacterCodingException e) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "The value of the header " + name + " must be UTF-8.");
         }
     }

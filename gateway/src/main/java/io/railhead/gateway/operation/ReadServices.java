@@ -3,14 +3,14 @@ package io.railhead.gateway.operation;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.admin.Metrics;
-import io.railhead.gateway.authorization.Grant;
-import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.authorization.AuthorizationCache;
+import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.fill.ObjectHeaders;
-import io.railhead.gateway.freshness.Absences;
 import io.railhead.gateway.freshness.FreshnessCheck;
+import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.Fabric;
@@ -18,8 +18,8 @@ import io.vertx.core.Vertx;
 import java.util.function.LongSupplier;
 
 /** What reads work with. */
-public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
-        Absences absences, Revalidations revalidations, Relay relay,
+public record ReadServices(Vertx vertx, ObjectCache cache, AuthorizationCache grants,
+        NegativeCache absences, Revalidations revalidations, Relay relay,
         Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,
         long pageBytes, long runBytes) {
 
@@ -41,10 +41,11 @@ public record ReadServices(Vertx vertx, ObjectCache cache, Grants grants,
      * Whether what is held is served, and counted, for want of a store: where the rule says so, to
      * whom it may be, and if no write of which its client was told has replaced it.
      */
-    boolean mayServeStale(ObjectMetadata held, S3Request request, Grant grant) {
+    boolean mayServeStale(ObjectMetadata held, S3Request request,
+            AuthorizationKey authorizationKey) {
         Rule rule = request.route().rule();
         boolean may = rule.staleIfError() && cache.isSettled(held)
-                && !ObjectReads.asksAnew(request) && grants.isGranted(grant, rule);
+                && !ObjectReads.asksAnew(request) && grants.isGranted(authorizationKey, rule);
         if (may) {
             metrics.staleServed.labels(rule.backend()).inc();
         }
