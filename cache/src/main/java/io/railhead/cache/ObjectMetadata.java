@@ -3,7 +3,7 @@ package io.railhead.cache;
 import java.util.Map;
 
 /**
- * What the backend said about one version, as it said it.
+ * The metadata of one version, as the backend sent it.
  *
  * @param headers the response's object headers (ETag, Content-Type, x-amz-meta-*, checksums, …),
  *            names in lower case, without those of one message (Content-Length, Content-Range,

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
 /**
- * What a gateway finds around it. Tests bring their own.
+ * The environment of a gateway: clocks, machine, fabrics. Tests bring their own.
  *
  * @param nanoClock for what is held and what is allowed
  * @param machine where the adapters are

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a gateway has started so far, to be stopped in the reverse order, and how long it waits for
- * each step. Of the thread that starts and stops.
+ * The started parts of a gateway, stopped in the reverse order, and the longest wait for each step.
+ * Of the thread that starts and stops.
  */
 final class ShutdownStack {
     /** What one step of starting or stopping may take. */

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * How a body looks on the wire. One instance per body, single-threaded.
+ * The framing of a request body on the wire. One instance per body, single-threaded.
  *
  * <pre>
  *   plain          the bytes

@@ -14,7 +14,7 @@ import java.nio.channels.UnresolvedAddressException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
-/** What the HTTP client throws, as {@link BackendException}. */
+/** Translates exceptions of the HTTP client into {@link BackendException}. */
 final class HttpFailures {
     private HttpFailures() {}
 

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds which slot. One short lock, taken by misses and by frees, never by hits; nothing is
+ * Assigns slots to pages. One short lock, taken by misses and by frees, never by hits; nothing is
  * called while it is held.
  */
 final class SlotAllocator {

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the client process is asked to do, one line of JSON: read one object over and over, and
- * measure a part of that time.
+ * The client process's order, one line of JSON: read one object over and over, and measure a part
+ * of that time.
  *
  * @param connections to the server; over the native channel, requests under way
  * @param leadSeconds before what is measured

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-/** Who is measured, how it is asked, and what that is worth. */
+/** A measured system, how it is requested, and which figures count for it. */
 @JsonFormat(shape = JsonFormat.Shape.OBJECT)
 enum MeasuredSystem {
     DIRECT("direct", "the store itself", MeasuredRun.Way.SIGNED, "none", "the store's"),

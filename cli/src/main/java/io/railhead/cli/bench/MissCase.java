@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
-/** What misses, writes and starts are measured by. */
+/** The cases in which misses, writes and starts are measured. */
 @JsonFormat(shape = JsonFormat.Shape.OBJECT)
 enum MissCase {
     COLD_GET("cold-get", "cold, one GET", 0.95),

@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What is measured of misses.
+ * The plan of the miss benchmark.
  *
  * @param warmSeconds of each span of warming up
  * @param bytes of the large object

@@ -1,7 +1,7 @@
 package io.railhead.cli.bench;
 
 /**
- * What is done once, and measured from its first byte to its last.
+ * A request that is made once, and measured from its first byte to its last.
  *
  * @param key of the object
  * @param query of the request, in its signed form; may be empty

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is measured.
+ * The plan of the comparison.
  *
  * @param warmSeconds for which each contender is read at each size before anything counts
  */

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What {@code peers.json} holds.
+ * The content of {@code peers.json}.
  *
  * @param command that was typed
  * @param software the contenders' versions

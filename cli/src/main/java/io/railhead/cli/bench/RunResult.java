@@ -1,7 +1,7 @@
 package io.railhead.cli.bench;
 
 /**
- * What the client process answers, one line of JSON.
+ * The client process's result, one line of JSON.
  *
  * @param seconds that were measured
  * @param bytes of bodies, or delivered, in that time

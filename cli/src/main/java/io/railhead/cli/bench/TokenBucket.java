@@ -1,9 +1,8 @@
 package io.railhead.cli.bench;
 
 /**
- * How fast bytes may pass: a token bucket that all connections of one direction share, first come
- * first served. What a thread that wakes late has missed may be made up for a short while. Any
- * thread.
+ * A token bucket that all connections of one direction share, first come first served. What a
+ * thread that wakes late has missed may be made up for a short while. Any thread.
  */
 final class TokenBucket {
     private static final long MADE_UP_NANOS = 4_000_000;

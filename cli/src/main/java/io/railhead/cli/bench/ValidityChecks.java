@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What makes figures doubtful, found in the figures themselves. */
+/** Finds figures that are doubtful by the figures themselves. */
 final class ValidityChecks {
     private static final double LEAST_SECONDS = 0.5;
     private static final int LEAST_ROUNDS = 5;

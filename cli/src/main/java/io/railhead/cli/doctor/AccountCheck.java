@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store says to the credentials that the gateway would sign with: who is known, which bucket
- * can be reached, what the store lacks. Blocks; nothing is written.
+ * Checks a store's response to the credentials that the gateway would sign with: the known account,
+ * the reachable buckets, the missing features. Blocks; nothing is written.
  */
 final class AccountCheck {
     /** More would look like an attack to a store. */

@@ -2,7 +2,7 @@ package io.railhead.cli.doctor;
 
 import io.railhead.cli.doctor.StoreCalls.Answer;
 
-/** What a store's answer to a signed request says of its credential. */
+/** A store's judgement of a credential, by its response to a signed request. */
 enum CredentialVerdict {
     ACCEPTED,
     /** The signature is good, the request is not allowed. */

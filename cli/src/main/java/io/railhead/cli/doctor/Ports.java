@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether a gateway could listen where it is told to, or does so already. */
+/** Checks that a gateway could listen on its addresses, or does so already. */
 final class Ports {
     private final Host host;
     private final Optional<RunningGateway> running;

@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What is looked at of the stores behind a gateway. */
+/** The checks of the stores behind a gateway. */
 final class StoreChecks {
     private StoreChecks() {}
 

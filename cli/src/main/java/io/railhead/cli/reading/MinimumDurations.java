@@ -1,7 +1,7 @@
 package io.railhead.cli.reading;
 
 /**
- * How long each way is read at least, all objects in each round.
+ * The minimum duration of each way's reading, all objects in each round.
  *
  * @param seconds measured, and as long before it unmeasured
  */

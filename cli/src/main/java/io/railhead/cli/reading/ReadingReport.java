@@ -2,5 +2,5 @@ package io.railhead.cli.reading;
 
 import java.util.List;
 
-/** What {@code --json} writes. */
+/** The content of {@code --json}. */
 public record ReadingReport(boolean verified, List<ReadingRow> rows) {}

@@ -1,8 +1,8 @@
 package io.railhead.cli.reading;
 
 /**
- * What the client process answers, one line of JSON. Times and processor times are those of the
- * passes alone, all over one span: the bytes are checked between two passes.
+ * The client process's result, one line of JSON. Times and processor times are those of the passes
+ * alone, all over one span: the bytes are checked between two passes.
  *
  * @param passes over all objects
  * @param bytes of all passes

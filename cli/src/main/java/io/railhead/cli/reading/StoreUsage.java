@@ -1,7 +1,7 @@
 package io.railhead.cli.reading;
 
 /**
- * What a gateway has asked of the store so far.
+ * The requests and bytes that a gateway has taken from the store so far.
  *
  * @param requests that it has sent, of every kind
  * @param storeBytes that the store's answers had

@@ -7,7 +7,7 @@ import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
 
-/** What the rows mean, in a sentence for each way through the gateway; a loss is called one. */
+/** The saving in words, a sentence for each way through the gateway; a loss is called one. */
 final class Saving {
     private static final double MIB = 1 << 20;
     private static final double GIB = 1 << 30;

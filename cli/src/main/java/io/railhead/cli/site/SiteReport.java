@@ -4,7 +4,7 @@ import io.railhead.cli.reading.ReadingRow;
 import java.util.List;
 
 /**
- * What {@code --json} writes.
+ * The content of {@code --json}.
  *
  * @param verified false where anything failed; then there are no rows
  * @param bytes of the objects, read once

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/** What differs between the fabrics: where memory comes from, and how one connects. */
+/** The connector of one fabric: allocates memory and connects to a gateway. */
 interface FabricConnector {
 
     /** The fabric, as the gateway names it. */

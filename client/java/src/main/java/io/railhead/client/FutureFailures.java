@@ -13,7 +13,7 @@ import java.util.concurrent.ExecutionException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
-/** What futures failed with, as callers that block know it. */
+/** Translates the failures of futures for callers that block. */
 final class FutureFailures {
     private FutureFailures() {}
 

@@ -13,8 +13,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether one more request is taken on, by whichever way it came. Any thread; a few atomic
- * counters, no lock.
+ * Admits requests, whichever way they came. Any thread; a few atomic counters, no lock.
  *
  * <p> Whoever is alone may have all that the limits allow. Where they are reached, only those are
  * taken on who have less than their fair share: the limit divided by how many have something in

@@ -3,7 +3,7 @@ package io.railhead.gateway.admission;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What is in flight of somebody's, or of everybody's. Any thread; nobody waits. */
+/** Counts the requests in flight of one tenant, or of all. Any thread; nobody waits. */
 final class InFlightCounter {
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();

@@ -1,6 +1,6 @@
 package io.railhead.gateway.admission;
 
-/** Who shares with others what can be taken on, and what is in flight of theirs. Any thread. */
+/** The tenants' shares of admission, and their requests in flight. Any thread. */
 public final class TenantQuota {
     private final String name;
     private final InFlightCounter inFlightCounter = new InFlightCounter();

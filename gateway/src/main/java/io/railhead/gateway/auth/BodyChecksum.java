@@ -12,7 +12,7 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
-/** What a body's bytes can be checked by. */
+/** The declared checksum of a body. */
 enum BodyChecksum {
     CRC32(4),
     CRC32C(4),

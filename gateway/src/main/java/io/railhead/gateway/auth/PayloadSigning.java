@@ -3,7 +3,7 @@ package io.railhead.gateway.auth;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 
-/** How a request's body is framed and what of it is signed: {@code x-amz-content-sha256}. */
+/** The framing and the signed part of a request's body: {@code x-amz-content-sha256}. */
 public sealed interface PayloadSigning {
     String UNSIGNED = "UNSIGNED-PAYLOAD";
     String SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";

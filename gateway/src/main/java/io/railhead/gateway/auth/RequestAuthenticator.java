@@ -2,7 +2,10 @@ package io.railhead.gateway.auth;
 
 import java.time.Instant;
 
-/** How the sender of a request is known: one for each way to. Any thread, never blocks. */
+/**
+ * Authenticates the sender of a request; one implementation for each way to. Any thread, never
+ * blocks.
+ */
 @FunctionalInterface
 public interface RequestAuthenticator {
 

@@ -9,7 +9,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request says about its own signature; nothing of it is true yet.
+ * The signature fields of a request, before verification.
  *
  * @param expiresSeconds from {@code signedAt}, of a presigned request
  */

@@ -4,7 +4,10 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 
-/** Whoever can reach the gateway is one principal, whatever the request says of itself. */
+/**
+ * Authenticates everybody who can reach the gateway as one principal, whatever the request says of
+ * itself.
+ */
 public final class TrustedNetwork implements RequestAuthenticator {
     private final CredentialStore credentials;
     private final String name;

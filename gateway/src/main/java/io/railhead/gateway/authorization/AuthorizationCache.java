@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.LongSupplier;
 
 /**
- * What the backend allowed, remembered for as long as the rule says and never wider than asked: one
+ * The backend's grants, remembered for as long as the rule says and never wider than asked: one
  * principal, one session, one action, one object. A write of the object, or of anything of its
  * bucket's, ends it at once: it may have changed who is allowed. Any thread.
  */

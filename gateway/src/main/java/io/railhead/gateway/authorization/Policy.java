@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Who may do what, in S3's policy language: what no statement allows is denied, and one that denies
+ * An access policy in S3's policy language: what no statement allows is denied, and one that denies
  * outweighs any that allows. Immutable; asking allocates nothing.
  */
 final class Policy {

@@ -24,9 +24,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an object's name means to one caller: where it leads and under which rule. Good for as long
- * as the caller is who it was, and the rules and backends are what they were. Channel's own thread
- * only.
+ * The route of an object's name for one caller: its backend and its rule. Good for as long as the
+ * caller is who it was, and the rules and backends are what they were. Channel's own thread only.
  */
 final class CachedRoute {
     private final ObjectNameBytes name;

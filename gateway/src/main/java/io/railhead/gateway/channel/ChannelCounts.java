@@ -13,7 +13,7 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is counted of native requests. The series of a hit are looked up once. Any thread. */
+/** Counters of native requests. The series of a hit are looked up once. Any thread. */
 final class ChannelCounts {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelCounts.class);
 

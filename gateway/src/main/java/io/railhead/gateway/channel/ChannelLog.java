@@ -7,7 +7,7 @@ import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.session.ClientSession;
 
-/** What one channel's requests come to in the access log. Any thread. */
+/** Writes one channel's requests into the access log. Any thread. */
 record ChannelLog(AccessLog log, ClientSession session, RequestSource asker) {
 
     /** Whether anything is made of a request: a hit makes nothing else. */

@@ -33,7 +33,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one channel's peer asks for: hits at once, the rest on one event loop.
+ * Serves one channel's requests: hits at once, the rest on one event loop.
  *
  * <p> Its calls come on the channel's own thread, which alone touches the remembered names, but
  * that anybody may have all of them forgotten; the table of outstanding requests is also changed by

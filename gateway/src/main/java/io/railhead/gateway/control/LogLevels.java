@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** How much is logged, changed while the gateway runs; for a while, or until it ends. */
+/** Log levels, changed while the gateway runs; for a while, or until it ends. */
 final class LogLevels {
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(LogLevels.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,199}");

@@ -11,9 +11,9 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * That an object was not there, as one principal was told: for seconds, and for nobody else. Where
- * the rule promises the store's own read-after-write nothing is remembered; a write of the key, or
- * of anything of its bucket's, ends it at once. Any thread.
+ * Remembers for seconds that an object was not there, as one principal was told, and for nobody
+ * else. Where the rule promises the store's own read-after-write nothing is remembered; a write of
+ * the key, or of anything of its bucket's, ends it at once. Any thread.
  */
 public final class NegativeCache {
     private static final String DELETE_MARKER = "x-amz-delete-marker";

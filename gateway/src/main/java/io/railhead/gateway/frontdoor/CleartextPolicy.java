@@ -5,7 +5,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether RDMA sessions may be opened, and tokens sent, over HTTP without TLS. */
+/** Decides whether RDMA sessions may be opened, and tokens sent, over HTTP without TLS. */
 public final class CleartextPolicy {
 
     private CleartextPolicy() {}

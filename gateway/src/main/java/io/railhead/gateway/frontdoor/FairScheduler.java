@@ -14,11 +14,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is served next on one event loop. Requests go ahead as they come until the loop has been away
- * from its sockets for a moment; from then on they wait, and between any two looks at the sockets
- * those who share the loop have their turns, a request each: what one of them floods the loop with
- * waits behind the flood, and nobody else's does. The event loop only; while nobody waits, a
- * request costs a look at the clock.
+ * Schedules the requests of one event loop fairly. Requests go ahead as they come until the loop
+ * has been away from its sockets for a moment; from then on they wait, and between any two looks at
+ * the sockets those who share the loop have their turns, a request each: what one of them floods
+ * the loop with waits behind the flood, and nobody else's does. The event loop only; while nobody
+ * waits, a request costs a look at the clock.
  */
 final class FairScheduler {
     /** Long enough for the sockets to cost little beside it, short enough to wait for. */

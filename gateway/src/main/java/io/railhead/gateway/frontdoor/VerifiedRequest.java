@@ -5,7 +5,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was found out of a request before it went on, so that no signature is verified twice.
+ * A verified request, handed on so that no signature is verified twice.
  *
  * @param request it, verified; null of one that does not go to a store, or is refused
  * @param refusal what is wrong with it; null if nothing is

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.Locale;
 
 /**
- * What one native request comes to in the access log: what HTTP alone has is a dash.
+ * Writes one native request into the access log; the fields that HTTP alone has are dashes.
  *
  * @param session of the gateway that it came over
  */

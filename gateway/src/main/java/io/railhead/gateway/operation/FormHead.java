@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes before the file in the form of an upload by POST (RFC 7578). Each char is one byte.
+ * The fields before the file in the form of an upload by POST (RFC 7578). Each char is one byte.
  * What another reader could read differently is refused: the store must not see another key.
  * Immutable.
  *

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
-/** Which headers pass through the gateway, in each direction; all others are one hop's own. */
+/** The headers that pass through the gateway, in each direction; all others are one hop's own. */
 final class ForwardedHeaders {
     private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date",
             "x-amz-content-sha256",

@@ -18,8 +18,8 @@ import io.railhead.gateway.s3.S3Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one object: from memory where that is allowed and fresh, else by the very HEAD
- * that would be asked. Requester's executor only.
+ * The head of one object: from memory where that is allowed and fresh, else by the client's own
+ * HEAD. Requester's executor only.
  */
 public final class ObjectHead {
     private final ReadServices services;

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where what was written can be found. A store says so in its own name, which the client never
- * used; redirections, which mean another place, stay as they are.
+ * The location of a written object. A store says so in its own name, which the client never used;
+ * redirections, which mean another place, stay as they are.
  */
 final class ObjectLocation {
 

@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which reads may be answered from what is held, and as whom. */
+/** Decides which reads the cache may serve, and in whose name. */
 public final class ObjectReads {
     /**
      * Headers whose meaning only the backend can judge, or whose answers are not for others. What

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a part lies in its object, which only the store knows: a GET by {@code partNumber} becomes
- * one of a range, so that the client's memory can take it.
+ * The range of a part in its object, which only the store knows: a GET by {@code partNumber}
+ * becomes one of a range, so that the client's memory can take it.
  */
 final class PartRange {
     private static final String PARAMETER = "partNumber";

@@ -17,7 +17,7 @@ import io.railhead.gateway.fill.VerifiedSource;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 
-/** What stays the same for as long as one GET is being answered. */
+/** The constants of one GET. */
 record ReadScope(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
         AuthorizationKey grant,
         BackendPageSource source) {

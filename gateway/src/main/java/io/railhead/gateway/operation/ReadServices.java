@@ -17,7 +17,7 @@ import io.railhead.rdma.Fabric;
 import io.vertx.core.Vertx;
 import java.util.function.LongSupplier;
 
-/** What reads work with. */
+/** The services that reads use. */
 public record ReadServices(Vertx vertx, ObjectCache cache, AuthorizationCache grants,
         NegativeCache absences, Revalidations revalidations, Relay relay,
         Fabric fabric, RdmaDeadlines deadlines, LongSupplier nanoClock, Metrics metrics,

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * Whatever is not an object read: verified already, signed anew for the backend, forwarded as it is
- * and answered as the backend answers, both bodies flowing with back-pressure.
+ * Relays every request that is not an object read: verified already, signed anew for the backend,
+ * forwarded as it is and answered as the backend answers, both bodies flowing with back-pressure.
  */
 public final class Relay implements Operation {
     /** Longer than any client waits: it is theirs to give up. */

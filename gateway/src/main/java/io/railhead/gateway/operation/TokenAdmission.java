@@ -25,8 +25,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a token may be used: it names somebody's memory, so whoever sends it must have signed it
- * just now, and own the session it belongs to; nobody else may repeat it. Any thread.
+ * Admits tokens: a token names somebody's memory, so its sender must have signed it just now, and
+ * own the session it belongs to; nobody else may repeat it. Any thread.
  */
 final class TokenAdmission {
     private final ClientSessions clientSessions;

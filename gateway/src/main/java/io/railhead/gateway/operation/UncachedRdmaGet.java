@@ -16,8 +16,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may not be served from what is held, by the store's own answer, into the client's memory.
- * Event loop only.
+ * Delivers the store's own response into the client's memory, where the cache may not serve. Event
+ * loop only.
  */
 final class UncachedRdmaGet implements RdmaDelivery.Outcome {
     private final TokenDestination memory;

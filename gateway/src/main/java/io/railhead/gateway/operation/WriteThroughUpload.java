@@ -18,9 +18,9 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * What a PutObject uploads, copied into pages on its way to the store, and served from them once a
- * HEAD, sent after the store's answer, has confirmed version and size. Whatever stands in the way,
- * the upload itself goes on. Executor only.
+ * A PutObject's body, copied into pages on its way to the store, and served from them once a HEAD,
+ * sent after the store's response, has confirmed version and size. Whatever stands in the way, the
+ * upload itself goes on. Executor only.
  */
 final class WriteThroughUpload {
     private final ReadServices services;

@@ -24,8 +24,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a caller may have a queue pair: it has signed just now, for the first time, all that it
- * says of RDMA, and its queue pair is where it is, or where its principal's list says. Any thread;
+ * Admits queue pairs of callers: the caller has signed just now, for the first time, all RDMA
+ * fields, and the queue pair is at its own address, or at one on its principal's list. Any thread;
  * everything refused or declined is counted with its reason.
  */
 public final class PairingAdmission {

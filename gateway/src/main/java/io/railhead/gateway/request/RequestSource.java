@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who asks, and from where, as policies see it.
+ * The sender of a request and its address, as policies see them.
  *
  * @param principal "" for a request that is not signed
  * @param source the TCP peer, or the one that opened the session; null where there is none

@@ -3,7 +3,7 @@ package io.railhead.gateway.request;
 import java.util.concurrent.Executor;
 
 /**
- * Whoever waits for one answer, whichever way the request came. Everything happens on its executor,
+ * The receiver of one response, whichever way the request came. Everything happens on its executor,
  * which runs one task at a time; a task that throws fails the request.
  */
 public interface ResponseSink {

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What is to be taken back, the last first, where a longer making of something fails, and at the
+ * Closes the steps of a longer construction in reverse order, where one of them fails, and at the
  * end. What was made later may use what was made before: if a step fails, all earlier ones are left
  * undone, for good.
  */

@@ -1,6 +1,6 @@
 package io.railhead.rdma.adapter;
 
-/** What a {@link Poller} looks after. All but {@link #wake} on its thread. */
+/** The handler of a {@link Poller}'s completions. All but {@link #wake} on its thread. */
 public interface CompletionHandler {
 
     /** Handles what has completed, up to a batch; how many. */

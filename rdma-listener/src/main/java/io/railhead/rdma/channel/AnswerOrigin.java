@@ -1,6 +1,6 @@
 package io.railhead.rdma.channel;
 
-/** Where an answer's bytes came from. The codes are the protocol's: never renumbered. */
+/** The origin of a response's bytes. The codes are the protocol's: never renumbered. */
 public enum AnswerOrigin {
     /** The cache had no part in it. */
     NONE(0),

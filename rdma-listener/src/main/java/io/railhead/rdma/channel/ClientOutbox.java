@@ -18,9 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a peer has to say, and what it waits to hear: requests within the credits, the others in
- * their order. Its lock is held while something is sent and never while an answer is given out. Any
- * thread.
+ * A peer's queue of messages: requests within the credits, the others in their order. Its lock is
+ * held while something is sent and never while an answer is given out. Any thread.
  *
  * <p> Where the transport fails, it is shut down: who receives hears it, and ends the channel.
  */

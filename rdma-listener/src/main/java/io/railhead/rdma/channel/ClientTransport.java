@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * How a peer's messages travel. One sender, one receiver and one thread in {@link #awaitEnd} at a
- * time, which may be three threads; {@link #shutDown} brings all of them back, and {@link #close}
- * comes after they have left.
+ * The transport of a peer's messages. One sender, one receiver and one thread in {@link #awaitEnd}
+ * at a time, which may be three threads; {@link #shutDown} brings all of them back, and
+ * {@link #close} comes after they have left.
  */
 public interface ClientTransport extends AutoCloseable {
 

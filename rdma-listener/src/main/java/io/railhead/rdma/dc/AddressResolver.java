@@ -8,7 +8,7 @@ import io.railhead.rdma.pairing.GidBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** How packets get to a port, as configured; any thread, and slow. */
+/** Resolves the way of packets to a port, as configured; any thread, and slow. */
 record AddressResolver(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, SourceGids gids) {
 
     AddressHandle make(AddressHandles.Place place) throws IOException {

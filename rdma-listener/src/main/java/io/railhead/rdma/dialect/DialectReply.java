@@ -3,7 +3,7 @@ package io.railhead.rdma.dialect;
 import java.util.Map;
 
 /**
- * What a success says about the bytes that went by RDMA, on uploads and downloads alike: some
+ * The success headers about the bytes that went by RDMA, on uploads and downloads alike: some
  * clients demand both headers, none is disturbed by them.
  *
  * @param httpStatus 200, or 206 for part of an object: the reply repeats it, as the strictest

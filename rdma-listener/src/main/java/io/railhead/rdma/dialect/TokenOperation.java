@@ -1,6 +1,6 @@
 package io.railhead.rdma.dialect;
 
-/** What a request with a token wants done, as far as RDMA cares. */
+/** The operation that a request with a token asks of RDMA. */
 public enum TokenOperation {
     /** GetObject: bytes are written into the client's memory. */
     GET,

@@ -13,7 +13,9 @@ import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What all transfers of a fabric share: its workers, its counts, and whether it is closing. */
+/**
+ * The shared part of all transfers of a fabric: its workers, its counts, and whether it is closing.
+ */
 final class CopyEngine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CopyEngine.class);
     /** Principals whose memory never answers leave some for others. */

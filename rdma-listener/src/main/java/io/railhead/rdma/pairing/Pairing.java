@@ -2,7 +2,9 @@ package io.railhead.rdma.pairing;
 
 import java.util.concurrent.CompletionStage;
 
-/** What a fabric does for peers that bring a queue pair of their own making. Any thread. */
+/**
+ * A fabric's part in pairing, for peers that bring a queue pair of their own making. Any thread.
+ */
 public interface Pairing {
 
     /**

@@ -3,7 +3,7 @@ package io.railhead.rdma.session;
 import java.io.IOException;
 
 /**
- * What is said on a channel besides requests and answers, which are the package {@code channel}'s.
+ * The messages of a channel besides requests and answers, which are the package {@code channel}'s.
  * A session begins with
  *
  * <pre>

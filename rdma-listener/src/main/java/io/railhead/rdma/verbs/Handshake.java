@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * What was said in HELLO and answered to it.
+ * The exchange of HELLO and its response.
  *
  * @param over what the peer is to hear in place of WELCOME, where its session is over; else empty
  */

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a peer connects and works.
+ * The configuration of a peer's connection.
  *
  * @param source this side's address, which names its device; the route's own if null
  * @param maxRequests as the HTTP open answered: so many answers may be on their way at a time

@@ -7,7 +7,7 @@ import io.railhead.rdma.session.EndedSessions;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What all connections of a verbs fabric share. Any thread. */
+/** The shared part of all connections of a verbs fabric. Any thread. */
 final class VerbsPeers {
     private static final int SESSION_MESSAGES = 4;
 
