@@ -5,7 +5,8 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * The reads of GPU racks as streams of pages: five generators, each of one seed, so that every run and every policy sees the same. A page's number says what it is of: no two kinds share one.
+ * The reads of GPU racks as streams of pages: five generators, each of one seed, so that every run
+ * and every policy sees the same. A page's number says what it is of: no two kinds share one.
  */
 final class Workloads {
     private static final long SEED = 20_261_122;
