@@ -55,6 +55,7 @@ import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.freshness.Servability;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.Connections;
 import io.railhead.gateway.frontdoor.DialectPath;
@@ -356,11 +357,9 @@ public final class Gateway implements AutoCloseable, Readiness {
             LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
-        return new ReadServices(vertx, cache, authorizationCache,
-                new NegativeCache(nanoClock, cache),
-                new Revalidations(),
-                new Relay(metrics), fabric,
-                deadlines, nanoClock, metrics, config.cache().page().bytes(),
+        return new ReadServices(vertx, new Servability(cache, authorizationCache, nanoClock),
+                new NegativeCache(nanoClock, cache), new Revalidations(), new Relay(metrics),
+                fabric, deadlines, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
     }
 

@@ -4,15 +4,13 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.gateway.authorization.AuthorizationCache;
-import io.railhead.gateway.freshness.FreshnessCheck;
+import io.railhead.gateway.freshness.Servability;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestView;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,20 +20,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChannelHitHandler {
     private final ObjectCache cache;
-    private final AuthorizationCache authorizationCache;
-    private final LongSupplier nanoClock;
+    private final Servability servability;
     private final ChannelCounts counts;
     private final ChannelLog log;
     private final long windowBytes;
     private final @Nullable PageSlice[] slices;
 
     /** @param windowBytes the most that one request may hold leased */
-    ChannelHitHandler(ObjectCache cache, AuthorizationCache authorizationCache,
-            LongSupplier nanoClock, long windowBytes,
-            ChannelCounts counts, ChannelLog log) {
-        this.cache = cache;
-        this.authorizationCache = authorizationCache;
-        this.nanoClock = nanoClock;
+    ChannelHitHandler(Servability servability, long windowBytes, ChannelCounts counts,
+            ChannelLog log) {
+        this.cache = servability.cache();
+        this.servability = servability;
         this.counts = counts;
         this.log = log;
         this.windowBytes = windowBytes;
@@ -91,9 +86,7 @@ final class ChannelHitHandler {
         ObjectMetadata held = cache.find(known.id());
         boolean servable = held != null
                 && held.version().sizeBytes() <= known.rule().maxObject().bytes()
-                && authorizationCache.isGranted(known.grant(), known.rule())
-                && FreshnessCheck.isFresh(known.rule(), held,
-                        nanoClock.getAsLong(), cache.isSettled(held));
+                && servability.allows(known.grant(), known.rule(), held);
         return servable ? held : null;
     }
 

@@ -66,10 +66,8 @@ final class PeerRequests {
         this.context = context;
         this.counts = counts;
         this.log = new ChannelLog(accessLog, channel.session(), requestSource);
-        this.channelHitHandler = new ChannelHitHandler(services.reads().cache(),
-                services.reads().grants(),
-                services.reads().nanoClock(), services.windowBytes(), counts,
-                log);
+        this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
+                services.windowBytes(), counts, log);
     }
 
     /** Names lead elsewhere from now on. Any thread. */

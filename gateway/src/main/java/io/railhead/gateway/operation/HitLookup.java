@@ -39,7 +39,7 @@ public final class HitLookup {
         }
         ObjectId id = request.objectId();
         ObjectMetadata held = services.cache().find(id);
-        if (held == null || !mayHave(held, request) || !services.isFresh(held, request)) {
+        if (held == null || !mayHave(held, request)) {
             return null;
         }
         ReadPlan plan = ReadPlan.of(held, ObjectReads.range(request));
@@ -47,10 +47,9 @@ public final class HitLookup {
             return null;
         }
         return access.allows(request) && !isReadOn(plan, request)
-                && services.grants()
-                        .isGranted(ObjectReads.grant(request, id), request.route().rule())
-                                ? plan
-                                : null;
+                && services.mayServe(held, request, ObjectReads.grant(request, id))
+                        ? plan
+                        : null;
     }
 
     private static boolean isPlain(S3Request request) {

@@ -4,11 +4,9 @@ import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.AuthorizationKey;
-import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.fill.ObjectHeaders;
-import io.railhead.gateway.freshness.FreshnessCheck;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.ResponseSink;
@@ -72,13 +70,11 @@ public final class ObjectHead {
     }
 
     private boolean mayServe(ObjectMetadata held, AuthorizationKey authorizationKey) {
-        Rule rule = request.route().rule();
-        return !ObjectReads.asksAnew(request) && services.grants()
-                .isGranted(ObjectHeaders.isGuarded(held)
-                        ? authorizationKey.toDescribe()
-                        : authorizationKey, rule)
-                && FreshnessCheck.isFresh(rule, held, services.nanoClock().getAsLong(),
-                        services.cache().isSettled(held));
+        AuthorizationKey reader = ObjectHeaders.isGuarded(held)
+                ? authorizationKey.toDescribe()
+                : authorizationKey;
+        return !ObjectReads.asksAnew(request)
+                && services.servability().allows(reader, request.route().rule(), held);
     }
 
     private void answer(Probe probe, @Nullable ObjectMetadata held,

@@ -76,16 +76,12 @@ public final class ObjectRead {
     }
 
     private boolean mayServe(ObjectMetadata held) {
-        return services.isFresh(held, request) && isGranted();
+        return services.mayServe(held, request, scope.grant());
     }
 
     private boolean isKnownToBeAbsent() {
         return !ObjectReads.asksAnew(request) && services.absences()
                 .isAbsent(scope.grant(), scope.rule(), NegativeCache.Said.BY_CODE);
-    }
-
-    private boolean isGranted() {
-        return services.grants().isGranted(scope.grant(), scope.rule());
     }
 
     private void discover() {

@@ -20,6 +20,7 @@ import io.railhead.gateway.auth.Secret;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.freshness.Servability;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.RequestSource;
@@ -85,8 +86,8 @@ class ChannelHitHandlerTest {
         authorizationCache = new AuthorizationCache(() -> nowNanos, cache, metrics);
         routes = new Routes(new Routes.Table(config().rules(),
                 Map.of("store", new PlacedStore(new NoBackend(), ""))));
-        channelHitHandler = new ChannelHitHandler(cache, authorizationCache, () -> nowNanos,
-                1 << 20,
+        channelHitHandler = new ChannelHitHandler(
+                new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
                 new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),
                         RequestSource.of("", null, false)));
@@ -105,6 +106,9 @@ class ChannelHitHandlerTest {
                     freshness: immutable
                   - bucket: bounded
                     freshness: {bounded: 1m}
+                  - bucket: verified
+                    freshness: immutable
+                    verify_fills: true
                 """));
     }
 
@@ -189,6 +193,11 @@ class ChannelHitHandlerTest {
         nowNanos += BOUND_NANOS;
         authorizationCache.grant(known.grant(), nowNanos, cache.generation(known.id()));
         assertThat(serve(known, RequestRange.ALL)).isFalse();
+    }
+
+    @Test
+    void aRuleThatVerifiesServesNothingOfWhichTheChecksumsAreUnknown() throws Exception {
+        assertThat(serve(held("verified", SIZE), RequestRange.ALL)).isFalse();
     }
 
     @Test

@@ -30,6 +30,7 @@ import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.freshness.Servability;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
@@ -158,11 +159,12 @@ final class HipobjReadyTest {
                 .watch(PageMemory.open(new MemoryConfig(64L << 20, 64 << 10, 0.1, false), _ -> {}));
         ObjectCache cache = leaks
                 .closing(new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime));
-        ReadServices reads = new ReadServices(vertx, cache,
-                new AuthorizationCache(System::nanoTime, cache, metrics),
+        ReadServices reads = new ReadServices(vertx,
+                new Servability(cache, new AuthorizationCache(System::nanoTime, cache, metrics),
+                        System::nanoTime),
                 new NegativeCache(System::nanoTime, cache),
                 new Revalidations(), new Relay(metrics), new UnavailableFabric("verbs", "none"),
-                new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime,
+                new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)),
                 metrics, 64 << 10, 64 << 10);
         return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of())),
                 new AccessControl(null, metrics));

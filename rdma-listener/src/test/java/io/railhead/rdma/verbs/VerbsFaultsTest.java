@@ -241,10 +241,11 @@ final class VerbsFaultsTest {
             writes.subList(0, 2).forEach(Awaiting::result);
             process.kill();
             CompletionStage<Void> late = transfer.write(pages.slice(0, 1 << 20), 0);
+            // The kernel may take a killed process's memory away before its queue pair.
             for (CompletionStage<Void> write : writes) {
-                assertThat(failure(write)).isIn(null, Reason.PEER_GONE);
+                assertThat(failure(write)).isIn(null, Reason.PEER_GONE, Reason.REMOTE_ACCESS);
             }
-            assertThat(failure(late)).isEqualTo(Reason.PEER_GONE);
+            assertThat(failure(late)).isIn(Reason.PEER_GONE, Reason.REMOTE_ACCESS);
         }
         Awaiting.until("its leases end", () -> pages.leases() == 0);
         Awaiting.until("its session ends", () -> rig.stats().sessions() == 1);
