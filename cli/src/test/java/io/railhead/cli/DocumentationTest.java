@@ -227,13 +227,13 @@ class DocumentationTest {
         return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-');
     }
 
-    /** README shows files that are there to be used. */
+    /** The page shows files that are there to be used. */
     @Test
-    void theQuickStartsFilesAreTheSamples() throws IOException {
-        String readme = Files.readString(ROOT.resolve("README.md"));
+    void theShownFilesAreTheSamples() throws IOException {
+        String page = Files.readString(ROOT.resolve("docs/getting-started.md"));
         for (String name : List.of("railhead.yaml", "credentials.yaml")) {
             String sample = Files.readString(ROOT.resolve("deploy/sample").resolve(name));
-            assertThat(readme).contains("```yaml\n# " + name + "\n" + sample + "```");
+            assertThat(page).contains("```yaml\n# " + name + "\n" + sample + "```");
         }
     }
 }
