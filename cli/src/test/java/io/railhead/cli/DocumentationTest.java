@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -220,6 +221,16 @@ class DocumentationTest {
                 || HEADING.matcher(text(file))
                         .results()
                         .anyMatch(heading -> anchor(heading.group(1)).equals(parts[1])));
+    }
+
+    /** A stranger reads the README in five minutes; so must it stay. */
+    @Test
+    void thePagesThatAreReadFirstAreShort() {
+        Map<String, Integer> limits = Map.of("README.md", 230, "ARCHITECTURE.md", 200,
+                "docs/performance.md", 150, "docs/reliability.md", 150);
+        limits.forEach(
+                (name, lines) -> assertThat(text(ROOT.resolve(name)).lines().count()).as(name)
+                        .isLessThanOrEqualTo(lines));
     }
 
     /** As GitHub makes it. */
