@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -222,18 +223,28 @@ class DocumentationTest {
                         .anyMatch(heading -> anchor(heading.group(1)).equals(parts[1])));
     }
 
+    /** A stranger reads the README in five minutes; so must it stay. */
+    @Test
+    void thePagesThatAreReadFirstAreShort() {
+        Map<String, Integer> limits = Map.of("README.md", 230, "ARCHITECTURE.md", 200,
+                "docs/performance.md", 150, "docs/reliability.md", 150);
+        limits.forEach(
+                (name, lines) -> assertThat(text(ROOT.resolve(name)).lines().count()).as(name)
+                        .isLessThanOrEqualTo(lines));
+    }
+
     /** As GitHub makes it. */
     private static String anchor(String heading) {
         return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-');
     }
 
-    /** README shows files that are there to be used. */
+    /** The page shows files that are there to be used. */
     @Test
-    void theQuickStartsFilesAreTheSamples() throws IOException {
-        String readme = Files.readString(ROOT.resolve("README.md"));
+    void theShownFilesAreTheSamples() throws IOException {
+        String page = Files.readString(ROOT.resolve("docs/getting-started.md"));
         for (String name : List.of("railhead.yaml", "credentials.yaml")) {
             String sample = Files.readString(ROOT.resolve("deploy/sample").resolve(name));
-            assertThat(readme).contains("```yaml\n# " + name + "\n" + sample + "```");
+            assertThat(page).contains("```yaml\n# " + name + "\n" + sample + "```");
         }
     }
 }

@@ -61,7 +61,7 @@ public final class MissesCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", description = "For misses.json and misses.md (${DEFAULT-VALUE}).", defaultValue = "target/misses")
     private Path out = Path.of("target/misses");
 
-    @Option(names = "--docs", description = "Write into docs/performance.md, too.")
+    @Option(names = "--docs", description = "Write into benchmarks/results, too.")
     private boolean docs;
 
     @Option(names = "--jfr", description = "Record what the gateway does into gateway.jfr.")
@@ -163,7 +163,8 @@ public final class MissesCommand implements Callable<Integer> {
         Files.writeString(out.resolve("misses.json"), Json.pretty(report) + "\n");
         Files.writeString(out.resolve("misses.md"), text);
         if (docs) {
-            new DocsPage(home.resolve("docs/performance.md"), "bench misses").write(text);
+            new DocsPage(home.resolve("benchmarks/results/2026-11-25.md"), "bench misses")
+                    .write(text);
         }
         PrintWriter print = spec.commandLine().getOut();
         print.print(text);

@@ -57,7 +57,7 @@ public final class PeersCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", description = "For peers.json, peers.md and the charts (${DEFAULT-VALUE}).", defaultValue = "target/peers")
     private Path out = Path.of("target/peers");
 
-    @Option(names = "--docs", description = "Write into docs/performance.md and its charts, too.")
+    @Option(names = "--docs", description = "Write into benchmarks/results and its charts, too.")
     private boolean docs;
 
     @Option(names = "--jfr", description = "Record what the gateway does into gateway.jfr.")
@@ -186,13 +186,13 @@ public final class PeersCommand implements Callable<Integer> {
         Files.writeString(out.resolve("peers.md"), text);
         write(charts, out);
         if (docs) {
-            Path folder = home.resolve("docs");
+            Path folder = home.resolve("benchmarks/results");
             write(charts, folder);
             String pictures = charts.keySet()
                     .stream()
                     .map(name -> "![" + name.replaceAll("peers-|\\.svg", "") + "](" + name + ")")
                     .collect(Collectors.joining("\n\n"));
-            new DocsPage(folder.resolve("performance.md"), "bench peers")
+            new DocsPage(folder.resolve("2026-11-25.md"), "bench peers")
                     .write(text + "\n" + pictures);
         }
         print.print(text);

@@ -58,7 +58,8 @@ record DoctorReport(List<Finding> findings) {
     }
 
     /**
-     * One object: whether it is fine, and each finding with all it says. The README has its fields.
+     * One object: whether it is fine, and each finding with all it says. Its fields are in
+     * docs/operations.md.
      */
     String toJson() {
         ObjectNode report = JSON.createObjectNode()

@@ -14,19 +14,21 @@ import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the README shows of this library compiles. */
+/** The pages' examples of this library compile. */
 class ReadmeTest {
     private static final Pattern EXAMPLE = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
     @TempDir
     Path folder;
 
-    @Test
-    void theExampleCompiles() throws IOException {
-        Matcher example = EXAMPLE.matcher(Files.readString(Path.of("../../README.md")));
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "docs/node-clients.md"})
+    void theExampleCompiles(String page) throws IOException {
+        Matcher example = EXAMPLE.matcher(Files.readString(Path.of("../..", page)));
         assertThat(example.find()).isTrue();
 
         StringWriter said = new StringWriter();
