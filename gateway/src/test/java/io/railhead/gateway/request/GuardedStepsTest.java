@@ -26,8 +26,8 @@ final class GuardedStepsTest {
     private static final Set<String> TRANSLATING = Set.of("ShutdownStack.java", "S3Listener.java",
             "TlsFiles.java", "FileWatch.java", "DeletionList.java", "Listing.java");
     /** Classes whose every callback runs under {@link Guard}. */
-    private static final Set<String> GUARDED = Set.of("Exchange.java", "ChannelExchange.java",
-            "WarmRead.java", "Reply.java", "AdminApi.java", "HealthListener.java",
+    private static final Set<String> GUARDED = Set.of("HttpExchange.java", "ChannelExchange.java",
+            "WarmRead.java", "AdminResponse.java", "AdminApi.java", "HealthListener.java",
             "AdminListener.java", "S3Listener.java");
 
     private static List<String> found(Pattern pattern, Set<String> except) throws IOException {
