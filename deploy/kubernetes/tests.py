@@ -539,7 +539,10 @@ def used_memory(place, pod):
 
 @test
 def quiet(place):
-    """A gateway that starts, serves, and ends at leisure leaves no warning among the namespace's events."""
+    """
+    A gateway that starts, serves, and ends at leisure leaves no warning among the namespace's events. A startup probe that
+    comes before a slow machine's gateway says nothing of the gateway.
+    """
     place.install()
     with place.load():
         time.sleep(15)
@@ -547,7 +550,7 @@ def quiet(place):
     place.kubectl("scale", f"statefulset/{WORKLOAD}", "--replicas=0")
     await_true(lambda: not place.pods(), "no gateway", 90)
     warnings = [f"{event['reason']}: {event['message']} ({event.get('count')})" for event in place.get("events")["items"]
-                if event["type"] == "Warning"]
+                if event["type"] == "Warning" and not event["message"].startswith("Startup probe failed")]
     require(not warnings, "; ".join(warnings))
 
 
