@@ -3,7 +3,7 @@ package io.railhead.backend;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a store was seen to do; what it lacks narrows what is cached. */
+/** Capabilities observed of a store; a missing one narrows what is cached. */
 public record Capabilities(boolean ranges, boolean ifMatchOnRangedGet, boolean conditionalHead,
         boolean checksums,
         boolean trailers) {

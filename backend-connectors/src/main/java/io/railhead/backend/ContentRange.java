@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a 206 answer says it carries: {@code bytes first-last/size}.
+ * The {@code Content-Range} of a 206 response: {@code bytes first-last/size}.
  *
  * @param last inclusive
  * @param size of the whole object

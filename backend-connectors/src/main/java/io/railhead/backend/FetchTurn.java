@@ -1,7 +1,7 @@
 package io.railhead.backend;
 
 /**
- * Whose turn a fetch waits for, where a store stands no more of them.
+ * A fetch's place in the queue, where a store takes no more fetches at a time.
  *
  * @param tenant whom it is for: tenants take turns
  * @param urgency whether somebody waits for it

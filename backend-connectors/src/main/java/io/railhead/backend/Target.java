@@ -3,7 +3,7 @@ package io.railhead.backend;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request names, byte for byte as the client sent it.
+ * The target of a request, byte for byte as the client sent it.
  *
  * @param bucket null for the service itself (ListBuckets)
  * @param rawKey the key's percent-encoded path without the leading slash; "" for the bucket itself

@@ -3,7 +3,7 @@ package io.railhead.benchmarks;
 import io.prometheus.client.Counter;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Limits;
-import io.railhead.gateway.admission.Share;
+import io.railhead.gateway.admission.TenantQuota;
 import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.Secret;
@@ -58,7 +58,7 @@ public class AdmissionBenchmark {
     }
 
     private void takeOn() {
-        Share share = admission.share(principal);
-        admission.enter(share, BYTES).close();
+        TenantQuota tenantQuota = admission.share(principal);
+        admission.enter(tenantQuota, BYTES).close();
     }
 }

@@ -2,7 +2,7 @@ package io.railhead.benchmarks;
 
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.AnswerCodec;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +32,7 @@ public class AnswerBenchmark {
     public int delivered() {
         message.clear();
         Answer answer = Answer.delivered(++id, 200, 1 << 20, 1 << 20, 0, 1_700_000_000_000L,
-                "\"5d41402abc4b2a76b9719d911017c592\"", "", CacheResult.HIT);
+                "\"5d41402abc4b2a76b9719d911017c592\"", "", AnswerOrigin.HIT);
         if (!AnswerCodec.tryEncode(answer, message)) {
             throw new IllegalStateException("no room");
         }

@@ -10,17 +10,17 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
-import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.AnswerOrigin;
+import io.railhead.rdma.channel.ClientChannel;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.channel.RequestView;
+import io.railhead.rdma.loopback.LoopbackClient;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
-import io.railhead.rdma.loopback.LoopbackPeer;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -72,7 +72,7 @@ public final class ChannelHits {
                             .window(request.bufferKey(), request.offset(), request.window()),
                     slices, 1,
                     Answer.delivered(request.id(), 200, HIT_BYTES, HIT_BYTES, 0, 0,
-                            "\"d41d8cd98f00b204e9800998ecf8427e\"", "", CacheResult.HIT));
+                            "\"d41d8cd98f00b204e9800998ecf8427e\"", "", AnswerOrigin.HIT));
         }
 
         @Override
@@ -86,7 +86,7 @@ public final class ChannelHits {
         long seconds = args.length == 0 ? 5 : Long.parseLong(args[0]);
         Path folder = Files.createTempDirectory("railhead-bench");
         LoopbackConfig config = LoopbackConfig.at(folder.resolve("loopback.sock"));
-        Sessions sessions = new Sessions(PATIENCE, 4, 4);
+        ClientSessions clientSessions = new ClientSessions(PATIENCE, 4, 4);
         try (PageMemory memory = PageMemory.open(new MemoryConfig(64 << 20, 1 << 20, 0, false),
                 _ -> {})) {
             Page page = Objects
@@ -95,10 +95,11 @@ public final class ChannelHits {
             page.write(ByteBuffer.allocate(HIT_BYTES));
             page.publish();
             OnePage handler = new OnePage(page);
-            try (LoopbackFabric _ = new LoopbackFabric(config, sessions, handler)) {
-                Session session = Objects.requireNonNull(
-                        sessions.open("trainer", "loopback", _ -> new byte[32]));
-                try (LoopbackPeer peer = LoopbackPeer.connect(config.socket(), session.id(),
+            try (LoopbackFabric _ = new LoopbackFabric(config, clientSessions, handler)) {
+                ClientSession clientSession = Objects.requireNonNull(
+                        clientSessions.open("trainer", "loopback", _ -> new byte[32]));
+                try (LoopbackClient peer = LoopbackClient.connect(config.socket(),
+                        clientSession.id(),
                         new byte[32], PATIENCE);
                         MemoryFile file = MemoryFile.create("bench", DEPTH * HIT_BYTES);
                         Mapping mapping = file.map()) {
@@ -112,7 +113,7 @@ public final class ChannelHits {
         Files.delete(folder);
     }
 
-    private static void measure(PeerChannel channel, int key, OnePage handler, long seconds)
+    private static void measure(ClientChannel channel, int key, OnePage handler, long seconds)
             throws IOException {
         for (int round = 0; round < 3; round++) {
             pipelined(channel, key, handler, seconds);
@@ -120,7 +121,7 @@ public final class ChannelHits {
         }
     }
 
-    private static void pipelined(PeerChannel channel, int key, OnePage handler, long seconds) {
+    private static void pipelined(ClientChannel channel, int key, OnePage handler, long seconds) {
         List<Request> first = batch(key, 0);
         List<Request> second = batch(key, BATCH);
         long allocated = allocated(handler);
@@ -162,7 +163,7 @@ public final class ChannelHits {
                 (long) id * HIT_BYTES, HIT_BYTES);
     }
 
-    private static void oneByOne(PeerChannel channel, int key, OnePage handler)
+    private static void oneByOne(ClientChannel channel, int key, OnePage handler)
             throws IOException {
         Request request = request(0, key);
         long[] nanos = new long[LATENCIES];

@@ -4,11 +4,11 @@ import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.loopback.LoopbackClient;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
-import io.railhead.rdma.loopback.LoopbackPeer;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,19 +22,19 @@ public final class LoopbackTarget implements AutoCloseable {
     private static final byte[] SESSION_KEY = new byte[32];
 
     private final Path folder;
-    private final Sessions sessions = new Sessions(PATIENCE, 4, 4);
+    private final ClientSessions clientSessions = new ClientSessions(PATIENCE, 4, 4);
     private final LoopbackFabric fabric;
-    private final LoopbackPeer peer;
+    private final LoopbackClient peer;
     private final Mapping mapping;
     private final int key;
 
     public LoopbackTarget(long bytes) throws IOException {
         folder = Files.createTempDirectory("railhead-bench");
         LoopbackConfig config = LoopbackConfig.at(folder.resolve("loopback.sock"));
-        fabric = new LoopbackFabric(config, sessions, RequestHandler.NONE);
-        Session session = Objects
-                .requireNonNull(sessions.open(PRINCIPAL, "loopback", id -> SESSION_KEY));
-        peer = LoopbackPeer.connect(config.socket(), session.id(), SESSION_KEY, PATIENCE);
+        fabric = new LoopbackFabric(config, clientSessions, RequestHandler.NONE);
+        ClientSession clientSession = Objects
+                .requireNonNull(clientSessions.open(PRINCIPAL, "loopback", id -> SESSION_KEY));
+        peer = LoopbackClient.connect(config.socket(), clientSession.id(), SESSION_KEY, PATIENCE);
         try (MemoryFile file = MemoryFile.create("benchmark", bytes)) {
             mapping = file.map();
             mapping.populate();
@@ -44,7 +44,7 @@ public final class LoopbackTarget implements AutoCloseable {
 
     /** A request's transfer into the buffer's first {@code bytes}, its token checked. */
     public Transfer begin(long bytes) {
-        return fabric.begin(sessions.resolve(PRINCIPAL, peer.sessionNumber(),
+        return fabric.begin(clientSessions.resolve(PRINCIPAL, peer.sessionNumber(),
                 mapping.segment().address(), bytes, key));
     }
 

@@ -20,7 +20,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What the heap pays for each object and page that is held: used heap after a collection, before
+ * Measures the heap that each cached object and page costs: used heap after a collection, before
  * and after they are read. Keys, ETags and headers are those of a store, made anew for each object
  * as they are when they come from one; the pages' own memory is imaginary, since it costs no heap.
  *

@@ -1,10 +1,10 @@
 package io.railhead.benchmarks;
 
 import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.Operation;
 import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.Recognition;
 import io.railhead.rdma.dialect.Token;
+import io.railhead.rdma.dialect.TokenOperation;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -41,11 +41,11 @@ public class TokenBenchmark {
 
     @Benchmark
     public Recognition with() {
-        return DIALECTS.recognise(Operation.GET, WITH::get);
+        return DIALECTS.recognise(TokenOperation.GET, WITH::get);
     }
 
     @Benchmark
     public Recognition without() {
-        return DIALECTS.recognise(Operation.GET, WITHOUT::get);
+        return DIALECTS.recognise(TokenOperation.GET, WITHOUT::get);
     }
 }

@@ -1,4 +1,4 @@
-/** What the hot paths cost: JMH benchmarks, run by hand. */
+/** JMH benchmarks of the hot paths, run by hand. */
 @NullMarked
 package io.railhead.benchmarks;
 

@@ -13,11 +13,12 @@ public final class EmptyPages {
         FillTable table = cache.table;
         long pages = Math.ceilDiv(version.sizeBytes(), table.pageBytes());
         for (long index = 0; index < pages; index++) {
-            Claim claim = Objects.requireNonNull(table.tryClaim(new PageKey(version, index), ""));
+            FillClaim fillClaim = Objects
+                    .requireNonNull(table.tryClaim(new PageKey(version, index), ""));
             List<Page> filled = Objects.requireNonNull(
-                    table.tryAllocate(new int[]{table.lengthOf(claim.key())}, Pool.CACHE, ""));
+                    table.tryAllocate(new int[]{table.lengthOf(fillClaim.key())}, Pool.CACHE, ""));
             filled.getFirst().publish();
-            table.published(claim, filled.getFirst(), null);
+            table.published(fillClaim, filled.getFirst(), null);
         }
     }
 }

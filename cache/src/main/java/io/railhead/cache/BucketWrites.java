@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
 /**
- * When each bucket was last changed by a request that does not say which of its keys. Buckets share
- * striped moments: a neighbour's change only costs a question to the store. Any thread; looking
- * makes nothing.
+ * The time of each bucket's last change by a request that does not name the changed keys. Buckets
+ * share striped moments: a neighbour's change only costs a question to the store. Any thread;
+ * looking makes nothing.
  */
 final class BucketWrites {
     private static final int STRIPES = 1 << 10;

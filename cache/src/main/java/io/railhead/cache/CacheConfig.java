@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How objects are read and filled.
+ * The configuration of reads and fills.
  *
  * @param windowBytes what one reader may hold leased or filling at a time
  * @param runBytes the longest ranged GET of a fill; runs start at multiples of it

@@ -9,8 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operator may do with what is held: forget it, or keep it from being evicted. Any thread;
- * a call looks at everything that is held, so it belongs on no event loop.
+ * An operator's control of the cache: evict objects, or pin them. Any thread; a call looks at
+ * everything that is held, so it belongs on no event loop.
  */
 public final class CacheControl {
     /** Each page that is filled is held against all of them. */

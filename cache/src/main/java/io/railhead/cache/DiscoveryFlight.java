@@ -98,19 +98,19 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
             return null;
         }
         @Nullable
-        Claim[] claims = claim(version, first, endPage);
+        FillClaim[] claims = claim(version, first, endPage);
         int[] lengths = new int[claims.length];
         Arrays.setAll(lengths, i -> table.lengthOf(new PageKey(version, first + i)));
-        if (Arrays.stream(claims).allMatch(claim -> claim == null)) {
+        if (Arrays.stream(claims).allMatch(fillClaim -> fillClaim == null)) {
             return null;
         }
         long tail = toTheEnd ? 0 : end - endPage * pageBytes;
         Fill fill = table.tryFill(Arrays.asList(claims), lengths, tail, Pool.CACHE, null);
         if (fill == null) {
-            List<Claim> unused = new ArrayList<>();
-            for (Claim claim : claims) {
-                if (claim != null) {
-                    unused.add(claim);
+            List<FillClaim> unused = new ArrayList<>();
+            for (FillClaim fillClaim : claims) {
+                if (fillClaim != null) {
+                    unused.add(fillClaim);
                 }
             }
             table.abandon(unused);
@@ -119,9 +119,9 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
     }
 
     /** Claims block by block, since each has its own lock. */
-    private @Nullable Claim[] claim(ObjectVersion version, long first, long end) {
+    private @Nullable FillClaim[] claim(ObjectVersion version, long first, long end) {
         @Nullable
-        Claim[] claims = new @Nullable Claim[(int) (end - first)];
+        FillClaim[] claims = new @Nullable FillClaim[(int) (end - first)];
         long at = first;
         while (at < end) {
             long blockEnd = Math.min(end, (at / table.pagesPerRun() + 1) * table.pagesPerRun());
@@ -129,8 +129,8 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
             for (long page = at; page < blockEnd; page++) {
                 block.add(new FillTable.Missing(new PageKey(version, page)));
             }
-            for (Claim claim : table.claimMissing(block, tenant)) {
-                claims[(int) (claim.key().index() - first)] = claim;
+            for (FillClaim fillClaim : table.claimMissing(block, tenant)) {
+                claims[(int) (fillClaim.key().index() - first)] = fillClaim;
             }
             at = blockEnd;
         }

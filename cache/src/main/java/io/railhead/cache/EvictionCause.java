@@ -1,6 +1,6 @@
 package io.railhead.cache;
 
-/** Why a page left the cache. */
+/** The reason why a page left the cache. */
 public enum EvictionCause {
     /** It made room for another page. */
     PRESSURE,

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 final class Fill implements PageSource.Sink {
 
     /** A page's worth of the body; without a claim its bytes are another's and are skipped. */
-    record Part(@Nullable Claim claim, @Nullable Page page, int length) {}
+    record Part(@Nullable FillClaim claim, @Nullable Page page, int length) {}
 
     private final FillTable table;
     private final List<Part> parts;
-    private final FilledSums.@Nullable Sums sums;
+    private final FillChecksums.@Nullable Sums sums;
     private @Nullable Checksum sum;
     private long ignoredTail;
     private int at;
@@ -30,7 +30,7 @@ final class Fill implements PageSource.Sink {
      * @param ignoredTail bytes of the body beyond the last whole page
      * @param sums that the pages' must agree with; null for no such look
      */
-    Fill(FillTable table, List<Part> parts, long ignoredTail, FilledSums.@Nullable Sums sums) {
+    Fill(FillTable table, List<Part> parts, long ignoredTail, FillChecksums.@Nullable Sums sums) {
         this.table = table;
         this.parts = parts;
         this.ignoredTail = ignoredTail;
@@ -83,7 +83,7 @@ final class Fill implements PageSource.Sink {
             return true;
         }
         table.corrupt(key.version(), sums);
-        fail(FilledSums.mismatch());
+        fail(FillChecksums.mismatch());
         return false;
     }
 

@@ -39,7 +39,7 @@ final class FillTable {
         boolean tryHold(Page page);
 
         /** Waits for a claim: its own if {@link Fetcher#SELF} fetches it. */
-        void join(Claim claim, Fetcher fetcher);
+        void join(FillClaim fillClaim, Fetcher fetcher);
     }
 
     /** Takes what is missing; what others hold or fetch is left to them, and not waited for. */
@@ -50,7 +50,7 @@ final class FillTable {
         }
 
         @Override
-        public void join(Claim claim, Fetcher fetcher) {
+        public void join(FillClaim fillClaim, Fetcher fetcher) {
             // Whoever reads will wait for it.
         }
     }
@@ -70,27 +70,27 @@ final class FillTable {
 
     private final PageMemory memory;
     private final PageIndex index;
-    private final Generations generations;
+    private final WriteEpochs writeEpochs;
     private final UnaryOperator<ObjectVersion> heldAs;
     private final Consumer<ObjectVersion> forget;
-    private final FilledSums sums;
+    private final FillChecksums sums;
     private final int pagesPerRun;
     private final Object[] locks = new Object[LOCKS];
-    private final ConcurrentMap<PageKey, Claim> inFlight = new ConcurrentHashMap<>();
+    private final ConcurrentMap<PageKey, FillClaim> inFlight = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
     /**
      * @param heldAs the instance of a version that the keys of its pages share
      * @param forget takes all that is held of a version whose bytes were wrong
      */
-    FillTable(PageMemory memory, PageIndex index, Generations generations, long runBytes,
+    FillTable(PageMemory memory, PageIndex index, WriteEpochs writeEpochs, long runBytes,
             UnaryOperator<ObjectVersion> heldAs, Consumer<ObjectVersion> forget) {
         this.memory = memory;
         this.index = index;
-        this.generations = generations;
+        this.writeEpochs = writeEpochs;
         this.heldAs = heldAs;
         this.forget = forget;
-        this.sums = new FilledSums(memory.pageBytes(), FilledSums.MOST_PAGES);
+        this.sums = new FillChecksums(memory.pageBytes(), FillChecksums.MOST_PAGES);
         this.pagesPerRun = (int) Math.max(1, runBytes / memory.pageBytes());
         Arrays.setAll(locks, i -> new Object());
     }
@@ -117,7 +117,7 @@ final class FillTable {
      *
      * @param tenant whom those are fetched for
      */
-    List<Claim> claimMissing(List<? extends Seeker> seekers, String tenant) {
+    List<FillClaim> claimMissing(List<? extends Seeker> seekers, String tenant) {
         List<Seeker> missing = new ArrayList<>();
         for (Seeker seeker : seekers) {
             if (!tryHit(seeker)) {
@@ -128,10 +128,10 @@ final class FillTable {
             return List.of();
         }
         ObjectVersion version = heldAs.apply(missing.getFirst().key().version());
-        List<Claim> claimed = new ArrayList<>();
+        List<FillClaim> claimed = new ArrayList<>();
         synchronized (lockOf(missing.getFirst().key())) {
             for (Seeker seeker : missing) {
-                Claim mine = find(seeker, version, tenant);
+                FillClaim mine = find(seeker, version, tenant);
                 if (mine != null) {
                     claimed.add(mine);
                 }
@@ -150,10 +150,10 @@ final class FillTable {
         return true;
     }
 
-    private @Nullable Claim find(Seeker seeker, ObjectVersion version,
+    private @Nullable FillClaim find(Seeker seeker, ObjectVersion version,
             String tenant) {
         PageKey key = new PageKey(version, seeker.key().index());
-        Claim flying = inFlight.get(key);
+        FillClaim flying = inFlight.get(key);
         if (flying != null) {
             joins.increment();
             seeker.join(flying, Fetcher.OTHER);
@@ -163,15 +163,15 @@ final class FillTable {
             return null;
         }
         misses.increment();
-        Claim mine = new Claim(key, generations.of(key.version().object()), tenant);
+        FillClaim mine = new FillClaim(key, writeEpochs.of(key.version().object()), tenant);
         inFlight.put(key, mine);
         seeker.join(mine, Fetcher.SELF);
         return mine;
     }
 
     /** Claims in the order of their pages, cut where a page between them is another's. */
-    static List<List<Claim>> runs(List<Claim> claims) {
-        List<List<Claim>> runs = new ArrayList<>();
+    static List<List<FillClaim>> runs(List<FillClaim> claims) {
+        List<List<FillClaim>> runs = new ArrayList<>();
         int from = 0;
         for (int to = 1; to <= claims.size(); to++) {
             if (to == claims.size()
@@ -185,8 +185,8 @@ final class FillTable {
 
     /** The right to fill a page, or null where it is held or being fetched. */
     @Nullable
-    Claim tryClaim(PageKey key, String tenant) {
-        List<Claim> mine = claimMissing(List.of(new Missing(key)), tenant);
+    FillClaim tryClaim(PageKey key, String tenant) {
+        List<FillClaim> mine = claimMissing(List.of(new Missing(key)), tenant);
         return mine.isEmpty() ? null : mine.getFirst();
     }
 
@@ -200,13 +200,13 @@ final class FillTable {
     }
 
     /** Gives claims back that there is no memory for. */
-    void abandon(List<Claim> claims) {
+    void abandon(List<FillClaim> claims) {
         if (claims.isEmpty()) {
             // As on every hit: no exception is made for nothing.
             return;
         }
         FillException cause = new FillException(Reason.NO_MEMORY, "no memory for a page", null);
-        claims.forEach(claim -> failed(claim, null, cause));
+        claims.forEach(fillClaim -> failed(fillClaim, null, cause));
     }
 
     /**
@@ -215,16 +215,16 @@ final class FillTable {
      * @param against what the pages are held against; null where nobody knows
      */
     @Nullable
-    Fill tryFill(List<@Nullable Claim> claims, int[] lengths, long ignoredTail,
-            Pool pool, FilledSums.@Nullable Sums against) {
+    Fill tryFill(List<@Nullable FillClaim> claims, int[] lengths, long ignoredTail,
+            Pool pool, FillChecksums.@Nullable Sums against) {
         int[] wanted = new int[lengths.length];
         int count = 0;
         String tenant = "";
         for (int i = 0; i < lengths.length; i++) {
-            Claim claim = claims.get(i);
-            if (claim != null) {
+            FillClaim fillClaim = claims.get(i);
+            if (fillClaim != null) {
                 wanted[count++] = lengths[i];
-                tenant = claim.tenant();
+                tenant = fillClaim.tenant();
             }
         }
         List<Page> pages = tryAllocate(Arrays.copyOf(wanted, count), pool, tenant);
@@ -234,8 +234,9 @@ final class FillTable {
         List<Fill.Part> parts = new ArrayList<>(lengths.length);
         int next = 0;
         for (int i = 0; i < lengths.length; i++) {
-            Claim claim = claims.get(i);
-            parts.add(new Fill.Part(claim, claim == null ? null : pages.get(next++), lengths[i]));
+            FillClaim fillClaim = claims.get(i);
+            parts.add(new Fill.Part(fillClaim, fillClaim == null ? null : pages.get(next++),
+                    lengths[i]));
         }
         runs.increment();
         return new Fill(this, parts, ignoredTail, against);
@@ -265,9 +266,9 @@ final class FillTable {
      *
      * @param against what the pages are held against; null where nobody knows
      */
-    boolean tryFetch(List<Claim> run, PageSource source, Pool pool,
-            FilledSums.@Nullable Sums against) {
-        int[] lengths = run.stream().mapToInt(claim -> lengthOf(claim.key())).toArray();
+    boolean tryFetch(List<FillClaim> run, PageSource source, Pool pool,
+            FillChecksums.@Nullable Sums against) {
+        int[] lengths = run.stream().mapToInt(fillClaim -> lengthOf(fillClaim.key())).toArray();
         PageKey first = run.getFirst().key();
         Fill fill = tryFill(new ArrayList<>(run), lengths, 0, pool, against);
         if (fill == null) {
@@ -287,24 +288,24 @@ final class FillTable {
      *
      * @param against what it agreed with; null where nothing is known
      */
-    void published(Claim claim, Page ownedPage, FilledSums.@Nullable Sums against) {
+    void published(FillClaim fillClaim, Page ownedPage, FillChecksums.@Nullable Sums against) {
         filledBytes.add(ownedPage.length());
-        if (!claim.settle(new Claim.Filled(ownedPage))) {
+        if (!fillClaim.settle(new FillClaim.Filled(ownedPage))) {
             ownedPage.fetchedAhead();
         }
-        boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(claim)
-                && tryPut(claim, ownedPage, against);
-        inFlight.remove(claim.key(), claim);
+        boolean kept = ownedPage.pool() == Pool.CACHE && mayKeep(fillClaim)
+                && tryPut(fillClaim, ownedPage, against);
+        inFlight.remove(fillClaim.key(), fillClaim);
         if (!kept) {
             ownedPage.condemn();
-        } else if (!mayKeep(claim)) {
+        } else if (!mayKeep(fillClaim)) {
             // A write or the end came between the look and the put, and may have missed it.
-            index.remove(claim.key(), EvictionCause.INVALIDATED);
+            index.remove(fillClaim.key(), EvictionCause.INVALIDATED);
         }
     }
 
-    private boolean tryPut(Claim claim, Page page, FilledSums.@Nullable Sums against) {
-        Runnable put = () -> index.put(claim.key(), page, claim.tenant());
+    private boolean tryPut(FillClaim fillClaim, Page page, FillChecksums.@Nullable Sums against) {
+        Runnable put = () -> index.put(fillClaim.key(), page, fillClaim.tenant());
         if (against != null) {
             return against.tryKeep(put);
         }
@@ -318,7 +319,7 @@ final class FillTable {
      * Who began before may still fetch, held against what was wrong, and fails; whoever waits for
      * that fetches it anew.
      */
-    void corrupt(ObjectVersion version, FilledSums.Sums wrong) {
+    void corrupt(ObjectVersion version, FillChecksums.Sums wrong) {
         if (sums.tryRefute(version, wrong)) {
             forget.accept(version);
             inFlight.keySet().removeIf(key -> key.version().equals(version));
@@ -331,40 +332,41 @@ final class FillTable {
      * published. Uploaded pages were not compared: both together would pass for a whole object that
      * nobody held against its checksum.
      */
-    void agreed(ObjectVersion version, FilledSums.Sums with) {
+    void agreed(ObjectVersion version, FillChecksums.Sums with) {
         with.fetched(() -> index.removeAll(version, EvictionCause.INVALIDATED));
     }
 
     /**
      * Publishes an upload's page, unless fetched pages of its version are held: {@link #agreed}.
      */
-    void uploaded(Claim claim, Page ownedPage) {
-        published(claim, ownedPage, null);
-        if (sums.isFetched(claim.key().version())) {
-            index.remove(claim.key(), EvictionCause.INVALIDATED);
+    void uploaded(FillClaim fillClaim, Page ownedPage) {
+        published(fillClaim, ownedPage, null);
+        if (sums.isFetched(fillClaim.key().version())) {
+            index.remove(fillClaim.key(), EvictionCause.INVALIDATED);
         }
     }
 
-    FilledSums sums() {
+    FillChecksums sums() {
         return sums;
     }
 
     /** What pages of a version are held against; null where nobody knows. */
-    FilledSums.@Nullable Sums sums(ObjectVersion version, PageSource source) {
+    FillChecksums.@Nullable Sums sums(ObjectVersion version, PageSource source) {
         WholeChecksum whole = version.sizeBytes() == 0 ? null : source.checksum(version);
         return whole == null ? null : sums.of(version, whole);
     }
 
-    private boolean mayKeep(Claim claim) {
-        return !closed && generations.holds(claim.key().version().object(), claim.generation());
+    private boolean mayKeep(FillClaim fillClaim) {
+        return !closed
+                && writeEpochs.holds(fillClaim.key().version().object(), fillClaim.generation());
     }
 
-    void failed(Claim claim, @Nullable Page ownedPage, FillException cause) {
-        inFlight.remove(claim.key(), claim);
+    void failed(FillClaim fillClaim, @Nullable Page ownedPage, FillException cause) {
+        inFlight.remove(fillClaim.key(), fillClaim);
         if (ownedPage != null) {
             ownedPage.condemn();
         }
-        claim.settle(new Claim.Failed(cause));
+        fillClaim.settle(new FillClaim.Failed(cause));
     }
 
     /** The objects of the pages in flight. */

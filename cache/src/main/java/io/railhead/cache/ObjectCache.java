@@ -42,9 +42,9 @@ public final class ObjectCache implements AutoCloseable {
 
     private final PageMemory memory;
     private final CacheConfig config;
-    private final Generations generations = new Generations();
+    private final WriteEpochs writeEpochs = new WriteEpochs();
     private final BucketWrites bucketWrites;
-    private final SharedTexts texts = new SharedTexts();
+    private final StringPool texts = new StringPool();
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
     private final Duration doubt;
@@ -55,7 +55,7 @@ public final class ObjectCache implements AutoCloseable {
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final ExecutorService sweeper;
-    private final Shortage.Clock clock;
+    private final MemoryWait.Clock clock;
     private final CacheControl control;
     private final ReadAhead readAhead;
     private final Scrubber scrubber;
@@ -81,7 +81,7 @@ public final class ObjectCache implements AutoCloseable {
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
-        this.table = new FillTable(memory, index, generations, config.runBytes(),
+        this.table = new FillTable(memory, index, writeEpochs, config.runBytes(),
                 this::heldAs, this::forget);
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         this.sweeper = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
@@ -90,7 +90,7 @@ public final class ObjectCache implements AutoCloseable {
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
         this.scrubber = Scrubber.every(index, config.verification(), timer);
-        this.clock = new Shortage.Clock(nanoClock, timer, config.shortageWait().toNanos());
+        this.clock = new MemoryWait.Clock(nanoClock, timer, config.shortageWait().toNanos());
         this.control = new CacheControl(this, table, index, pins);
         this.readAhead = new ReadAhead(memory, index, table, config.readAhead());
     }
@@ -155,18 +155,18 @@ public final class ObjectCache implements AutoCloseable {
 
     /** Who asked for it while it came may finish, but keeps nothing of it. */
     private void forget(ObjectVersion version) {
-        generations.bump(version.object());
+        writeEpochs.bump(version.object());
         index.removeAll(version, EvictionCause.CORRUPT);
     }
 
     /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
     public long generation(ObjectId id) {
-        return generations.of(id);
+        return writeEpochs.of(id);
     }
 
     /** Whether a write of this key is under way, or may be. */
     public boolean isBeingWritten(ObjectId id) {
-        return generations.isBeingWritten(id);
+        return writeEpochs.isBeingWritten(id);
     }
 
     /**
@@ -185,7 +185,7 @@ public final class ObjectCache implements AutoCloseable {
      * @param generation the key's at that moment
      */
     public boolean isUntouchedSince(ObjectId id, long atNanos, long generation) {
-        return generations.holds(id, generation) && bucketWrites.holds(id, atNanos);
+        return writeEpochs.holds(id, generation) && bucketWrites.holds(id, atNanos);
     }
 
     /**
@@ -209,7 +209,7 @@ public final class ObjectCache implements AutoCloseable {
     boolean keep(ObjectMetadata metadata) {
         ObjectId id = metadata.version().object();
         namespaces.add(id.namespace());
-        if (!generations.holds(id, metadata.generation())) {
+        if (!writeEpochs.holds(id, metadata.generation())) {
             return false;
         }
         boolean[] overtaken = {false};
@@ -225,7 +225,7 @@ public final class ObjectCache implements AutoCloseable {
         if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {
             removeAll(replaced[0].version(), EvictionCause.INVALIDATED);
         }
-        if (generations.holds(id, metadata.generation())) {
+        if (writeEpochs.holds(id, metadata.generation())) {
             return true;
         }
         // A write began meanwhile, and may have looked before this was there.
@@ -261,7 +261,7 @@ public final class ObjectCache implements AutoCloseable {
      * until it has ended. It is forgotten once the write may have happened.
      */
     public Write beginWrite(ObjectId id) {
-        long begun = generations.begin(id);
+        long begun = writeEpochs.begin(id);
         AtomicBoolean ended = new AtomicBoolean();
         return outcome -> {
             if (!ended.compareAndSet(false, true)) {
@@ -272,24 +272,24 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     private long end(ObjectId id, long begun, WriteOutcome outcome) {
-        long now = generations.bump(id);
+        long now = writeEpochs.bump(id);
         switch (outcome) {
             case DONE -> {
                 evictEverywhere(id, EvictionCause.INVALIDATED);
-                generations.end(id);
+                writeEpochs.end(id);
             }
             case UNKNOWN -> {
                 evictEverywhere(id, EvictionCause.INVALIDATED);
                 // It may still happen, after whatever is asked now.
                 Future<?> _ = timer.schedule(() -> {
-                    generations.bump(id);
-                    generations.end(id);
+                    writeEpochs.bump(id);
+                    writeEpochs.end(id);
                 }, doubt.toNanos(), TimeUnit.NANOSECONDS);
             }
             // Nothing changed, and nothing was kept while it was open.
-            case REFUSED -> generations.end(id);
+            case REFUSED -> writeEpochs.end(id);
         }
-        return outcome == WriteOutcome.DONE && now == begun + 1 && generations.holds(id, now)
+        return outcome == WriteOutcome.DONE && now == begun + 1 && writeEpochs.holds(id, now)
                 ? now
                 : DISTURBED;
     }
@@ -299,7 +299,7 @@ public final class ObjectCache implements AutoCloseable {
      * operator wants it gone.
      */
     public void invalidate(ObjectId id, EvictionCause cause) {
-        generations.bump(id);
+        writeEpochs.bump(id);
         evictEverywhere(id, cause);
     }
 
@@ -377,7 +377,7 @@ public final class ObjectCache implements AutoCloseable {
     public boolean keep(ObjectMetadata confirmed, StagedUpload ownedUpload) {
         try (ownedUpload) {
             boolean kept = ownedUpload.isWhole()
-                    && generations.holds(confirmed.version().object(), confirmed.generation());
+                    && writeEpochs.holds(confirmed.version().object(), confirmed.generation());
             if (kept) {
                 ownedUpload.publish(confirmed.version());
             }

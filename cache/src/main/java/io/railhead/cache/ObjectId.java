@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a tenant means by a name.
+ * An object's identity: the tenant's namespace, the bucket and the key.
  *
  * @param namespace the backend credential's account, or "" for a bucket declared shared, so that
  *            tenants with equal bucket names never meet

@@ -3,13 +3,13 @@ package io.railhead.cache;
 import java.util.Map;
 
 /**
- * What the backend said about one version, as it said it.
+ * The metadata of one version, as the backend sent it.
  *
  * @param headers the response's object headers (ETag, Content-Type, x-amz-meta-*, checksums, …),
  *            names in lower case, without those of one message (Content-Length, Content-Range,
  *            Date, …)
  * @param learntAtNanos when the request that learnt this was sent, on the cache's clock
- * @param generation the key's generation at that moment: see {@link Generations}
+ * @param generation the key's generation at that moment: see {@link WriteEpochs}
  */
 public record ObjectMetadata(ObjectVersion version, Map<String, String> headers, long learntAtNanos,
         long generation) {

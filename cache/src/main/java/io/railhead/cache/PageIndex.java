@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The published pages; owns each from {@link #put} until it is removed, which condemns it. A page
- * found here is a hint: retaining it decides. {@link Shares} say who goes; what they may have stays
- * below the capacity by a reserve for fills, so that a fill rarely has to wait for an eviction.
+ * found here is a hint: retaining it decides. {@link TenantPartitions} say who goes; what they may
+ * have stays below the capacity by a reserve for fills, so that a fill rarely has to wait for an
+ * eviction.
  *
  * <p> Pinned pages are kept beside the shares, whose policies would look at each of them again and
  * again, and what those may have is that much lower. Whoever puts a page there, takes one away, or
@@ -33,20 +34,20 @@ final class PageIndex {
     private final boolean verifying;
     private final Evictions evictions = new Evictions();
     private final CorruptPages corrupt = new CorruptPages();
-    private final Shares shares;
+    private final TenantPartitions tenantPartitions;
     private final ConcurrentMap<PageKey, PinnedPage> pinned = new ConcurrentHashMap<>();
     private final Object maximumLock = new Object();
     private volatile long runsPinned;
 
     /** @param share where it goes when it is no longer pinned */
-    private record PinnedPage(Page page, Share share) {}
+    private record PinnedPage(Page page, TenantPartition share) {}
 
     PageIndex(PageMemory memory, CacheConfig config, Pins pins) {
         this.memory = memory;
         this.runBytes = config.runBytes();
         this.pins = pins;
         this.verifying = config.verification().beforeReads();
-        this.shares = new Shares(config.tenants(), runBytes, evictions);
+        this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictions);
         memory.onGrowth(this::limit);
         limit();
     }
@@ -54,7 +55,7 @@ final class PageIndex {
     private void limit() {
         synchronized (maximumLock) {
             runsPinned = Math.ceilDiv(pins.bytes(), runBytes);
-            shares.limit(Math.max(0, maximum() - runsPinned * runBytes));
+            tenantPartitions.limit(Math.max(0, maximum() - runsPinned * runBytes));
         }
     }
 
@@ -85,7 +86,7 @@ final class PageIndex {
     /** A look that is no sign of the page's being wanted. */
     @Nullable
     Page peek(PageKey key) {
-        Page page = shares.peek(key);
+        Page page = tenantPartitions.peek(key);
         return page == null ? pinned(key) : page;
     }
 
@@ -104,7 +105,7 @@ final class PageIndex {
      */
     @Nullable
     Page get(PageKey key, int from) {
-        Page page = shares.get(key, from);
+        Page page = tenantPartitions.get(key, from);
         if (page == null) {
             page = pinned(key);
         }
@@ -137,9 +138,9 @@ final class PageIndex {
     /** As they come and go; a page that is being pinned may be missed. */
     List<Set<PageKey>> keys() {
         List<Set<PageKey>> keys = new ArrayList<>();
-        for (Share share : shares.all()) {
-            keys.add(share.keys());
-            keys.add(share.unreadKeys());
+        for (TenantPartition tenantPartition : tenantPartitions.all()) {
+            keys.add(tenantPartition.keys());
+            keys.add(tenantPartition.unreadKeys());
         }
         keys.add(pinned.keySet());
         return keys;
@@ -201,10 +202,10 @@ final class PageIndex {
 
     /** @param tenant whom it was fetched for */
     void put(PageKey key, Page ownedPage, String tenant) {
-        Share share = shares.of(tenant);
+        TenantPartition tenantPartition = tenantPartitions.of(tenant);
         List<Selection> seen = pins.selections();
-        if (seen.isEmpty() || !tryPin(key, ownedPage, share)) {
-            shares.put(share, key, ownedPage);
+        if (seen.isEmpty() || !tryPin(key, ownedPage, tenantPartition)) {
+            tenantPartitions.put(tenantPartition, key, ownedPage);
         }
         // A selection may have come, or gone, while the page was on its way.
         if (!seen.equals(pins.selections())) {
@@ -213,7 +214,7 @@ final class PageIndex {
         follow();
     }
 
-    private boolean tryPin(PageKey key, Page ownedPage, Share share) {
+    private boolean tryPin(PageKey key, Page ownedPage, TenantPartition tenantPartition) {
         boolean[] taken = {false};
         pinned.compute(key, (same, before) -> {
             taken[0] = pins.covers(same.version().object())
@@ -222,7 +223,7 @@ final class PageIndex {
                 return before;
             }
             discard(same, before, EvictionCause.INVALIDATED);
-            return new PinnedPage(ownedPage, share);
+            return new PinnedPage(ownedPage, tenantPartition);
         });
         return taken[0];
     }
@@ -230,8 +231,8 @@ final class PageIndex {
     /** Under the key's lock. */
     private void discard(PageKey key, @Nullable PinnedPage pinnedPage,
             EvictionCause cause) {
-        for (Share share : shares.all()) {
-            share.invalidate(key, cause);
+        for (TenantPartition tenantPartition : tenantPartitions.all()) {
+            tenantPartition.invalidate(key, cause);
         }
         if (pinnedPage != null) {
             pins.release(pinnedPage.page().slotBytes());
@@ -256,18 +257,18 @@ final class PageIndex {
         pinned.compute(key, (same, held) -> {
             boolean wanted = pins.covers(same.version().object());
             if (held == null) {
-                Share share = wanted ? shares.find(same) : null;
-                Page found = share == null ? null : share.peek(same);
+                TenantPartition tenantPartition = wanted ? tenantPartitions.find(same) : null;
+                Page found = tenantPartition == null ? null : tenantPartition.peek(same);
                 refused[0] = found != null && !pins.tryReserve(found.slotBytes());
-                return share == null || found == null || refused[0]
+                return tenantPartition == null || found == null || refused[0]
                         ? null
-                        : tryMove(same, found, share);
+                        : tryMove(same, found, tenantPartition);
             }
             if (wanted) {
                 return held;
             }
             pins.release(held.page().slotBytes());
-            shares.put(held.share(), same, held.page());
+            tenantPartitions.put(held.share(), same, held.page());
             return null;
         });
         return !refused[0];
@@ -276,9 +277,9 @@ final class PageIndex {
     /**
      * Out of its share; null where it was removed before, by whom it may not have been condemned.
      */
-    private @Nullable PinnedPage tryMove(PageKey key, Page page, Share share) {
-        if (share.tryTake(key, page)) {
-            return new PinnedPage(page, share);
+    private @Nullable PinnedPage tryMove(PageKey key, Page page, TenantPartition tenantPartition) {
+        if (tenantPartition.tryTake(key, page)) {
+            return new PinnedPage(page, tenantPartition);
         }
         pins.release(page.slotBytes());
         condemn(page, EvictionCause.PRESSURE);
@@ -319,17 +320,17 @@ final class PageIndex {
     }
 
     long capacityBytes() {
-        return shares.capacityBytes();
+        return tenantPartitions.capacityBytes();
     }
 
     /** So many bytes more would evict nothing. */
     long roomBytes() {
-        return shares.roomBytes();
+        return tenantPartitions.roomBytes();
     }
 
     /** So much of what was fetched ahead is kept until it is read, whatever else comes. */
     long unreadBytes() {
-        return shares.unreadBytes();
+        return tenantPartitions.unreadBytes();
     }
 
     /** How many it has, held or not. */
@@ -354,8 +355,8 @@ final class PageIndex {
     }
 
     void clear() {
-        for (Share share : shares.all()) {
-            share.clear();
+        for (TenantPartition tenantPartition : tenantPartitions.all()) {
+            tenantPartition.clear();
         }
         pinned.keySet().forEach(key -> remove(key, EvictionCause.INVALIDATED));
     }
@@ -363,14 +364,14 @@ final class PageIndex {
     /** Evicts at once what would be evicted soon. */
     void cleanUp() {
         follow();
-        for (Share share : shares.all()) {
-            share.cleanUp();
+        for (TenantPartition tenantPartition : tenantPartitions.all()) {
+            tenantPartition.cleanUp();
         }
     }
 
     /** Evicts the coldest pages that nobody leases, for a fill of the tenant's. */
     void evictColdest(long bytes, String tenant) {
-        shares.evictColdest(bytes, tenant);
+        tenantPartitions.evictColdest(bytes, tenant);
     }
 
     Map<EvictionCause, Long> evictedPages() {
@@ -379,13 +380,13 @@ final class PageIndex {
 
     /** What the tenants that have a rule have. */
     List<TenantShare.Use> uses() {
-        return shares.uses();
+        return tenantPartitions.uses();
     }
 
     long size() {
         long size = pinned.size();
-        for (Share share : shares.all()) {
-            size += share.size();
+        for (TenantPartition tenantPartition : tenantPartitions.all()) {
+            size += tenantPartition.size();
         }
         return size;
     }

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the bytes of a fill come from: the backend, as one principal sees it. Implemented by the
- * gateway over a {@code Backend} and that principal's credential.
+ * The source of a fill's bytes: the backend, as one principal sees it. Implemented by the gateway
+ * over a {@code Backend} and that principal's credential.
  */
 public interface PageSource {
 

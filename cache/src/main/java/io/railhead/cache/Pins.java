@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What is to be pinned, and how many bytes are. Any thread; who changes the selections must not do
- * so twice at a time.
+ * The pin requests, and the bytes that they hold. Any thread; who changes the selections must not
+ * do so twice at a time.
  */
 final class Pins {
     private final PageMemory memory;

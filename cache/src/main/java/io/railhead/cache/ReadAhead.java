@@ -61,7 +61,8 @@ public final class ReadAhead {
     public record Reader(String principal, String tenant) {}
 
     /** Who fetches for whom, and what the pages are held against. */
-    private record Fetching(String tenant, PageSource source, FilledSums.@Nullable Sums against) {}
+    private record Fetching(String tenant, PageSource source,
+            FillChecksums.@Nullable Sums against) {}
 
     private record Key(ObjectVersion version, String principal) {}
 
@@ -154,7 +155,7 @@ public final class ReadAhead {
 
     /** False where there was no room for all of them. */
     private boolean tryFetch(List<FillTable.Missing> pages, Fetching fetching) {
-        List<List<Claim>> runs = FillTable.runs(table.claimMissing(pages, fetching.tenant()));
+        List<List<FillClaim>> runs = FillTable.runs(table.claimMissing(pages, fetching.tenant()));
         for (int i = 0; i < runs.size(); i++) {
             if (!tryFetchRun(runs.get(i), fetching)) {
                 runs.subList(i, runs.size()).forEach(table::abandon);
@@ -164,8 +165,8 @@ public final class ReadAhead {
         return true;
     }
 
-    private boolean tryFetchRun(List<Claim> run, Fetching fetching) {
-        long length = run.stream().mapToLong(claim -> table.lengthOf(claim.key())).sum();
+    private boolean tryFetchRun(List<FillClaim> run, Fetching fetching) {
+        long length = run.stream().mapToLong(fillClaim -> table.lengthOf(fillClaim.key())).sum();
         AtomicLong counted = underWay.computeIfAbsent(fetching.tenant(), _ -> new AtomicLong());
         Account account = new Account(counted, length);
         boolean fetched = counted.addAndGet(length) <= limit()

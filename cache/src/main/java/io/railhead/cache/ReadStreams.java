@@ -7,8 +7,8 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one principal reads of one version: some workers may do so at a time, each from a place of
- * its own. Any thread; the lock is held for a few comparisons.
+ * The sequential reads of one version by one principal: several workers may read at a time, each
+ * from a place of its own. Any thread; the lock is held for a few comparisons.
  */
 final class ReadStreams {
     private static final int MAX = 8;

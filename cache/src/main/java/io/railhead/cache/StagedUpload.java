@@ -72,12 +72,12 @@ public final class StagedUpload implements AutoCloseable {
     void publish(ObjectVersion version) {
         for (int i = 0; i < pages.size(); i++) {
             Page page = pages.get(i);
-            Claim claim = table.tryClaim(new PageKey(version, i), tenant);
-            if (claim == null) {
+            FillClaim fillClaim = table.tryClaim(new PageKey(version, i), tenant);
+            if (fillClaim == null) {
                 page.condemn();
             } else {
                 page.publish();
-                table.uploaded(claim, page);
+                table.uploaded(fillClaim, page);
             }
         }
         pages.clear();

@@ -1,8 +1,8 @@
 package io.railhead.cache;
 
 /**
- * What one tenant may have of the cache. Its pages are those that were fetched for it; pages in
- * flight and pinned ones do not count.
+ * The cache quota of one tenant. Its pages are those that were fetched for it; pages in flight and
+ * pinned ones do not count.
  *
  * @param quotaBytes what it may have at most: beyond, its own coldest pages go
  * @param floorBytes what others' demand leaves it of what it has

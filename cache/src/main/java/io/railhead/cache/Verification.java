@@ -1,7 +1,7 @@
 package io.railhead.cache;
 
 /**
- * How bytes that have changed in memory are found: each page's CRC32C is known from its fill.
+ * The detection of bytes that have changed in memory: each page's CRC32C is known from its fill.
  *
  * @param beforeReads whether a page is read through before any of it is handed out
  * @param scrubBytesPerSecond how fast all pages are looked at in the background, again and again;

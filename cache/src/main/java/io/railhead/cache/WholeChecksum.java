@@ -3,8 +3,8 @@ package io.railhead.cache;
 import java.util.zip.Checksum;
 
 /**
- * What a store says of all bytes of one version of an object, in an algorithm that tells it from
- * the sums of adjacent parts. Any thread.
+ * A store's checksum of all bytes of one version, in an algorithm that combines the checksums of
+ * adjacent parts. Any thread.
  */
 public interface WholeChecksum {
 

@@ -1,10 +1,10 @@
 package io.railhead.cache;
 
-import io.railhead.cache.Ahead.Held;
-import io.railhead.cache.Ahead.Lost;
-import io.railhead.cache.Ahead.Without;
 import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.FillTable.Fetcher;
+import io.railhead.cache.PendingPage.Held;
+import io.railhead.cache.PendingPage.Lost;
+import io.railhead.cache.PendingPage.Without;
 import io.railhead.cache.memory.Lease;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory.Pool;
@@ -41,14 +41,14 @@ final class WindowReader implements RangeReader {
     private static final int OTHERS_LOSSES = 4;
 
     private final FillTable table;
-    private final Shortage shortage;
+    private final MemoryWait memoryWait;
     private final long windowBytes;
     private final ReadRequest request;
     private final PageSource source;
     private final Executor executor;
     private final Sink sink;
-    private final FilledSums.@Nullable Sums sums;
-    private final ArrayDeque<Ahead> ahead = new ArrayDeque<>();
+    private final FillChecksums.@Nullable Sums sums;
+    private final ArrayDeque<PendingPage> ahead = new ArrayDeque<>();
     private final AtomicInteger news = new AtomicInteger();
     private final AtomicLong outstandingBytes = new AtomicLong();
     private volatile boolean cancelled;
@@ -59,10 +59,10 @@ final class WindowReader implements RangeReader {
     private int ownLosses;
     private int othersLosses;
 
-    WindowReader(FillTable table, Shortage.Clock clock, long windowBytes, ReadRequest request,
+    WindowReader(FillTable table, MemoryWait.Clock clock, long windowBytes, ReadRequest request,
             PageSource source, Executor executor, Sink sink) {
         this.table = table;
-        this.shortage = new Shortage(clock, this::wake);
+        this.memoryWait = new MemoryWait(clock, this::wake);
         this.windowBytes = windowBytes;
         this.request = request;
         this.source = source;
@@ -140,18 +140,18 @@ final class WindowReader implements RangeReader {
                 sink.end();
                 return false;
             }
-            Ahead next = ahead.peek();
+            PendingPage next = ahead.peek();
             if (next == null || next.state() == Without.WAITING) {
                 return true;
             }
             if (sums != null && sums.isRefuted()) {
-                fail(FilledSums.mismatch());
+                fail(FillChecksums.mismatch());
                 return false;
             }
             switch (next.state()) {
                 case Held held -> {
                     if (!agrees(next.key(), held.lease().page())) {
-                        fail(FilledSums.mismatch());
+                        fail(FillChecksums.mismatch());
                         return false;
                     }
                     handOver(next, held.lease());
@@ -182,7 +182,7 @@ final class WindowReader implements RangeReader {
         return false;
     }
 
-    private void handOver(Ahead next, Lease lease) {
+    private void handOver(PendingPage next, Lease lease) {
         ahead.remove();
         aheadBytes -= next.length();
         outstandingBytes.addAndGet(next.length());
@@ -225,7 +225,7 @@ final class WindowReader implements RangeReader {
     }
 
     private void dropAhead() {
-        ahead.forEach(Ahead::drop);
+        ahead.forEach(PendingPage::drop);
         ahead.clear();
         aheadBytes = 0;
         plannedPage = pageOf(position);
@@ -237,26 +237,26 @@ final class WindowReader implements RangeReader {
         if (count == 0) {
             return false;
         }
-        List<Ahead> block = new ArrayList<>(count);
+        List<PendingPage> block = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             PageKey key = new PageKey(request.version(), plannedPage + i);
-            block.add(new Ahead(this, key, offsetIn(key), table.lengthOf(key)));
+            block.add(new PendingPage(this, key, offsetIn(key), table.lengthOf(key)));
         }
-        List<Claim> claimed = table.claimMissing(block, request.tenant());
-        List<Claim> unfetched = fetchRuns(claimed);
+        List<FillClaim> claimed = table.claimMissing(block, request.tenant());
+        List<FillClaim> unfetched = fetchRuns(claimed);
         int kept = unfetched.isEmpty()
                 ? count
                 : (int) (unfetched.getFirst().key().index() - plannedPage);
-        block.subList(kept, count).forEach(Ahead::drop);
+        block.subList(kept, count).forEach(PendingPage::drop);
         // Only now: what this reader itself gives up must be no news to it, or it drains for ever.
         table.abandon(unfetched);
-        for (Ahead page : block.subList(0, kept)) {
+        for (PendingPage page : block.subList(0, kept)) {
             ahead.add(page);
             aheadBytes += page.length();
         }
         plannedPage += kept;
         if (kept > 0) {
-            shortage.end();
+            memoryWait.end();
             return true;
         }
         if (ahead.isEmpty()) {
@@ -286,9 +286,9 @@ final class WindowReader implements RangeReader {
     }
 
     /** Fetches claimed pages in runs of adjacent ones; those that have to be given back. */
-    private List<Claim> fetchRuns(List<Claim> claimed) {
+    private List<FillClaim> fetchRuns(List<FillClaim> claimed) {
         int fetched = 0;
-        for (List<Claim> run : FillTable.runs(claimed)) {
+        for (List<FillClaim> run : FillTable.runs(claimed)) {
             int found = fetchRun(run);
             fetched += found;
             if (found < run.size()) {
@@ -299,7 +299,7 @@ final class WindowReader implements RangeReader {
     }
 
     /** How many of the run's pages found memory; less than all only next in line. */
-    private int fetchRun(List<Claim> run) {
+    private int fetchRun(List<FillClaim> run) {
         int fetched = fetchFrom(run, Pool.CACHE);
         boolean nextInLine = run.getFirst().key().index() == pageOf(position);
         if (fetched == 0 && nextInLine && mayUseReserve()) {
@@ -308,7 +308,7 @@ final class WindowReader implements RangeReader {
         return fetched;
     }
 
-    private int fetchFrom(List<Claim> run, Pool pool) {
+    private int fetchFrom(List<FillClaim> run, Pool pool) {
         boolean nextInLine = run.getFirst().key().index() == pageOf(position);
         for (int count = run.size(); count > 0; count = nextInLine ? count / 2 : 0) {
             if (table.tryFetch(run.subList(0, count), source, pool, sums)) {
@@ -319,7 +319,8 @@ final class WindowReader implements RangeReader {
     }
 
     private boolean mayUseReserve() {
-        return outstandingBytes.get() == 0 && shortage.look() && request.fallback() == Pool.RESERVE;
+        return outstandingBytes.get() == 0 && memoryWait.look()
+                && request.fallback() == Pool.RESERVE;
     }
 
     private void waitForMemory() {
@@ -328,10 +329,10 @@ final class WindowReader implements RangeReader {
             // Its own receiver holds memory: the next slice that closes moves it on.
             return;
         }
-        if (shortage.isOver()) {
+        if (memoryWait.isOver()) {
             fail(new FillException(Reason.NO_MEMORY, "no memory for a page", null));
         } else {
-            shortage.await(table.memory());
+            memoryWait.await(table.memory());
         }
     }
 

@@ -1,6 +1,6 @@
 package io.railhead.cache;
 
-/** How a write that was forwarded ended. */
+/** The outcome of a forwarded write. */
 public enum WriteOutcome {
     /** The backend has answered, and what it did is done. */
     DONE,

@@ -5,7 +5,7 @@ import io.railhead.client.ClientConfig;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where the objects are and who asks; what is not given comes from the AWS_* variables. */
+/** The options that name the store and the credentials; the AWS_* variables fill in the rest. */
 public final class StoreOptions {
     @Option(names = "--endpoint", paramLabel = "URL", description = "Gateway or store (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile).")
     private @Nullable String endpoint;

@@ -2,8 +2,10 @@ package io.railhead.cli;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.TryCatchBlock;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -18,6 +20,8 @@ import java.lang.foreign.SymbolLookup;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The module table of the design, held over all of Railhead's classes. */
 @AnalyzeClasses(packages = "io.railhead", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -144,4 +148,16 @@ class ArchitectureTest {
                     }
                 }
             });
+
+    /** A reader who meets a simple name need not ask of which package it is. */
+    @ArchTest
+    static void oneNameMeansOneClass(JavaClasses classes) {
+        Map<String, List<String>> named = classes.stream()
+                .filter(JavaClass::isTopLevelClass)
+                .filter(each -> !each.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getSimpleName,
+                        Collectors.mapping(JavaClass::getName, Collectors.toList())));
+        named.values().removeIf(each -> each.size() == 1);
+        assertThat(named).isEmpty();
+    }
 }

@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import java.util.List;
 
 /**
- * What a configuration was found to be.
+ * The result of a configuration check.
  *
  * @param error why no gateway would start with it; empty where it is good
  * @param memory the most that a gateway takes, in words

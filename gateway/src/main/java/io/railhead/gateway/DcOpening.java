@@ -4,7 +4,7 @@ import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.DcAdapters;
 import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
-import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
@@ -15,7 +15,7 @@ import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.dc.DcFabric;
 import io.railhead.rdma.dc.DcFabricConfig;
 import io.railhead.rdma.dc.DcKey;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ final class DcOpening {
 
         List<RdmaDevice> devices();
 
-        Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+        Fabric open(DcFabricConfig config, VerbsProvider provider, ClientSessions clientSessions)
                 throws IOException;
     }
 
@@ -58,16 +58,17 @@ final class DcOpening {
         }
 
         @Override
-        public Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+        public Fabric open(DcFabricConfig config, VerbsProvider provider,
+                ClientSessions clientSessions)
                 throws IOException {
-            return DcFabric.open(config, provider.install(), sessions);
+            return DcFabric.open(config, provider.install(), clientSessions);
         }
     };
 
     private record Judged(List<Principal> principals, @Nullable String reason) {}
 
     /** Throws in one line where the key cannot be used among these principals, or not be read. */
-    DcOpening(GatewayConfig config, Machine machine, Sessions sessions,
+    DcOpening(GatewayConfig config, Machine machine, ClientSessions clientSessions,
             List<Principal> principals) {
         this.config = config;
         this.dc = config.rdma().dc();
@@ -83,22 +84,22 @@ final class DcOpening {
             LOG.warn("dc: the well-known DC key is used, which everybody knows;"
                     + " rdma.dc.key_file names a file with one of the site's own");
         }
-        fabric = new ReopeningFabric<>(DcFabric.NAME, this::ports, new AtFirstGood(sessions),
+        fabric = new ReopeningFabric<>(DcFabric.NAME, this::ports, new AtFirstGood(clientSessions),
                 LOOK_AT_ADAPTERS);
     }
 
     /** The first port that can be opened serves; what becomes of others is nothing to it. */
     private final class AtFirstGood implements ReopeningFabric.Opener<List<DcFabricConfig>> {
-        private final Sessions sessions;
+        private final ClientSessions clientSessions;
         private volatile @Nullable DcFabricConfig opened;
 
-        AtFirstGood(Sessions sessions) {
-            this.sessions = sessions;
+        AtFirstGood(ClientSessions clientSessions) {
+            this.clientSessions = clientSessions;
         }
 
         @Override
         public Fabric open(List<DcFabricConfig> ports) throws IOException {
-            return DcOpening.this.open(ports, sessions, port -> opened = port);
+            return DcOpening.this.open(ports, clientSessions, port -> opened = port);
         }
 
         @Override
@@ -117,12 +118,12 @@ final class DcOpening {
         return DcAdapters.choose(config.rdma(), machine.devices(), key, null);
     }
 
-    private Fabric open(List<DcFabricConfig> ports, Sessions sessions,
+    private Fabric open(List<DcFabricConfig> ports, ClientSessions clientSessions,
             Consumer<DcFabricConfig> onOpened) throws IOException {
         List<String> reasons = new ArrayList<>();
         for (DcFabricConfig port : ports) {
             try {
-                Fabric opened = machine.open(port, config.rdma().provider(), sessions);
+                Fabric opened = machine.open(port, config.rdma().provider(), clientSessions);
                 onOpened.accept(port);
                 return opened;
             } catch (IOException | RuntimeException | LinkageError e) {
@@ -155,7 +156,7 @@ final class DcOpening {
     }
 
     private @Nullable String reasonAgainst(List<Principal> principals) {
-        if (Cleartext.reasonAgainst(config, principals) != null) {
+        if (CleartextPolicy.reasonAgainst(config, principals) != null) {
             return "cleartext";
         }
         return DcKeyFile.reasonAgainst(dc, key, principals) != null ? "dc_key" : null;

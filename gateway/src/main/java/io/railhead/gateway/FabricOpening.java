@@ -2,8 +2,8 @@ package io.railhead.gateway;
 
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.GatewayConfig;
-import io.railhead.gateway.frontdoor.Endpoint;
-import io.railhead.gateway.frontdoor.Endpoints;
+import io.railhead.gateway.frontdoor.FabricAddress;
+import io.railhead.gateway.frontdoor.FabricDirectory;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.Health;
@@ -11,7 +11,7 @@ import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,19 +36,19 @@ final class FabricOpening {
     private final DcOpening dc;
 
     /** The fabrics are the caller's to close; where one cannot be opened none is left open. */
-    FabricOpening(GatewayConfig config, Sessions sessions, RequestHandler requests,
-            Surroundings surroundings, List<Principal> principals) {
+    FabricOpening(GatewayConfig config, ClientSessions clientSessions, RequestHandler requests,
+            Environment environment, List<Principal> principals) {
         this.config = config;
-        between = surroundings.fabrics();
-        loopback = openLoopback(sessions, requests);
+        between = environment.fabrics();
+        loopback = openLoopback(clientSessions, requests);
         try {
-            verbs = new VerbsOpening(config.rdma(), sessions, requests);
+            verbs = new VerbsOpening(config.rdma(), clientSessions, requests);
         } catch (RuntimeException | Error e) {
             loopback.close();
             throw e;
         }
         try {
-            dc = new DcOpening(config, surroundings.machine(), sessions, principals);
+            dc = new DcOpening(config, environment.machine(), clientSessions, principals);
         } catch (RuntimeException | Error e) {
             verbs.fabric().close();
             loopback.close();
@@ -56,14 +56,14 @@ final class FabricOpening {
         }
     }
 
-    private Fabric openLoopback(Sessions sessions, RequestHandler requests) {
+    private Fabric openLoopback(ClientSessions clientSessions, RequestHandler requests) {
         GatewayConfig.Loopback settings = config.rdma().loopback();
         if (!settings.enabled()) {
             return off("switched off by rdma.loopback.enabled");
         }
         try {
             requireSocketFolder(settings);
-            return new LoopbackFabric(loopbackConfig(), sessions, requests);
+            return new LoopbackFabric(loopbackConfig(), clientSessions, requests);
         } catch (IllegalArgumentException | UncheckedIOException e) {
             if (settings.named()) {
                 throw e;
@@ -124,22 +124,23 @@ final class FabricOpening {
     }
 
     /** What peers are told of the fabrics, one that is switched off included. */
-    Endpoints endpoints() {
-        return new Endpoints(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
+    FabricDirectory endpoints() {
+        return new FabricDirectory(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
                 config.gateway().name(), withSessions());
     }
 
-    private List<Endpoint> withSessions() {
+    private List<FabricAddress> withSessions() {
         var limits = loopbackConfig().limits();
-        Endpoint.Reach socket = new Endpoint.Reach.Socket(config.rdma().loopback().socket());
-        return List.of(new Endpoint(loopback, socket, limits),
-                new Endpoint(verbs.fabric(), verbs.reach(), limits));
+        FabricAddress.Reach socket = new FabricAddress.Reach.Socket(
+                config.rdma().loopback().socket());
+        return List.of(new FabricAddress(loopback, socket, limits),
+                new FabricAddress(verbs.fabric(), verbs.reach(), limits));
     }
 
     /** Each fabric's state, for an operator. */
     String inWords() {
         Health ofDc = dc.fabric().health();
-        return withSessions().stream().map(Endpoint::inWords).collect(Collectors.joining("; "))
+        return withSessions().stream().map(FabricAddress::inWords).collect(Collectors.joining("; "))
                 + "; dc" + (ofDc.usable() ? "" : " not available: " + ofDc.reason());
     }
 }

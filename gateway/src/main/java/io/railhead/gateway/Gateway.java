@@ -1,8 +1,8 @@
 package io.railhead.gateway;
 
-import static io.railhead.gateway.Started.STEP;
-import static io.railhead.gateway.Started.await;
-import static io.railhead.gateway.Started.bound;
+import static io.railhead.gateway.ShutdownStack.STEP;
+import static io.railhead.gateway.ShutdownStack.await;
+import static io.railhead.gateway.ShutdownStack.bound;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
@@ -35,10 +35,10 @@ import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.auth.SigV2;
 import io.railhead.gateway.auth.TrustedNetwork;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.authorization.Grants;
+import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.PolicyFile;
-import io.railhead.gateway.authorization.Replays;
-import io.railhead.gateway.channel.ChannelRequests;
+import io.railhead.gateway.authorization.ReplayGuard;
+import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.config.ConfigException;
@@ -53,21 +53,22 @@ import io.railhead.gateway.control.WarmPath;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
-import io.railhead.gateway.freshness.Absences;
+import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
-import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.freshness.Servability;
+import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.Connections;
 import io.railhead.gateway.frontdoor.DialectPath;
-import io.railhead.gateway.frontdoor.Endpoints;
+import io.railhead.gateway.frontdoor.FabricDirectory;
 import io.railhead.gateway.frontdoor.FrontDoor;
+import io.railhead.gateway.frontdoor.RejectedConnections;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.SessionOpening;
-import io.railhead.gateway.frontdoor.TurnedAway;
 import io.railhead.gateway.frontdoor.UnsignedPath;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.DcTokens;
 import io.railhead.gateway.operation.FormUpload;
-import io.railhead.gateway.operation.HeldReads;
+import io.railhead.gateway.operation.HitLookup;
 import io.railhead.gateway.operation.Operations;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
@@ -84,7 +85,7 @@ import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.dialect.rc.PairedWindows;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -122,7 +123,7 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     /** As it was at the start; {@link #reload} has what holds now of what can change. */
     private final GatewayConfig config;
-    private final Started started = new Started();
+    private final ShutdownStack shutdownStack = new ShutdownStack();
     private final Metrics metrics = new Metrics();
     private final Drain drain = new Drain(metrics.inFlight);
     private final ReloadedFiles files = new ReloadedFiles(metrics);
@@ -141,56 +142,59 @@ public final class Gateway implements AutoCloseable, Readiness {
     private volatile boolean serving;
 
     private Gateway(GatewayConfig config, CredentialStore credentials,
-            Surroundings surroundings) {
+            Environment environment) {
         this.config = config;
-        LongSupplier nanoClock = surroundings.nanoClock();
+        LongSupplier nanoClock = environment.nanoClock();
         try {
-            Cleartext.require(config, credentials.principals());
+            CleartextPolicy.require(config, credentials.principals());
             tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
-            started.push(() -> await(vertx.close()));
+            shutdownStack.push(() -> await(vertx.close()));
             ((VertxInternal) vertx).eventLoopGroup().forEach(eventLoops::add);
             health = bound("gateway.health", config.gateway().health(),
                     new HealthListener(vertx, metrics, this)
                             .listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
             accessLog = opened(AccessLog.open(config.log(), metrics.lostLogLines));
-            Sessions sessions = new Sessions(PENDING_SESSION_LIFE, MAX_PENDING_SESSIONS,
+            ClientSessions clientSessions = new ClientSessions(PENDING_SESSION_LIFE,
+                    MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            ChannelRequests requests = new ChannelRequests(vertx, metrics, accessLog);
-            opening = new FabricOpening(config, sessions, requests, surroundings,
+            ChannelServer requests = new ChannelServer(vertx, metrics, accessLog);
+            opening = new FabricOpening(config, clientSessions, requests, environment,
                     credentials.principals());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
-            Stores stores = opened(new Stores(metrics.backendSeconds));
-            routes = openRoutes(stores);
+            OpenStores openStores = opened(new OpenStores(metrics.backendSeconds));
+            routes = openRoutes(openStores);
             metrics.register(new StateCollector(memory, cache, routes::backends));
             metrics.register(new FabricCollector(fabrics.all()));
             metrics.register(new NicCollector(config.rdma()));
-            Grants grants = new Grants(nanoClock, cache, metrics);
+            AuthorizationCache authorizationCache = new AuthorizationCache(nanoClock, cache,
+                    metrics);
             credentials.tell(refusal -> files.count("credentials", refusal));
-            credentials.onChange(change -> revoke(change, grants, sessions));
+            credentials.onChange(change -> revoke(change, authorizationCache, clientSessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
-                    System::nanoTime, sheddingOf(cache, grants));
+                    System::nanoTime, sheddingOf(cache, authorizationCache));
             opened(new HeapWatch(heap));
             Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
                     metrics.refused);
             Connections connections = new Connections(MachineLimits.connections(config),
-                    new TurnedAway(metrics.closedConnections, System::nanoTime));
+                    new RejectedConnections(metrics.closedConnections, System::nanoTime));
             metrics.register(new AdmissionCollector(admission, connections::open,
                     connections::limit, heap));
             SessionCallers callers = new SessionCallers();
             AccessControl access = new AccessControl(openPolicy(), metrics);
-            ReadServices reads = readServices(fabrics, grants, nanoClock);
+            ReadServices reads = readServices(fabrics, authorizationCache, nanoClock);
             requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, sessions, opening, reads, callers, access, admission,
+                    frontDoor(credentials, clientSessions, opening, reads, callers, access,
+                            admission,
                             nanoClock),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
-            reload = new Reload(config, new Reload.Parts(stores, routes, requests, admission,
+            reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
                     connections, tracing, nanoClock,
                     fresh -> fresh.forEach(store -> probe(store, credentials.principals()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
@@ -203,12 +207,12 @@ public final class Gateway implements AutoCloseable, Readiness {
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
                             config.gateway().eventLoops()));
-            started.push(() -> await(listener.drain(config.gateway().drain()),
+            shutdownStack.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
-            started.push(() -> requests.drain(config.gateway().drain()));
+            shutdownStack.push(() -> requests.drain(config.gateway().drain()));
         } catch (RuntimeException | Error e) {
             // An error too: what runs would keep the process alive, which serves nobody.
-            started.stop(e);
+            shutdownStack.stop(e);
             throw e;
         }
         CompletionStage<?> probed = probeBackends(credentials.principals());
@@ -219,16 +223,16 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     /** Waits until it serves; throws with one line that says why it cannot. */
     public static Gateway start(GatewayConfig config, CredentialStore credentials) {
-        return start(config, credentials, Surroundings.REAL);
+        return start(config, credentials, Environment.REAL);
     }
 
     static Gateway start(GatewayConfig config, CredentialStore credentials,
-            Surroundings surroundings) {
-        return new Gateway(config, credentials, surroundings);
+            Environment environment) {
+        return new Gateway(config, credentials, environment);
     }
 
     private <T extends AutoCloseable> T opened(T part) {
-        return started.opened(part);
+        return shutdownStack.opened(part);
     }
 
     private @Nullable PolicyFile openPolicy() {
@@ -254,7 +258,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         try {
             PageMemory first = opened(
                     PageMemory.openFirst(memoryConfig(config), fabric::register));
-            started.push(() -> Started.until(() -> first.stats().leases() == 0));
+            shutdownStack.push(() -> ShutdownStack.until(() -> first.stats().leases() == 0));
             return first;
         } finally {
             opened(fabric);
@@ -280,8 +284,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                         settings.scrub().bytes()));
     }
 
-    private Routes openRoutes(Stores stores) {
-        Stores.Change first = stores.open(config.backends());
+    private Routes openRoutes(OpenStores openStores) {
+        OpenStores.Change first = openStores.open(config.backends());
         first.eventLoops().forEach(eventLoops::add);
         Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()));
         first.done();
@@ -297,18 +301,19 @@ public final class Gateway implements AutoCloseable, Readiness {
                 .build();
     }
 
-    private static HeapPressure.Actions sheddingOf(ObjectCache cache, Grants grants) {
+    private static HeapPressure.Actions sheddingOf(ObjectCache cache,
+            AuthorizationCache authorizationCache) {
         return new HeapPressure.Actions() {
             @Override
             public void stopCaching() {
                 cache.stopKeeping();
-                grants.rememberFew();
+                authorizationCache.rememberFew();
             }
 
             @Override
             public void resumeCaching() {
                 cache.resumeKeeping();
-                grants.rememberMany();
+                authorizationCache.rememberMany();
             }
 
             @Override
@@ -348,23 +353,23 @@ public final class Gateway implements AutoCloseable, Readiness {
         return new RdmaDeadlines(timeout, timeout);
     }
 
-    private ReadServices readServices(Fabric fabric, Grants grants, LongSupplier nanoClock) {
+    private ReadServices readServices(Fabric fabric, AuthorizationCache authorizationCache,
+            LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
-        return new ReadServices(vertx, cache, grants, new Absences(nanoClock, cache),
-                new Revalidations(),
-                new Relay(metrics), fabric,
-                deadlines, nanoClock, metrics, config.cache().page().bytes(),
+        return new ReadServices(vertx, new Servability(cache, authorizationCache, nanoClock),
+                new NegativeCache(nanoClock, cache), new Revalidations(), new Relay(metrics),
+                fabric, deadlines, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
     }
 
-    private FrontDoor frontDoor(CredentialStore credentials, Sessions sessions,
+    private FrontDoor frontDoor(CredentialStore credentials, ClientSessions clientSessions,
             FabricOpening opening, ReadServices reads, SessionCallers callers,
             AccessControl access, Admission admission, LongSupplier nanoClock) {
-        Endpoints endpoints = opening.endpoints();
+        FabricDirectory fabricDirectory = opening.endpoints();
         Fabric verbs = opening.verbs();
         // One for both, so that a start means the same date to each.
-        Replays replays = new Replays(config.rdma().tokenAge(),
+        ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
                 () -> Principal.areOfSeveralTenants(credentials.principals()), Clock.systemUTC(),
                 nanoClock);
         DcTokens targets = new DcTokens(opening.dc().fabric(),
@@ -372,24 +377,25 @@ public final class Gateway implements AutoCloseable, Readiness {
         return new FrontDoor(authenticator(credentials), admission, access, routes,
                 config.gateway().access().mode() == AuthMode.PASS_THROUGH
                         ? Operations.passingThrough(reads, access)
-                        : Operations.router(reads, sessions, config.rdma(),
-                                new PairedWindows(verbs), targets, replays, access,
+                        : Operations.router(reads, clientSessions, config.rdma(),
+                                new PairedWindows(verbs), targets, replayGuard, access,
                                 forms(credentials, access)),
-                Map.of("endpoints", endpoints, "sessions",
-                        new SessionOpening(sessions, endpoints, callers,
-                                () -> Cleartext.reasonAgainst(config, credentials.principals())),
+                Map.of("endpoints", fabricDirectory, "sessions",
+                        new SessionOpening(clientSessions, fabricDirectory, callers,
+                                () -> CleartextPolicy.reasonAgainst(config,
+                                        credentials.principals())),
                         "warm", new WarmPath(reads, routes, access)),
                 unsignedPaths(),
-                dialectPaths(verbs, sessions, credentials, replays,
+                dialectPaths(verbs, clientSessions, credentials, replayGuard,
                         new HipobjSite(reads.withDeadlines(channelDeadlines()), routes, access)),
                 config.gateway().domains(),
-                Clock.systemUTC(), metrics, accessLog, new HeldReads(reads, access));
+                Clock.systemUTC(), metrics, accessLog, new HitLookup(reads, access));
     }
 
-    private Map<String, DialectPath> dialectPaths(Fabric verbs, Sessions sessions,
-            CredentialStore credentials, Replays replays, HipobjSite site) {
-        PairingAdmission admission = new PairingAdmission(verbs, sessions, replays,
-                () -> Cleartext.reasonAgainst(config, credentials.principals()), metrics);
+    private Map<String, DialectPath> dialectPaths(Fabric verbs, ClientSessions clientSessions,
+            CredentialStore credentials, ReplayGuard replayGuard, HipobjSite site) {
+        PairingAdmission admission = new PairingAdmission(verbs, clientSessions, replayGuard,
+                () -> CleartextPolicy.reasonAgainst(config, credentials.principals()), metrics);
         Map<String, DialectPath> paths = new HashMap<>(
                 new ConnectPaths(config.rdma().dialects().connect(), admission).table());
         paths.putAll(new HipobjPaths(config.rdma().pairs().hipobj(), admission, site).table());
@@ -436,10 +442,11 @@ public final class Gateway implements AutoCloseable, Readiness {
         return host == null ? null : Address.bucketOf(host, config.gateway().domains());
     }
 
-    private static void revoke(CredentialChange change, Grants grants, Sessions sessions) {
+    private static void revoke(CredentialChange change, AuthorizationCache authorizationCache,
+            ClientSessions clientSessions) {
         List.of(change.vanished(), change.changed()).forEach(names -> names.forEach(name -> {
-            grants.revokeAll(name);
-            sessions.revoke(name);
+            authorizationCache.revokeAll(name);
+            clientSessions.revoke(name);
         }));
     }
 
@@ -553,7 +560,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     public void close() {
         serving = false;
         RuntimeException failure = new RuntimeException("not everything could be stopped");
-        started.stop(failure);
+        shutdownStack.stop(failure);
         if (failure.getSuppressed().length > 0) {
             throw failure;
         }

@@ -7,7 +7,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.MachineNeeds;
 import java.lang.management.ManagementFactory;
 
-/** What the machine is good for, where the configuration does not say. */
+/** The machine's limits, which fill in for keys that the configuration leaves out. */
 final class MachineLimits {
     private static final int LEAST = 64;
     private static final long CONNECTION_BYTES = 32 << 10;

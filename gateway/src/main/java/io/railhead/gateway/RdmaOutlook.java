@@ -10,7 +10,7 @@ import io.railhead.os.devices.RdmaDevice;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one-sided delivery would use on this machine, for people. */
+/** The outlook of one-sided delivery on this machine, for people. */
 record RdmaOutlook(GatewayConfig.Rdma rdma) {
 
     List<String> lines(List<RdmaDevice> devices) {

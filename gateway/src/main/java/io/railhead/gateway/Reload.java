@@ -2,7 +2,7 @@ package io.railhead.gateway;
 
 import io.railhead.backend.Backend;
 import io.railhead.gateway.admission.Admission;
-import io.railhead.gateway.channel.ChannelRequests;
+import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Connections;
@@ -30,7 +30,7 @@ final class Reload {
      * @param nanoClock of what is held
      * @param probing asks stores that are new what they can do, and waits for none
      */
-    record Parts(Stores stores, Routes routes, ChannelRequests requests, Admission admission,
+    record Parts(OpenStores stores, Routes routes, ChannelServer requests, Admission admission,
             Connections connections, Tracing tracing, LongSupplier nanoClock,
             Consumer<List<Backend>> probing) {}
 
@@ -61,7 +61,7 @@ final class Reload {
             throw new ConfigException("nothing of the file is used: " + String.join(", ", fixed)
                     + (fixed.size() == 1 ? " needs" : " need") + " a restart");
         }
-        try (Stores.Change stores = parts.stores().open(next.backends())) {
+        try (OpenStores.Change stores = parts.stores().open(next.backends())) {
             // Of its own, since a promise that is new covers what is learnt from here on.
             long nowNanos = parts.nanoClock().getAsLong();
             parts.routes()

@@ -43,7 +43,7 @@ final class ReloadedFiles {
                 FileWatch.start("gateway.tls", TlsFiles.of(tls),
                         contents -> TlsFiles.options(vertx, contents), _ -> {}).close();
             } finally {
-                Started.await(vertx.close());
+                ShutdownStack.await(vertx.close());
             }
         }
         GatewayConfig.Events events = gateway.events();

@@ -11,7 +11,7 @@ import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.IgnoredProxies;
-import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.ApplicationLog;
@@ -73,10 +73,10 @@ public final class Serve {
             FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
-                Cleartext.require(checked, credentials.principals());
+                CleartextPolicy.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());
                 ReloadedFiles.requireUsable(checked.gateway());
-                Stores.requireAuthorities(checked.backends());
+                OpenStores.requireAuthorities(checked.backends());
                 return new ConfigCheck(true, "", warnings(checked, credentials),
                         checked.backends().size(), credentials.principals().size(),
                         budget.toString(),

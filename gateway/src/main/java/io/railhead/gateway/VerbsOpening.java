@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.VerbsConfig;
-import io.railhead.gateway.frontdoor.Endpoint;
+import io.railhead.gateway.frontdoor.FabricAddress;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsProvider;
@@ -11,7 +11,7 @@ import io.railhead.rdma.Fabric;
 import io.railhead.rdma.ReopeningFabric;
 import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.verbs.QueuePairConfig;
 import io.railhead.rdma.verbs.VerbsFabric;
 import io.railhead.rdma.verbs.VerbsFabricConfig;
@@ -49,11 +49,12 @@ final class VerbsOpening {
     private final Fabric fabric;
     private final Supplier<List<String>> addresses;
 
-    VerbsOpening(GatewayConfig.Rdma rdma, Sessions sessions, RequestHandler requests) {
+    VerbsOpening(GatewayConfig.Rdma rdma, ClientSessions clientSessions, RequestHandler requests) {
         this.rdma = rdma;
         if (rdma.verbs().enabled()) {
             ReopeningFabric<List<String>> reopening = new ReopeningFabric<>(VerbsFabric.NAME,
-                    this::choose, chosen -> open(chosen, sessions, requests), LOOK_AT_ADAPTERS);
+                    this::choose, chosen -> open(chosen, clientSessions, requests),
+                    LOOK_AT_ADAPTERS);
             fabric = reopening;
             addresses = reopening::place;
         } else {
@@ -69,12 +70,12 @@ final class VerbsOpening {
     }
 
     /** Where peers are told to come; the adapters' own addresses are those of now. */
-    Endpoint.Reach.Network reach() {
+    FabricAddress.Reach.Network reach() {
         List<String> advertised = rdma.advertise().addresses();
         int port = rdma.advertise().port() == 0
                 ? rdma.verbs().listening().port()
                 : rdma.advertise().port();
-        return new Endpoint.Reach.Network(advertised.isEmpty() ? addresses : () -> advertised,
+        return new FabricAddress.Reach.Network(advertised.isEmpty() ? addresses : () -> advertised,
                 () -> port, maxPathMtu(rdma.verbs()));
     }
 
@@ -90,14 +91,15 @@ final class VerbsOpening {
                 .toList();
     }
 
-    private Fabric open(List<String> addresses, Sessions sessions, RequestHandler requests)
+    private Fabric open(List<String> addresses, ClientSessions clientSessions,
+            RequestHandler requests)
             throws IOException {
         if (addresses.isEmpty()) {
             String reason = "no RDMA adapter can be used; railhead doctor says why";
             LOG.warn("verbs: {}", reason);
             return new UnavailableFabric(VerbsFabric.NAME, reason);
         }
-        Fabric opened = new VerbsFabric(config(rdma, addresses), sessions, requests);
+        Fabric opened = new VerbsFabric(config(rdma, addresses), clientSessions, requests);
         LOG.info("verbs: listening on {} port {}", addresses, rdma.verbs().listening().port());
         return opened;
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -256,7 +256,7 @@ class ChannelFaultsIT {
             assertThat(other.ask(Request.get(0, "held", "small", other.key(), 0, 4096))
                     .bytesMoved()).isEqualTo(1000);
             assertThat(other.ask(Request.get(0, "held", "small", other.key(), 0, 4096)).cache())
-                    .isEqualTo(CacheResult.HIT);
+                    .isEqualTo(AnswerOrigin.HIT);
             TestGateway.await(() -> gateway.metric(
                     "railhead_channel_requests_total{operation=\"get\",outcome=\"lost\",}") == 1);
         }

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestRange;
@@ -132,7 +132,7 @@ class ChannelIT {
     @ParameterizedTest
     @ValueSource(strings = {"held", "b"})
     void anObjectLandsInTheBufferColdAndHeld(String bucket) {
-        List<CacheResult> results = new ArrayList<>();
+        List<AnswerOrigin> results = new ArrayList<>();
         for (int round = 0; round < 3; round++) {
             peer.fill(round);
             Answer answer = get(bucket, "object", 100, BUFFER - 100);
@@ -142,8 +142,8 @@ class ChannelIT {
             assertThat(peer.bytes(0, 100)).containsOnly(round);
             assertThat(peer.bytes(100 + OBJECT.length, 100)).containsOnly(round);
         }
-        CacheResult again = bucket.equals("held") ? CacheResult.HIT : CacheResult.REVALIDATED;
-        assertThat(results).containsExactly(CacheResult.MISS, again, again);
+        AnswerOrigin again = bucket.equals("held") ? AnswerOrigin.HIT : AnswerOrigin.REVALIDATED;
+        assertThat(results).containsExactly(AnswerOrigin.MISS, again, again);
     }
 
     @ParameterizedTest
@@ -220,17 +220,17 @@ class ChannelIT {
         Request version = new Request(0, RequestOperation.GET, RequestRange.ALL, peer.key(), 0,
                 BUFFER, 0, "held", "object", "v 1", "", "", Map.of());
         assertThat(peer.ask(version).versionId()).isEqualTo("v 1");
-        assertThat(peer.ask(version).cache()).isEqualTo(CacheResult.HIT);
-        assertThat(peer.ask(current).cache()).isEqualTo(CacheResult.MISS);
+        assertThat(peer.ask(version).cache()).isEqualTo(AnswerOrigin.HIT);
+        assertThat(peer.ask(current).cache()).isEqualTo(AnswerOrigin.MISS);
     }
 
     @Test
     void aConditionIsJudged() {
         assertDelivered(peer.ask(ifMatch(FakeStore.etag(OBJECT))), 200, 0, OBJECT.length);
-        assertThat(peer.ask(ifMatch(FakeStore.etag(OBJECT))).cache()).isEqualTo(CacheResult.HIT);
+        assertThat(peer.ask(ifMatch(FakeStore.etag(OBJECT))).cache()).isEqualTo(AnswerOrigin.HIT);
         String unquoted = FakeStore.etag(OBJECT).replace("\"", "");
         assertDelivered(peer.ask(ifMatch(unquoted)), 200, 0, OBJECT.length);
-        assertThat(peer.ask(ifMatch(unquoted)).cache()).isEqualTo(CacheResult.HIT);
+        assertThat(peer.ask(ifMatch(unquoted)).cache()).isEqualTo(AnswerOrigin.HIT);
         peer.fill(MARK);
         assertRefused(peer.ask(ifMatch("\"another\"")), 412, "PreconditionFailed");
         assertRefused(peer.ask(ifMatch(unquoted.substring(1))), 412, "PreconditionFailed");

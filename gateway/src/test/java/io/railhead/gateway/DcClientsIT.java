@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.os.verbs.FakePeer;
 import io.railhead.os.verbs.RequiresRdmaCore;
-import io.railhead.rdma.dc.DcPeer;
+import io.railhead.rdma.dc.DcClient;
 import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -97,7 +97,7 @@ class DcClientsIT {
                   - bucket: held
                     freshness: immutable
                 """.formatted(decide, fence, dc, store.endpoint()), principals,
-                Surroundings.REAL.withMachine(machine));
+                Environment.REAL.withMachine(machine));
         // Of this second nobody can say whether it was before the start.
         long second = Instant.now().getEpochSecond();
         TestGateway.await(() -> Instant.now().getEpochSecond() > second);
@@ -245,7 +245,8 @@ class DcClientsIT {
         TestGateway.await(() -> machine.adapter().pending() > 0);
         CompletableFuture<HttpResponse<byte[]>> second = client.sendAsync("GET", "/held/object",
                 new byte[0], token());
-        Session any = new DcPeer("trainer", "default", InetAddress.ofLiteral("10.0.1.7"), 0, 1);
+        ClientSession any = new DcClient("trainer", "default", InetAddress.ofLiteral("10.0.1.7"), 0,
+                1);
         TestGateway.await(() -> !machine.fabric().health(any).usable());
         HttpResponse<byte[]> third = client.get("/held/object", token());
         assertDeclined(third, "busy");

@@ -11,7 +11,7 @@ import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.dc.DcFabric;
 import io.railhead.rdma.dc.DcFabricConfig;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -54,9 +54,10 @@ final class DcMachine implements DcOpening.Machine {
     }
 
     @Override
-    public Fabric open(DcFabricConfig config, VerbsProvider provider, Sessions sessions)
+    public Fabric open(DcFabricConfig config, VerbsProvider provider, ClientSessions clientSessions)
             throws IOException {
-        Fabric fabric = new DcFabric(config, adapter.verbs(), adapter, this::devices, sessions);
+        Fabric fabric = new DcFabric(config, adapter.verbs(), adapter, this::devices,
+                clientSessions);
         opened = fabric;
         return fabric;
     }

@@ -80,7 +80,7 @@ class LifecycleIT {
         assertThatThrownBy(() -> {
             GatewayConfig loaded = ConfigLoader.load(config);
             try (CredentialStore credentials = CredentialStore.open(loaded.gateway())) {
-                Gateway.start(loaded, credentials, Surroundings.REAL.withClock(() -> {
+                Gateway.start(loaded, credentials, Environment.REAL.withClock(() -> {
                     throw broken;
                 })).close();
             }

@@ -133,7 +133,7 @@ final class ModelWorld implements AutoCloseable {
                     keys: [{access_key: ADMIN, secret_key: admin-secret}]
                     admin: true
                 """,
-                Surroundings.REAL.withClock(this::nanoTime)
+                Environment.REAL.withClock(this::nanoTime)
                         .withFabrics(
                                 fabric -> new FaultyFabric(fabric, fabrics)));
         this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),

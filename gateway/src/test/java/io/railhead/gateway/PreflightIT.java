@@ -9,7 +9,7 @@ import io.railhead.backend.testing.ScriptedStore.Received;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Authenticator;
 import io.railhead.gateway.auth.RequestHead;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -66,7 +66,7 @@ class PreflightIT {
                             request.header("Access-Control-Request-Method")), path, null,
                             headers.build()),
                     Instant.now()) instanceof Authentication.Signed;
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             return false;
         }
     }

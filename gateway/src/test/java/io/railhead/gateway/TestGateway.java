@@ -47,17 +47,17 @@ final class TestGateway implements AutoCloseable {
     }
 
     TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock) {
-        this(settings, yaml, principals, Surroundings.REAL.withClock(nanoClock));
+        this(settings, yaml, principals, Environment.REAL.withClock(nanoClock));
     }
 
-    TestGateway(String settings, String yaml, String principals, Surroundings surroundings) {
+    TestGateway(String settings, String yaml, String principals, Environment environment) {
         this.settings = settings;
         try {
             directory = Files.createTempDirectory("railhead-test");
             Files.writeString(directory.resolve("credentials.yaml"), principals);
             Path config = write(yaml);
             credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
-            gateway = Gateway.start(ConfigLoader.load(config), credentials, surroundings);
+            gateway = Gateway.start(ConfigLoader.load(config), credentials, environment);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {

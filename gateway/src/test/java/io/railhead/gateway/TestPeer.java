@@ -5,7 +5,7 @@ import io.railhead.os.MemoryFile;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.loopback.LoopbackPeer;
+import io.railhead.rdma.loopback.LoopbackClient;
 import io.railhead.rdma.session.SessionKey;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -28,7 +28,7 @@ import javax.crypto.spec.SecretKeySpec;
 final class TestPeer implements AutoCloseable {
     private final MemoryFile file;
     private final Mapping mapping;
-    private final LoopbackPeer peer;
+    private final LoopbackClient peer;
     private final int key;
 
     TestPeer(TestClient client, String secretKey, long bytes) {
@@ -47,7 +47,7 @@ final class TestPeer implements AutoCloseable {
         file = MemoryFile.create("test-peer", bytes);
         mapping = file.map();
         try {
-            peer = LoopbackPeer.connect(Path.of(session.getString("socket")),
+            peer = LoopbackClient.connect(Path.of(session.getString("socket")),
                     session.getString("session"), sessionKey,
                     Duration.ofSeconds(10));
             key = peer.register(file, mapping.segment().address());

@@ -2,7 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.gateway.operation.HeldReads;
+import io.railhead.gateway.operation.HitLookup;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
@@ -55,7 +55,7 @@ class ThrownErrorsIT {
                   - name: trainer
                     keys: [{access_key: AK, secret_key: SK}]
                     rdma_put: true
-                """, Surroundings.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
+                """, Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
         client = gateway.client("AK", "SK");
         peer = new TestPeer(client, "SK", BUFFER);
         store.put("/held/object", OBJECT);
@@ -134,7 +134,7 @@ class ThrownErrorsIT {
         assertThat(client.get("/held/object").body()).isEqualTo(OBJECT);
     }
 
-    /** {@link HeldReads} is asked before Vert.x hears of a request, which then serves it. */
+    /** {@link HitLookup} is asked before Vert.x hears of a request, which then serves it. */
     @Test
     void whatIsThrownOnTheHitPathIsCountedAndTheRequestServed() {
         byte[] small = new byte[1000];

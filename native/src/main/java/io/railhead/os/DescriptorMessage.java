@@ -1,6 +1,6 @@
 package io.railhead.os;
 
-/** What a look at a UNIX socket found where a message with one descriptor was expected. */
+/** The result of a read of a UNIX socket where a message with one descriptor was expected. */
 public sealed interface DescriptorMessage {
 
     /** Nothing has come yet. */

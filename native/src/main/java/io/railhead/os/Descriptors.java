@@ -1,6 +1,6 @@
 package io.railhead.os;
 
-/** What is asked of descriptors that a foreign library opened and owns. */
+/** Operations on descriptors that a foreign library opened and owns. */
 public final class Descriptors {
     private Descriptors() {}
 

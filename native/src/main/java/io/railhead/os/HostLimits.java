@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What this process may use, in bytes.
+ * The memory limits of this process, in bytes.
  *
  * @param availableBytes memory the kernel says can be had now without swapping, or the control
  *            group's remaining limit if that is less; without {@link HugePages}

@@ -104,7 +104,7 @@ public final class StreamSocket implements AutoCloseable {
     public void sendDescriptor(int passed) {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment control = RightsControl.of(call, passed);
-            MemorySegment header = MessageHeader.of(call, call.allocate(1), control).segment();
+            MemorySegment header = SocketMessage.of(call, call.allocate(1), control).segment();
             Libc.call("sendmsg", state -> (long) Native.SENDMSG.invokeExact(state, descriptor,
                     header, MSG_NOSIGNAL));
         }

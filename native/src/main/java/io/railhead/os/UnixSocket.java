@@ -26,7 +26,7 @@ public final class UnixSocket {
     public static DescriptorMessage receiveDescriptor(int socket) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment control = RightsControl.allocate(arena, 1);
-            MessageHeader header = MessageHeader.of(arena, arena.allocate(1), control);
+            SocketMessage header = SocketMessage.of(arena, arena.allocate(1), control);
             long bytes = Libc.recvmsg(socket, header.segment(), FLAGS);
             int descriptor = RightsControl.first(control, header.controlLength());
             return header.isControlTruncated()

@@ -89,7 +89,7 @@ public final class TestSocket implements AutoCloseable {
             while (bytes.hasRemaining()) {
                 MemorySegment rest = arena.allocate(bytes.remaining())
                         .copyFrom(MemorySegment.ofBuffer(bytes));
-                MemorySegment header = MessageHeader.of(arena, rest, control).segment();
+                MemorySegment header = SocketMessage.of(arena, rest, control).segment();
                 long sent = call("sendmsg",
                         state -> (long) SENDMSG.invokeExact(state, descriptor, header,
                                 MSG_NOSIGNAL));

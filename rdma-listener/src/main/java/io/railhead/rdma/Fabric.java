@@ -2,7 +2,7 @@ package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
 import io.railhead.rdma.pairing.Pairing;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.util.Optional;
 
 /**
@@ -17,7 +17,7 @@ public interface Fabric extends AutoCloseable {
     Health health();
 
     /** Of what this session was opened for. */
-    default Health health(Session session) {
+    default Health health(ClientSession clientSession) {
         return health();
     }
 

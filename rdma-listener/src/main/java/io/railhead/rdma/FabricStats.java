@@ -15,8 +15,8 @@ import java.util.Map;
  * @param sessions open now
  * @param registeredBytes of peers' memory held now; falls when the memory is let go, not when that
  *            was asked
- * @param refusals transfers and slices refused or broken off; what {@code Sessions.resolve} refuses
- *            is counted by who asked it
+ * @param refusals transfers and slices refused or broken off; what {@code ClientSessions.resolve}
+ *            refuses is counted by who asked it
  * @param peerRefusals what was refused to peers on the socket
  * @param queuePairs there are now; {@code sessions} are the open ones
  * @param pollerNanos processor time of each poller since it was started, by its thread's name

@@ -1,7 +1,7 @@
 package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -55,11 +55,11 @@ public final class Fabrics implements Fabric {
     }
 
     @Override
-    public Health health(Session session) {
-        Fabric fabric = find(session.fabric());
+    public Health health(ClientSession clientSession) {
+        Fabric fabric = find(clientSession.fabric());
         return fabric == null
-                ? Health.down("there is no fabric " + session.fabric())
-                : fabric.health(session);
+                ? Health.down("there is no fabric " + clientSession.fabric())
+                : fabric.health(clientSession);
     }
 
     /** The sum of theirs. */

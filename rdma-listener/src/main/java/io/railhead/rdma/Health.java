@@ -1,7 +1,7 @@
 package io.railhead.rdma;
 
 /**
- * Whether a fabric can be used now.
+ * The health of a fabric.
  *
  * @param reason why not; "" if usable
  */

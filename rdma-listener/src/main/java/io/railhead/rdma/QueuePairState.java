@@ -1,6 +1,6 @@
 package io.railhead.rdma;
 
-/** What a gateway's queue pair is about, from its making until it has been destroyed. */
+/** The state of a gateway's queue pair, from its making until it has been destroyed. */
 public enum QueuePairState {
     /** Its peer has not proved its session yet. */
     PROVING,

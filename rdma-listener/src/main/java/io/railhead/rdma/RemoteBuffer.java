@@ -1,6 +1,6 @@
 package io.railhead.rdma;
 
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 
 /**
  * A stretch of a peer's memory that one request may touch: checked to lie inside a buffer that its
@@ -11,4 +11,4 @@ import io.railhead.rdma.session.Session;
  * @param length bytes that the peer offered, at least 1
  * @param key of the registered buffer, or the one that the peer's own adapter knows
  */
-public record RemoteBuffer(Session session, long address, long length, int key) {}
+public record RemoteBuffer(ClientSession session, long address, long length, int key) {}

@@ -2,7 +2,7 @@ package io.railhead.rdma;
 
 import io.railhead.cache.memory.Slab;
 import io.railhead.rdma.pairing.Pairing;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -176,8 +176,8 @@ public final class ReopeningFabric<P> implements Fabric {
     }
 
     @Override
-    public Health health(Session session) {
-        return current.health(session);
+    public Health health(ClientSession clientSession) {
+        return current.health(clientSession);
     }
 
     @Override

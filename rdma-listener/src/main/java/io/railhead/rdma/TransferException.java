@@ -2,7 +2,7 @@ package io.railhead.rdma;
 
 import static java.util.Objects.requireNonNull;
 
-/** Why a transfer was refused or broke off. */
+/** The reason why a transfer was refused or broke off. */
 public final class TransferException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package io.railhead.rdma;
 
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 
 /** A running fabric and what a test needs beside it. */
@@ -8,7 +8,7 @@ public interface FabricRig extends AutoCloseable {
 
     Fabric fabric();
 
-    Sessions sessions();
+    ClientSessions sessions();
 
     TestPeer connect(String principal) throws IOException;
 

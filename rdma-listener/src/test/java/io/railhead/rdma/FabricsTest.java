@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.Slab;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,9 +61,10 @@ class FabricsTest {
     }
 
     private static RemoteBuffer bufferOf(String fabric) {
-        Session session = Objects.requireNonNull(new Sessions(Duration.ofSeconds(1), 1, 1)
-                .open("ann", fabric, _ -> new byte[32]));
-        return new RemoteBuffer(session, 0, 1, 1);
+        ClientSession clientSession = Objects
+                .requireNonNull(new ClientSessions(Duration.ofSeconds(1), 1, 1)
+                        .open("ann", fabric, _ -> new byte[32]));
+        return new RemoteBuffer(clientSession, 0, 1, 1);
     }
 
     @Test

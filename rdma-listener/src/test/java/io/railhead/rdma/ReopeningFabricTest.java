@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.Slab;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -108,9 +108,10 @@ class ReopeningFabricTest {
     }
 
     private static RemoteBuffer buffer() {
-        Session session = Objects.requireNonNull(new Sessions(Duration.ofSeconds(1), 1, 1)
-                .open("ann", "verbs", _ -> new byte[32]));
-        return new RemoteBuffer(session, 0, 1, 1);
+        ClientSession clientSession = Objects
+                .requireNonNull(new ClientSessions(Duration.ofSeconds(1), 1, 1)
+                        .open("ann", "verbs", _ -> new byte[32]));
+        return new RemoteBuffer(clientSession, 0, 1, 1);
     }
 
     @Test

@@ -43,7 +43,7 @@ public class ClaimStress {
 
     private static final class Reader implements FillTable.Seeker {
         private final PageKey key;
-        private @Nullable Claim mine;
+        private @Nullable FillClaim mine;
         private int told;
 
         Reader(PageKey key) {
@@ -61,14 +61,14 @@ public class ClaimStress {
         }
 
         @Override
-        public void join(Claim claim, Fetcher fetcher) {
+        public void join(FillClaim fillClaim, Fetcher fetcher) {
             if (fetcher == Fetcher.SELF) {
-                mine = claim;
+                mine = fillClaim;
             }
-            claim.whenSettled(outcome -> told++);
+            fillClaim.whenSettled(outcome -> told++);
         }
 
-        List<Claim> claimed() {
+        List<FillClaim> claimed() {
             return mine == null ? List.of() : List.of(mine);
         }
     }

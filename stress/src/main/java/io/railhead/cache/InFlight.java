@@ -14,7 +14,7 @@ final class InFlight {
             new MemoryConfig(64L << 20, PAGE_BYTES, 0, false), slab -> {});
 
     static final FillTable TABLE = new FillTable(MEMORY,
-            new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)), new Generations(),
+            new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)), new WriteEpochs(),
             PAGE_BYTES,
             version -> version, version -> {});
 

@@ -18,22 +18,22 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = FORBIDDEN, desc = "a waiter forgotten or told twice")
 @State
 public class SettleStress {
-    private static final Claim.Outcome FAILED = new Claim.Failed(
+    private static final FillClaim.Outcome FAILED = new FillClaim.Failed(
             new FillException(Reason.BACKEND_FAILED, "told to fail", null));
 
-    private final Claim claim = new Claim(InFlight.freshKey(), 0, "");
+    private final FillClaim fillClaim = new FillClaim(InFlight.freshKey(), 0, "");
     private final AtomicInteger first = new AtomicInteger();
     private final AtomicInteger second = new AtomicInteger();
 
     @Actor
     public void waiters() {
-        claim.whenSettled(outcome -> first.incrementAndGet());
-        claim.whenSettled(outcome -> second.incrementAndGet());
+        fillClaim.whenSettled(outcome -> first.incrementAndGet());
+        fillClaim.whenSettled(outcome -> second.incrementAndGet());
     }
 
     @Actor
     public void filler() {
-        claim.settle(FAILED);
+        fillClaim.settle(FAILED);
     }
 
     @Arbiter

@@ -16,7 +16,7 @@ final class Bench {
     final PageMemory memory = PlainMemory.create();
     final Pins pins = new Pins(memory, 0.5);
     final PageIndex index = new PageIndex(memory, CacheConfig.DEFAULT, pins);
-    final FillTable table = new FillTable(memory, index, new Generations(), PlainMemory.PAGE_BYTES,
+    final FillTable table = new FillTable(memory, index, new WriteEpochs(), PlainMemory.PAGE_BYTES,
             version -> version, version -> {});
 
     static PageKey key(int index) {

@@ -48,9 +48,9 @@ class FlightLincheckTest {
         }
 
         @Override
-        public void join(Claim claim, Fetcher fetcher) {
-            claim.whenSettled(outcome -> {
-                boolean _ = outcome instanceof Claim.Filled(Page page) && tryHold(page);
+        public void join(FillClaim fillClaim, Fetcher fetcher) {
+            fillClaim.whenSettled(outcome -> {
+                boolean _ = outcome instanceof FillClaim.Filled(Page page) && tryHold(page);
                 told.countDown();
             });
         }
@@ -67,7 +67,7 @@ class FlightLincheckTest {
             boolean served = false;
             while (!served) {
                 Reader reader = new Reader();
-                List<Claim> mine = bench.table.claimMissing(List.of(reader), "");
+                List<FillClaim> mine = bench.table.claimMissing(List.of(reader), "");
                 if (!mine.isEmpty()) {
                     fetched = true;
                     Fill fill = Objects.requireNonNull(bench.table.tryFill(

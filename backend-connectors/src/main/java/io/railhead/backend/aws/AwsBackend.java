@@ -32,9 +32,9 @@ import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 public final class AwsBackend implements Backend {
     private final BackendConfig config;
     private final Counters counters = new Counters();
-    private final Transport transport;
-    private final Endpoints endpoints;
-    private final Sending.Route route;
+    private final ConnectionPool connectionPool;
+    private final StoreEndpoints storeEndpoints;
+    private final RetryingCall.Route route;
     private final FetchGate gate;
     private final ProvidedCredential provided;
     private volatile Capabilities capabilities = Capabilities.ASSUMED;
@@ -57,11 +57,14 @@ public final class AwsBackend implements Backend {
     AwsBackend(BackendConfig config, Tuning tuning, Clock clock, ProvidedCredential provided) {
         this.provided = provided;
         this.config = config;
-        transport = new Transport(config);
-        endpoints = new Endpoints(config.endpoints(), tuning, transport.timer(), this::answers);
-        Wire wire = new Wire(config, new Signer(config.region(), clock), counters);
+        connectionPool = new ConnectionPool(config);
+        storeEndpoints = new StoreEndpoints(config.endpoints(), tuning, connectionPool.timer(),
+                this::answers);
+        RequestEncoder requestEncoder = new RequestEncoder(config,
+                new Signer(config.region(), clock), counters);
         gate = new FetchGate(config.fetches());
-        route = new Sending.Route(config, transport, endpoints, wire, tuning, counters);
+        route = new RetryingCall.Route(config, connectionPool, storeEndpoints, requestEncoder,
+                tuning, counters);
     }
 
     @Override
@@ -112,7 +115,8 @@ public final class AwsBackend implements Backend {
     }
 
     private CapabilityProbe probe(Caller caller) {
-        return new CapabilityProbe(request -> send(request, Wire.TrailerUse.SEND, null), caller);
+        return new CapabilityProbe(request -> send(request, RequestEncoder.TrailerUse.SEND, null),
+                caller);
     }
 
     private <T> CompletionStage<T> probing(Supplier<T> probe) {
@@ -121,7 +125,7 @@ public final class AwsBackend implements Backend {
             try {
                 result.complete(probe.get());
             } catch (RuntimeException | Error e) {
-                result.completeExceptionally(Failures.translate(e));
+                result.completeExceptionally(HttpFailures.translate(e));
             }
         });
         return result;
@@ -129,36 +133,36 @@ public final class AwsBackend implements Backend {
 
     @Override
     public boolean isReachable() {
-        return endpoints.healthy() > 0;
+        return storeEndpoints.healthy() > 0;
     }
 
     @Override
     public CompletionStage<BackendResponse> send(BackendRequest request) {
-        return send(request, (Sending.Admission) null);
+        return send(request, (RetryingCall.Admission) null);
     }
 
     @Override
     public CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
-        return send(request, new Sending.Admission(gate, turn));
+        return send(request, new RetryingCall.Admission(gate, turn));
     }
 
     private CompletionStage<BackendResponse> send(BackendRequest request,
-            Sending.@Nullable Admission through) {
+            RetryingCall.@Nullable Admission through) {
         boolean auto = config.trailers() == BackendConfig.TrailerPolicy.AUTO;
-        Wire.TrailerUse trailers = trailers();
+        RequestEncoder.TrailerUse trailers = trailers();
         CompletionStage<BackendResponse> answer = send(request, trailers, through);
-        return !auto || trailers == Wire.TrailerUse.SEND || probedByWriting
+        return !auto || trailers == RequestEncoder.TrailerUse.SEND || probedByWriting
                 ? answer
                 : answer.whenComplete((response, failure) -> learn(response));
     }
 
-    private Wire.TrailerUse trailers() {
+    private RequestEncoder.TrailerUse trailers() {
         boolean sent = switch (config.trailers()) {
             case AUTO -> capabilities.trailers();
             case FORWARD -> true;
             case DROP -> false;
         };
-        return sent ? Wire.TrailerUse.SEND : Wire.TrailerUse.DROP;
+        return sent ? RequestEncoder.TrailerUse.SEND : RequestEncoder.TrailerUse.DROP;
     }
 
     /** Stores took up trailers together with these headers, which older ones never answer with. */
@@ -171,51 +175,53 @@ public final class AwsBackend implements Backend {
     }
 
     private CompletionStage<BackendResponse> send(BackendRequest request,
-            Wire.TrailerUse trailers, Sending.@Nullable Admission through) {
+            RequestEncoder.TrailerUse trailers, RetryingCall.@Nullable Admission through) {
         return request.caller() instanceof Caller.DefaultChain
                 ? provided.now()
-                        .thenCompose(credential -> new Sending(route,
+                        .thenCompose(credential -> new RetryingCall(route,
                                 request.withCaller(credential), trailers, through).start())
-                : new Sending(route, request, trailers, through).start();
+                : new RetryingCall(route, request, trailers, through).start();
     }
 
     @Override
     public BackendStats stats() {
-        return counters.snapshot(endpoints.healthy(), endpoints.size(), gate.state());
+        return counters.snapshot(storeEndpoints.healthy(), storeEndpoints.size(), gate.state());
     }
 
     /** Returns whether no request, and no body of an answer, is under way. */
     public boolean isIdle() {
-        return transport.isIdle();
+        return connectionPool.isIdle();
     }
 
     /** Where answers come, and stages complete. */
     public Iterable<? extends Executor> eventLoops() {
-        return transport.eventLoops();
+        return connectionPool.eventLoops();
     }
 
     /** Requests in flight fail first, then connections and threads end. Waits for the threads. */
     @Override
     public void close() {
-        transport.close();
+        connectionPool.close();
         provided.close();
     }
 
     /** Any answer will do, also a refusal, but that it cannot now: this asks about the endpoint. */
-    private CompletionStage<Boolean> answers(Endpoint endpoint) {
+    private CompletionStage<Boolean> answers(StoreEndpoint storeEndpoint) {
         BackendRequest request = new BackendRequest("HEAD", new Target(null, "", null),
                 Headers.NONE, new Payload.Empty(), new Caller.Anonymous(), null);
-        Exchange exchange = new Exchange("HEAD", endpoint, config.idleTimeout(), transport,
+        StoreAttempt storeAttempt = new StoreAttempt("HEAD", storeEndpoint, config.idleTimeout(),
+                connectionPool,
                 counters);
-        var late = transport.timer()
+        var late = connectionPool.timer()
                 .schedule(
-                        () -> exchange.abort(Failures.late("probe unanswered")),
+                        () -> storeAttempt.abort(HttpFailures.late("probe unanswered")),
                         config.connectTimeout().multipliedBy(2).toNanos(), TimeUnit.NANOSECONDS);
-        var _ = exchange.finished().thenRun(() -> late.cancel(false));
-        exchange.start(route.wire().write(request, endpoint.uri(), Wire.TrailerUse.DROP));
-        return exchange.answer().thenApply(response -> {
+        var _ = storeAttempt.finished().thenRun(() -> late.cancel(false));
+        storeAttempt.start(
+                route.wire().write(request, storeEndpoint.uri(), RequestEncoder.TrailerUse.DROP));
+        return storeAttempt.answer().thenApply(response -> {
             BodyDrain.discard(response.body());
-            return !Sending.isStoreFailure(response.status());
+            return !RetryingCall.isStoreFailure(response.status());
         });
     }
 }

@@ -4,7 +4,7 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendStats;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What {@link BackendStats} reports. Any thread. */
+/** The counters behind {@link BackendStats}. Any thread. */
 final class Counters {
     private final LongAdder requests = new LongAdder();
     private final LongAdder rangedGets = new LongAdder();

@@ -3,10 +3,10 @@ package io.railhead.backend.aws;
 import io.railhead.backend.BackendConfig;
 
 /**
- * How many fetches may be under way to one store: more by one for each round in which all were
- * used, half as many when the store says that it is too much, and fewer when even its fastest
- * answer of a round took far longer than it can. A round is as many answers as may be under way.
- * Guarded by {@link FetchGate}.
+ * Limits the fetches under way to one store. The limit grows by one after each round that used all
+ * of it. It is halved when the store says that it is overloaded. It also falls when even the
+ * fastest response of a round was far slower than the store can be. A round is as many answers as
+ * may be under way. Guarded by {@link FetchGate}.
  */
 final class FetchLimit {
     private static final int FIRST = 32;

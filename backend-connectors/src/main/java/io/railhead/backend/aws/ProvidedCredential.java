@@ -17,10 +17,10 @@ import software.amazon.awssdk.identity.spi.AwsSessionCredentialsIdentity;
 import software.amazon.awssdk.utils.SdkAutoCloseable;
 
 /**
- * What a provider of the SDK gives, which reads files and asks other machines, without ever waiting
- * for it: it is asked on a virtual thread, one question at a time, and what it said last is used
- * meanwhile, as long as that has not expired. The SDK's providers renew what they hold in time, so
- * they are asked often. Any thread.
+ * A credential of the SDK's provider, which reads files and asks other machines, without ever
+ * waiting for it: a virtual thread asks it, one question at a time, and its last credential serves
+ * meanwhile, until that expires. The SDK's providers renew what they hold in time, so they are
+ * asked often. Any thread.
  */
 final class ProvidedCredential implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProvidedCredential.class);

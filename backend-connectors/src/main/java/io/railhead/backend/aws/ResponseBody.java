@@ -24,8 +24,8 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
 
     private final Publisher<ByteBuffer> source;
     private final long expectedBytes;
-    private final Exchange exchange;
-    private final Transport transport;
+    private final StoreAttempt storeAttempt;
+    private final ConnectionPool connectionPool;
     private final long idleNanos;
     private final Counters counters;
     private final AtomicBoolean subscribed = new AtomicBoolean();
@@ -44,12 +44,12 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     /**
      * @param expectedBytes or -1 if the answer does not say
      */
-    ResponseBody(Publisher<ByteBuffer> source, long expectedBytes, Exchange exchange,
-            Transport transport, Duration idleTimeout, Counters counters) {
+    ResponseBody(Publisher<ByteBuffer> source, long expectedBytes, StoreAttempt storeAttempt,
+            ConnectionPool connectionPool, Duration idleTimeout, Counters counters) {
         this.source = source;
         this.expectedBytes = expectedBytes;
-        this.exchange = exchange;
-        this.transport = transport;
+        this.storeAttempt = storeAttempt;
+        this.connectionPool = connectionPool;
         this.idleNanos = idleTimeout.toNanos();
         this.counters = counters;
     }
@@ -91,7 +91,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
             return;
         }
         upstream = subscription;
-        watchdog = transport.timer().schedule(this::watch, idleNanos, TimeUnit.NANOSECONDS);
+        watchdog = connectionPool.timer().schedule(this::watch, idleNanos, TimeUnit.NANOSECONDS);
         reader.onSubscribe(this);
     }
 
@@ -139,7 +139,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         waitingSince = demand.decrementAndGet() > 0 ? System.nanoTime() : NOT_WAITING;
         Subscriber<? super ByteBuffer> reader = reader();
         if (expectedBytes >= 0 && received > expectedBytes) {
-            exchange.abort(wrongLength());
+            storeAttempt.abort(wrongLength());
         } else if (reader != null) {
             reader.onNext(buffer);
         }
@@ -147,7 +147,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
 
     @Override
     public void onError(Throwable cause) {
-        fail(exchange.translate(cause));
+        fail(storeAttempt.translate(cause));
     }
 
     @Override
@@ -203,7 +203,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         if (watching != null) {
             watching.cancel(false);
         }
-        exchange.end();
+        storeAttempt.end();
     }
 
     private void watch() {
@@ -216,10 +216,10 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         long since = waitingSince;
         long left = since == NOT_WAITING ? idleNanos : since + idleNanos - System.nanoTime();
         if (left <= 0) {
-            exchange.abort(new BackendException(Reason.LATE,
+            storeAttempt.abort(new BackendException(Reason.LATE,
                     "body stalled after " + received + " bytes", null));
         } else {
-            watchdog = transport.timer().schedule(this::watch, left, TimeUnit.NANOSECONDS);
+            watchdog = connectionPool.timer().schedule(this::watch, left, TimeUnit.NANOSECONDS);
         }
     }
 

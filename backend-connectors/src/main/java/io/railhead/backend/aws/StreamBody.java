@@ -25,7 +25,7 @@ final class StreamBody implements SdkHttpContentPublisher {
     private static final int PREFETCH = 4;
 
     private final Payload.Stream payload;
-    private final Framing framing;
+    private final BodyFraming bodyFraming;
     private final Counters counters;
     private final AtomicBoolean subscribed = new AtomicBoolean();
     private volatile @Nullable Flow flow;
@@ -33,15 +33,15 @@ final class StreamBody implements SdkHttpContentPublisher {
     private volatile long progressNanos = System.nanoTime();
     private volatile boolean sent;
 
-    StreamBody(Payload.Stream payload, Framing framing, Counters counters) {
+    StreamBody(Payload.Stream payload, BodyFraming bodyFraming, Counters counters) {
         this.payload = payload;
-        this.framing = framing;
+        this.bodyFraming = bodyFraming;
         this.counters = counters;
     }
 
     @Override
     public Optional<Long> contentLength() {
-        return payload.hasLength() ? Optional.of(framing.encodedBytes()) : Optional.empty();
+        return payload.hasLength() ? Optional.of(bodyFraming.encodedBytes()) : Optional.empty();
     }
 
     /** When a buffer last moved towards the store. */
@@ -188,7 +188,7 @@ final class StreamBody implements SdkHttpContentPublisher {
                 if (payload.hasLength() && decodedBytes > payload.lengthBytes()) {
                     fail(wrongLength("longer"));
                 } else if (buffer.hasRemaining()) {
-                    framing.frame(buffer, framed::add);
+                    bodyFraming.frame(buffer, framed::add);
                 }
             }
         }
@@ -200,7 +200,7 @@ final class StreamBody implements SdkHttpContentPublisher {
                 return;
             }
             try {
-                framing.finish(framed::add);
+                bodyFraming.finish(framed::add);
             } catch (RuntimeException | Error e) {
                 fail(e);
             }

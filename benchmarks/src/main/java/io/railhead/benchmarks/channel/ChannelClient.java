@@ -4,9 +4,9 @@ import io.railhead.benchmarks.pagesize.OneObjectStore;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.loopback.LoopbackPeer;
+import io.railhead.rdma.loopback.LoopbackClient;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ final class ChannelClient implements AutoCloseable {
     private static final Pattern SESSION = Pattern.compile("\"session\" *: *\"([0-9a-f]+)\"");
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final LoopbackPeer peer;
+    private final LoopbackClient peer;
     private final Mapping mapping;
     private final List<List<Request>> batches = new ArrayList<>();
     private final Request single;
@@ -35,7 +35,7 @@ final class ChannelClient implements AutoCloseable {
         SignedRequest open = SignedRequest.of(SdkHttpMethod.POST,
                 site.uri("/.railhead/sessions?fabric=loopback"));
         String session = session(site, open);
-        peer = LoopbackPeer.connect(Path.of(site.folder().resolve("loopback.sock").toString()),
+        peer = LoopbackClient.connect(Path.of(site.folder().resolve("loopback.sock").toString()),
                 session, SessionKey.derive(open.signingKey(), open.signature(), session), PATIENCE);
         int requests = batchCount * batchRequests + 1;
         int key;
@@ -101,7 +101,7 @@ final class ChannelClient implements AutoCloseable {
     }
 
     static void requireHit(Answer answer) {
-        if (answer.status() != 200 || answer.cache() != CacheResult.HIT) {
+        if (answer.status() != 200 || answer.cache() != AnswerOrigin.HIT) {
             throw new IllegalStateException("not a hit: " + answer);
         }
     }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** What the rounds of one contender came to: medians of rounds. */
+/** The figures of one system: medians of its rounds. */
 final class Figures {
     private final String name;
     private final List<Double> p50Micros = new ArrayList<>();

@@ -32,7 +32,7 @@ public final class VerbsHits {
             return;
         }
         URI gateway = URI.create("http://127.0.0.1:" + arguments[1]);
-        try (VerbsClient client = VerbsClient.connect(gateway,
+        try (VerbsBenchClient client = VerbsBenchClient.connect(gateway,
                 InetAddress.getByName(arguments[0]));
                 BufferedReader input = new BufferedReader(
                         new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
@@ -44,7 +44,7 @@ public final class VerbsHits {
         System.exit(0);
     }
 
-    private static String measure(VerbsClient client, String[] words) throws IOException {
+    private static String measure(VerbsBenchClient client, String[] words) throws IOException {
         int bytes = Integer.parseInt(words[1]);
         return switch (words[0]) {
             case "bandwidth" -> {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** What a rack's cache is taken to hold: {@code reference-mix.csv}. */
+/** The assumed content of a rack's cache: {@code reference-mix.csv}. */
 record ReferenceMix(List<Kind> kinds) {
     private static final String FILE = "reference-mix.csv";
     private static final String HEADER = "size_bytes,count,what";

@@ -8,8 +8,8 @@ import io.railhead.cache.memory.PageMemory.Pool;
 import java.util.Objects;
 
 /**
- * What slots hold beyond the bytes asked for, when a mix is held whole in memory of one page size.
- * The slots are those that {@link PageMemory} gives for real pages of these lengths.
+ * The memory that slots hold beyond the requested bytes, when a mix is held whole in memory of one
+ * page size. The slots are those that {@link PageMemory} gives for real pages of these lengths.
  */
 record SlotWaste(long validBytes, long heldBytes) {
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * stretches. Guarded by its allocator's lock. Small, since there is one for each page's worth of
  * memory: one field says all that it is used for.
  */
-final class LargeSlot implements Extent, SlotUse {
+final class LargeSlot implements SlotRange, SlotUse {
     /** Taken whole; the page is not shown yet. */
     private static final Split TAKEN = new Split(0);
 
@@ -80,7 +80,7 @@ final class LargeSlot implements Extent, SlotUse {
     }
 
     @Override
-    public @Nullable Extent next() {
+    public @Nullable SlotRange next() {
         return null;
     }
 
@@ -106,21 +106,21 @@ final class LargeSlot implements Extent, SlotUse {
         return -1;
     }
 
-    Extent takeWhole() {
+    SlotRange takeWhole() {
         use = TAKEN;
         return this;
     }
 
     /** Up to {@code most} adjacent free small slots, the first there are. */
-    Extent takeAny(int most, @Nullable Extent next) {
+    SlotRange takeAny(int most, @Nullable SlotRange next) {
         BitSet free = splitUp().free;
         int from = free.nextSetBit(0);
         return take(from, Math.min(most, free.nextClearBit(from) - from), next);
     }
 
-    Extent take(int first, int count, @Nullable Extent next) {
+    SlotRange take(int first, int count, @Nullable SlotRange next) {
         splitUp().free.clear(first, first + count);
-        return new Stretch(this, first, count, next);
+        return new SlotSegment(this, first, count, next);
     }
 
     private Split splitUp() {
@@ -132,22 +132,22 @@ final class LargeSlot implements Extent, SlotUse {
         return split;
     }
 
-    void giveBack(Extent extent) {
-        switch (extent) {
+    void giveBack(SlotRange slotRange) {
+        switch (slotRange) {
             case LargeSlot _ -> {
                 requireTaken(use instanceof Page || use == TAKEN);
                 use = null;
             }
-            case Stretch stretch -> giveBack(stretch);
+            case SlotSegment slotSegment -> giveBack(slotSegment);
         }
     }
 
-    private void giveBack(Stretch stretch) {
+    private void giveBack(SlotSegment slotSegment) {
         BitSet free = splitUp().free;
-        int end = stretch.first() + stretch.count();
-        int taken = free.nextSetBit(stretch.first());
+        int end = slotSegment.first() + slotSegment.count();
+        int taken = free.nextSetBit(slotSegment.first());
         requireTaken(taken < 0 || taken >= end);
-        free.set(stretch.first(), end);
+        free.set(slotSegment.first(), end);
         if (free.cardinality() == count()) {
             use = null;
         }
@@ -164,8 +164,9 @@ final class LargeSlot implements Extent, SlotUse {
         use = page;
     }
 
-    void ownedBy(Page page, Stretch stretch) {
-        Arrays.fill(splitUp().owners, stretch.first(), stretch.first() + stretch.count(), page);
+    void ownedBy(Page page, SlotSegment slotSegment) {
+        Arrays.fill(splitUp().owners, slotSegment.first(),
+                slotSegment.first() + slotSegment.count(), page);
     }
 
     /** Adds up what its bytes are used for: as a hint, for people. */

@@ -3,7 +3,7 @@ package io.railhead.cache.memory;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How many leases are open, by the tick in which they were opened: so the oldest is known, and
+ * The open leases, counted by the tick in which they were opened: so the oldest is known, and
  * opening costs no more than a count. A lease older than {@link #TICKS} counts as a young one. Any
  * thread; one ticks.
  */

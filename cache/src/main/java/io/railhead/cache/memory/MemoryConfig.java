@@ -4,7 +4,7 @@ import io.railhead.os.HugePageSize;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much memory, and how it is cut.
+ * The size of the page memory, and how it is cut into slots.
  *
  * @param memoryBytes all of it, reserve included ({@code cache.memory})
  * @param pageBytes the large slot, a power of two from 64 KiB to 1 MiB ({@code cache.page})

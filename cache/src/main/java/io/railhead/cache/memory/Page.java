@@ -55,7 +55,7 @@ public final class Page implements SlotUse {
     private static final Written NOTHING_WRITTEN = new Written();
 
     private final PageMemory.Origin origin;
-    private final Extent extents;
+    private final SlotRange extents;
     private final int length;
     /** The filler's; null once {@link #checksum} is that of all bytes. */
     private @Nullable Written written = new Written();
@@ -74,7 +74,7 @@ public final class Page implements SlotUse {
         private int bytes;
     }
 
-    Page(PageMemory.Origin origin, Extent extents, int length) {
+    Page(PageMemory.Origin origin, SlotRange extents, int length) {
         this.origin = origin;
         this.extents = extents;
         this.length = length;
@@ -83,8 +83,8 @@ public final class Page implements SlotUse {
     /** Whole by now: from here on it is seen where its slots are looked at. */
     Page shown() {
         VarHandle.storeStoreFence();
-        for (Extent extent = extents; extent != null; extent = extent.next()) {
-            extent.ownedBy(this);
+        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+            slotRange.ownedBy(this);
         }
         return this;
     }
@@ -97,8 +97,8 @@ public final class Page implements SlotUse {
     /** What the page takes from its pool: its length rounded up to slots. */
     public int slotBytes() {
         long bytes = 0;
-        for (Extent extent = extents; extent != null; extent = extent.next()) {
-            bytes += extent.bytes();
+        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+            bytes += slotRange.bytes();
         }
         return (int) bytes;
     }
@@ -295,26 +295,26 @@ public final class Page implements SlotUse {
     /** Copies {@code [offset, offset + bytes)} to {@code at} of the target; allocates nothing. */
     void copyTo(int offset, int bytes, MemorySegment target, long at) {
         long start = 0;
-        for (Extent extent = extents; extent != null; extent = extent.next()) {
+        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
             long from = Math.max(offset, start);
-            long to = Math.min((long) offset + bytes, start + extent.bytes());
+            long to = Math.min((long) offset + bytes, start + slotRange.bytes());
             if (from < to) {
-                extent.copyTo(from - start, to - from, target, at + from - offset);
+                slotRange.copyTo(from - start, to - from, target, at + from - offset);
             }
-            start += extent.bytes();
+            start += slotRange.bytes();
         }
     }
 
     private List<MemorySegment> cut(int offset, int bytes) {
         List<MemorySegment> cut = new ArrayList<>(1);
         long start = 0;
-        for (Extent extent = extents; extent != null; extent = extent.next()) {
+        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
             long from = Math.max(offset, start);
-            long to = Math.min((long) offset + bytes, start + extent.bytes());
+            long to = Math.min((long) offset + bytes, start + slotRange.bytes());
             if (from < to) {
-                cut.add(extent.segment().asSlice(from - start, to - from));
+                cut.add(slotRange.segment().asSlice(from - start, to - from));
             }
-            start += extent.bytes();
+            start += slotRange.bytes();
         }
         return cut;
     }
@@ -323,15 +323,15 @@ public final class Page implements SlotUse {
     int stretches(int offset, int bytes, long[] addresses, int[] lengths, int at) {
         int found = 0;
         long start = 0;
-        for (Extent extent = extents; extent != null; extent = extent.next()) {
+        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
             long from = Math.max(offset, start);
-            long to = Math.min((long) offset + bytes, start + extent.bytes());
+            long to = Math.min((long) offset + bytes, start + slotRange.bytes());
             if (from < to) {
-                addresses[at + found] = extent.address() + from - start;
+                addresses[at + found] = slotRange.address() + from - start;
                 lengths[at + found] = (int) (to - from);
                 found++;
             }
-            start += extent.bytes();
+            start += slotRange.bytes();
         }
         return found;
     }

@@ -129,7 +129,7 @@ public final class PageMemory implements AutoCloseable {
         return pages(lengths, slots.tryGather(lengths, pool), pool);
     }
 
-    private @Nullable List<Page> pages(int[] lengths, @Nullable List<Extent> taken, Pool pool) {
+    private @Nullable List<Page> pages(int[] lengths, @Nullable List<SlotRange> taken, Pool pool) {
         if (taken == null) {
             return null;
         }
@@ -147,7 +147,7 @@ public final class PageMemory implements AutoCloseable {
      */
     public @Nullable PageSlice tryLand(long objectOffset, int length) {
         requireOpen();
-        List<Extent> taken = slots.tryTake(new int[]{length}, Pool.RESERVE);
+        List<SlotRange> taken = slots.tryTake(new int[]{length}, Pool.RESERVE);
         if (taken == null) {
             return null;
         }
@@ -209,7 +209,7 @@ public final class PageMemory implements AutoCloseable {
         condemnedBytes.add(bytes);
     }
 
-    void free(Extent extents, Pool pool, long wereCondemnedBytes) {
+    void free(SlotRange extents, Pool pool, long wereCondemnedBytes) {
         condemnedBytes.add(-wereCondemnedBytes);
         slots.giveBack(extents, pool);
         wake();

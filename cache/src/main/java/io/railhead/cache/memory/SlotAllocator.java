@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds which slot. One short lock, taken by misses and by frees, never by hits; nothing is
+ * Assigns slots to pages. One short lock, taken by misses and by frees, never by hits; nothing is
  * called while it is held.
  */
 final class SlotAllocator {
@@ -45,20 +45,20 @@ final class SlotAllocator {
     }
 
     /** The slots of each page, all pages or none. */
-    synchronized @Nullable List<Extent> tryTake(int[] lengths, Pool pool) {
+    synchronized @Nullable List<SlotRange> tryTake(int[] lengths, Pool pool) {
         return tryTake(lengths, of(pool)::tryTake, pool);
     }
 
     /** As {@link #tryTake}, where no large slot is free but parts of split ones are. */
-    synchronized @Nullable List<Extent> tryGather(int[] lengths, Pool pool) {
+    synchronized @Nullable List<SlotRange> tryGather(int[] lengths, Pool pool) {
         return tryTake(lengths, of(pool)::tryGather, pool);
     }
 
-    private @Nullable List<Extent> tryTake(int[] lengths, Taking taking, Pool pool) {
+    private @Nullable List<SlotRange> tryTake(int[] lengths, Taking taking, Pool pool) {
         int[] counts = Arrays.stream(lengths).map(this::smallSlots).toArray();
-        List<Extent> pages = new ArrayList<>(lengths.length);
+        List<SlotRange> pages = new ArrayList<>(lengths.length);
         for (int count : counts) {
-            Extent extents = taking.tryTake(count);
+            SlotRange extents = taking.tryTake(count);
             if (extents == null) {
                 pages.forEach(of(pool)::giveBack);
                 return null;
@@ -70,10 +70,10 @@ final class SlotAllocator {
 
     private interface Taking {
         @Nullable
-        Extent tryTake(int count);
+        SlotRange tryTake(int count);
     }
 
-    synchronized void giveBack(Extent extents, Pool pool) {
+    synchronized void giveBack(SlotRange extents, Pool pool) {
         of(pool).giveBack(extents);
     }
 

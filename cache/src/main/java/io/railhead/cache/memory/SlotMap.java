@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What registered memory is used for, place by place, for people to look at: pages go on changing
- * while it is drawn. However large the memory is, at most {@value #CELLS} cells come of it, and at
- * most {@value #LOOKED_AT} large slots of each are looked at and stand for the others.
+ * A map of registered memory, place by place, for people to look at: pages go on changing while it
+ * is drawn. However large the memory is, at most {@value #CELLS} cells come of it, and at most
+ * {@value #LOOKED_AT} large slots of each are looked at and stand for the others.
  *
  * @param cellBytes that each cell stands for; the last may be smaller
  * @param cells in the order of addresses

@@ -41,20 +41,20 @@ final class SlotPool {
 
     /** Extents of {@code count} small slots in all, as few as there can be had; null if full. */
     @Nullable
-    Extent tryTake(int count) {
+    SlotRange tryTake(int count) {
         if (count == smallCount) {
             LargeSlot slot = tryTakeLarge();
             return slot == null ? null : account(slot.takeWhole());
         }
-        Extent stretch = tryTakeStretch(count);
+        SlotRange stretch = tryTakeStretch(count);
         return stretch != null ? stretch : tryGather(count);
     }
 
-    void giveBack(Extent extents) {
-        for (Extent extent = extents; extent != null; extent = extent.next()) {
-            LargeSlot slot = extent.slot();
-            slot.giveBack(extent);
-            usedSmall -= extent.count();
+    void giveBack(SlotRange extents) {
+        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+            LargeSlot slot = slotRange.slot();
+            slot.giveBack(slotRange);
+            usedSmall -= slotRange.count();
             if (slot.isFree()) {
                 partial.remove(slot);
                 taken--;
@@ -76,7 +76,7 @@ final class SlotPool {
         return slot;
     }
 
-    private @Nullable Extent tryTakeStretch(int count) {
+    private @Nullable SlotRange tryTakeStretch(int count) {
         Iterator<LargeSlot> slots = partial.iterator();
         for (int i = 0; i < SEARCHED && slots.hasNext(); i++) {
             LargeSlot slot = slots.next();
@@ -91,11 +91,11 @@ final class SlotPool {
 
     /** The same of whatever is free in split slots, however many extents that makes. */
     @Nullable
-    Extent tryGather(int count) {
+    SlotRange tryGather(int count) {
         if (budgetOfPartial() < count) {
             return null;
         }
-        Extent extents = null;
+        SlotRange extents = null;
         int missing = count;
         while (missing > 0) {
             LargeSlot slot = partial.iterator().next();
@@ -109,13 +109,13 @@ final class SlotPool {
         return taken * smallCount - usedSmall;
     }
 
-    private Extent account(Extent extent) {
-        usedSmall += extent.count();
-        if (extent.slot().isFull()) {
-            partial.remove(extent.slot());
+    private SlotRange account(SlotRange slotRange) {
+        usedSmall += slotRange.count();
+        if (slotRange.slot().isFull()) {
+            partial.remove(slotRange.slot());
         } else {
-            partial.add(extent.slot());
+            partial.add(slotRange.slot());
         }
-        return extent;
+        return slotRange;
     }
 }

@@ -1,7 +1,6 @@
 package io.railhead.cache.memory;
 
 /**
- * What a large slot is used for: by one page, split, or not at all, and then it knows the next free
- * one.
+ * The use of a large slot: held by one page, split, or free; a free one knows the next free one.
  */
 sealed interface SlotUse permits LargeSlot, LargeSlot.Split, Page {}

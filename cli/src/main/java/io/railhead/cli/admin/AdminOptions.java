@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Which gateway, who calls, and how the answer is shown. */
+/** The options of admin calls: the gateway, the caller, and the output format. */
 final class AdminOptions {
     static final ObjectMapper JSON = new ObjectMapper();
 

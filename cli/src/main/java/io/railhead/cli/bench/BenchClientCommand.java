@@ -13,8 +13,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * The client of all contenders, a process of its own: a {@link Turn} per line in, a
- * {@link Measured} per line out, until its input ends.
+ * The client of all contenders, a process of its own: a {@link MeasuredRun} per line in, a
+ * {@link RunResult} per line out, until its input ends.
  */
 @Command(name = "bench-client", hidden = true, description = "Reads and writes for the bench.")
 public final class BenchClientCommand implements Callable<Integer> {
@@ -31,57 +31,59 @@ public final class BenchClientCommand implements Callable<Integer> {
         BufferedReader in = new BufferedReader(
                 new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            Measured measured = measure(Json.read(line, Turn.class));
-            spec.commandLine().getOut().println(Json.line(measured));
+            RunResult runResult = measure(Json.read(line, MeasuredRun.class));
+            spec.commandLine().getOut().println(Json.line(runResult));
             spec.commandLine().getOut().flush();
         }
         return 0;
     }
 
-    private static Measured measure(Turn turn) {
-        Errand errand = turn.errand();
-        return errand == null ? measureOften(turn) : measureOnce(turn, errand);
+    private static RunResult measure(MeasuredRun measuredRun) {
+        OneShotRequest oneShotRequest = measuredRun.errand();
+        return oneShotRequest == null
+                ? measureOften(measuredRun)
+                : measureOnce(measuredRun, oneShotRequest);
     }
 
-    private static Measured measureOnce(Turn turn, Errand errand) {
-        try (ErrandLoad load = ErrandLoad.open(turn, errand)) {
-            ProcessTime server = ProcessTime.of(turn.serverPids());
-            ProcessTime store = ProcessTime.of(turn.storePids());
-            Mark before = Mark.take(load, server, store);
+    private static RunResult measureOnce(MeasuredRun measuredRun, OneShotRequest oneShotRequest) {
+        try (ErrandLoad load = ErrandLoad.open(measuredRun, oneShotRequest)) {
+            ProcessTime server = ProcessTime.of(measuredRun.serverPids());
+            ProcessTime store = ProcessTime.of(measuredRun.storePids());
+            CounterSnapshot before = CounterSnapshot.take(load, server, store);
             load.start();
             load.await();
-            return Mark.take(load, server, store).since(before, load);
+            return CounterSnapshot.take(load, server, store).since(before, load);
         } catch (IOException | RuntimeException | Error e) {
-            return Measured.failed(OneLine.of(e));
+            return RunResult.failed(OneLine.of(e));
         }
     }
 
-    private static Measured measureOften(Turn turn) {
-        try (Load load = open(turn)) {
+    private static RunResult measureOften(MeasuredRun measuredRun) {
+        try (Load load = open(measuredRun)) {
             load.start();
-            pass(turn.leadSeconds(), load);
-            ProcessTime server = ProcessTime.of(turn.serverPids());
-            ProcessTime store = ProcessTime.of(turn.storePids());
-            Mark before = Mark.take(load, server, store);
-            pass(turn.seconds(), load);
-            Mark after = Mark.take(load, server, store);
+            pass(measuredRun.leadSeconds(), load);
+            ProcessTime server = ProcessTime.of(measuredRun.serverPids());
+            ProcessTime store = ProcessTime.of(measuredRun.storePids());
+            CounterSnapshot before = CounterSnapshot.take(load, server, store);
+            pass(measuredRun.seconds(), load);
+            CounterSnapshot after = CounterSnapshot.take(load, server, store);
             while (after.endedInAll() - before.endedInAll() < LEAST_REQUESTS && after.nanos()
-                    - before.nanos() < LONGEST * turn.seconds() * 1e9) {
-                pass(turn.seconds() / LONGEST, load);
-                after = Mark.take(load, server, store);
+                    - before.nanos() < LONGEST * measuredRun.seconds() * 1e9) {
+                pass(measuredRun.seconds() / LONGEST, load);
+                after = CounterSnapshot.take(load, server, store);
             }
             return after.since(before, load);
         } catch (IOException | RuntimeException | Error e) {
-            return Measured.failed(OneLine.of(e));
+            return RunResult.failed(OneLine.of(e));
         }
     }
 
-    private static Load open(Turn turn) throws IOException {
-        return switch (turn.way()) {
-            case NATIVE -> NativeLoad.open(turn);
-            case COPY -> CopyLoad.open(turn);
+    private static Load open(MeasuredRun measuredRun) throws IOException {
+        return switch (measuredRun.way()) {
+            case NATIVE -> NativeLoad.open(measuredRun);
+            case COPY -> CopyLoad.open(measuredRun);
             case UNSIGNED, SIGNED, TOKEN ->
-                HttpLoad.open(turn, Runtime.getRuntime().availableProcessors());
+                HttpLoad.open(measuredRun, Runtime.getRuntime().availableProcessors());
         };
     }
 

@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What there is to measure. */
+/** The benchmarks. */
 @Command(name = "bench", description = "Measure Railhead on this machine.", subcommands = {
         PeersCommand.class, MissesCommand.class, SiteCommand.class})
 public final class BenchCommand implements Runnable {

@@ -1,7 +1,7 @@
 package io.railhead.cli.bench;
 
 import io.railhead.cli.local.Children;
-import io.railhead.cli.local.Respondent;
+import io.railhead.cli.local.JsonLineProcess;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.util.List;
@@ -10,12 +10,12 @@ import java.util.Map;
 /** The link's process, from the bench's side. One thread. */
 final class BenchLink {
     private final Process process;
-    private final Respondent link;
+    private final JsonLineProcess link;
     private final int port;
 
     private BenchLink(Process process, Children children) throws IOException {
         this.process = process;
-        link = new Respondent(process, "link", children);
+        link = new JsonLineProcess(process, "link", children);
         port = link.next(Integer.class);
     }
 
@@ -36,7 +36,7 @@ final class BenchLink {
         return process.pid();
     }
 
-    Link.Passed passed() throws IOException {
-        return link.ask("passed", Link.Passed.class);
+    ThrottledProxy.Passed passed() throws IOException {
+        return link.ask("passed", ThrottledProxy.Passed.class);
     }
 }

@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A {@link Link} as a process of its own: its port is the first line out; then for each line in
- * what has {@link Link.Passed passed}, until its input ends.
+ * A {@link ThrottledProxy} as a process of its own: its port is the first line out; then for each
+ * line in what has {@link ThrottledProxy.Passed passed}, until its input ends.
  */
 @Command(name = "bench-link", hidden = true, description = "Stands for the network to a store.")
 public final class BenchLinkCommand implements Callable<Integer> {
@@ -35,11 +35,12 @@ public final class BenchLinkCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         BufferedReader in = new BufferedReader(
                 new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        try (Link link = new Link(storePort, bitsPerSecond, latencyMillis)) {
-            out.println(link.port());
+        try (ThrottledProxy throttledProxy = new ThrottledProxy(storePort, bitsPerSecond,
+                latencyMillis)) {
+            out.println(throttledProxy.port());
             out.flush();
             while (in.readLine() != null) {
-                out.println(Json.line(link.passed()));
+                out.println(Json.line(throttledProxy.passed()));
                 out.flush();
             }
         }

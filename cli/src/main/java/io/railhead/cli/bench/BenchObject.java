@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What the objects contain: at each eighth offset eight bytes that tell the offset in its block of
- * 1 MiB, and in each block's first eight bytes which block it is.
+ * The content of benchmark objects: at each eighth offset eight bytes that tell the offset in its
+ * block of 1 MiB, and in each block's first eight bytes which block it is.
  */
 final class BenchObject {
     static final int BLOCK_BYTES = 1 << 20;

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one-sided delivery on one host cannot be faster than: one thread copies the object, from
- * memory like a cache's into windows like a client's, and does nothing else.
+ * The bound for one-sided delivery on one host: one thread copies the object, from memory like a
+ * cache's into windows like a client's, and does nothing else.
  */
 final class CopyLoad implements Load, Runnable {
     private final Mapping object;
@@ -32,9 +32,9 @@ final class CopyLoad implements Load, Runnable {
         }
     }
 
-    static CopyLoad open(Turn turn) {
-        return new CopyLoad(turn.objectBytes(),
-                SharedWindows.count(turn.objectBytes(), turn.connections()));
+    static CopyLoad open(MeasuredRun measuredRun) {
+        return new CopyLoad(measuredRun.objectBytes(),
+                SharedWindows.count(measuredRun.objectBytes(), measuredRun.connections()));
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which cores are the server's and which the client's: half each, so that neither takes the other's
+ * The processors of the server and of the client: half each, so that neither takes the other's
  * time. The store is left to the kernel: hits do not ask it.
  *
  * @param server as taskset lists them; null where nothing is pinned

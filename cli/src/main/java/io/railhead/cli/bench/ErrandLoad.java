@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Every byte's place is checked, by one number of each buffer that has come.
  */
 final class ErrandLoad implements Load {
-    private final Turn turn;
-    private final Errand errand;
+    private final MeasuredRun measuredRun;
+    private final OneShotRequest oneShotRequest;
     private final @Nullable SharedWindows windows;
     private final AtomicInteger nextPiece = new AtomicInteger();
     private final List<Thread> threads = new ArrayList<>();
@@ -23,11 +23,12 @@ final class ErrandLoad implements Load {
     private final Latencies latencies = new Latencies();
     private volatile @Nullable Throwable failure;
 
-    private ErrandLoad(Turn turn, Errand errand, @Nullable SharedWindows ownedWindows) {
-        this.turn = turn;
-        this.errand = errand;
+    private ErrandLoad(MeasuredRun measuredRun, OneShotRequest oneShotRequest,
+            @Nullable SharedWindows ownedWindows) {
+        this.measuredRun = measuredRun;
+        this.oneShotRequest = oneShotRequest;
         windows = ownedWindows;
-        for (int i = 0; i < turn.connections(); i++) {
+        for (int i = 0; i < measuredRun.connections(); i++) {
             int number = i;
             Counter bytes = new Counter();
             counters.add(bytes);
@@ -37,14 +38,15 @@ final class ErrandLoad implements Load {
         }
     }
 
-    static ErrandLoad open(Turn turn, Errand errand) throws IOException {
+    static ErrandLoad open(MeasuredRun measuredRun, OneShotRequest oneShotRequest)
+            throws IOException {
         @Nullable
         SharedWindows windows = null;
-        if (turn.way() == Turn.Way.TOKEN) {
-            windows = SharedWindows.open(turn);
+        if (measuredRun.way() == MeasuredRun.Way.TOKEN) {
+            windows = SharedWindows.open(measuredRun);
             windows.fill();
         }
-        return new ErrandLoad(turn, errand, windows);
+        return new ErrandLoad(measuredRun, oneShotRequest, windows);
     }
 
     @Override
@@ -66,16 +68,17 @@ final class ErrandLoad implements Load {
     }
 
     private void run(int number, Counter bytes) {
-        try (ErrandConnection connection = new ErrandConnection(turn.port(), bytes)) {
-            for (int piece = first(); piece < errand.pieces() && failure == null; piece = next(
-                    piece)) {
+        try (ErrandConnection connection = new ErrandConnection(measuredRun.port(), bytes)) {
+            for (int piece = first(); piece < oneShotRequest.pieces()
+                    && failure == null; piece = next(
+                            piece)) {
                 long began = System.nanoTime();
-                if (errand.writes()) {
+                if (oneShotRequest.writes()) {
                     write(connection, number, piece);
                 } else {
-                    long from = piece * errand.pieceBytes();
+                    long from = piece * oneShotRequest.pieceBytes();
                     connection.read(head("GET", query(piece), range(piece)), from,
-                            errand.length(piece));
+                            oneShotRequest.length(piece));
                 }
                 latencies.add(System.nanoTime() - began);
             }
@@ -85,15 +88,19 @@ final class ErrandLoad implements Load {
     }
 
     private int first() {
-        return errand.kind() == Errand.Kind.READ_EACH ? 0 : nextPiece.getAndIncrement();
+        return oneShotRequest.kind() == OneShotRequest.Kind.READ_EACH
+                ? 0
+                : nextPiece.getAndIncrement();
     }
 
     private int next(int piece) {
-        return errand.kind() == Errand.Kind.READ_EACH ? piece + 1 : nextPiece.getAndIncrement();
+        return oneShotRequest.kind() == OneShotRequest.Kind.READ_EACH
+                ? piece + 1
+                : nextPiece.getAndIncrement();
     }
 
     private void write(ErrandConnection connection, int number, int piece) throws IOException {
-        long length = errand.length(piece);
+        long length = oneShotRequest.length(piece);
         Map<String, String> headers = new HashMap<>();
         if (windows == null) {
             headers.put("content-length", Long.toString(length));
@@ -106,23 +113,26 @@ final class ErrandLoad implements Load {
     }
 
     private String query(int piece) {
-        return errand.kind() == Errand.Kind.PARTS
-                ? "partNumber=" + (piece + 1) + "&" + errand.query()
-                : errand.query();
+        return oneShotRequest.kind() == OneShotRequest.Kind.PARTS
+                ? "partNumber=" + (piece + 1) + "&" + oneShotRequest.query()
+                : oneShotRequest.query();
     }
 
     /** None where one request reads all. */
     private Map<String, String> range(int piece) {
-        long from = piece * errand.pieceBytes();
-        return errand.pieces() == 1
+        long from = piece * oneShotRequest.pieceBytes();
+        return oneShotRequest.pieces() == 1
                 ? Map.of()
-                : Map.of("range", "bytes=" + from + "-" + (from + errand.length(piece) - 1));
+                : Map.of("range",
+                        "bytes=" + from + "-" + (from + oneShotRequest.length(piece) - 1));
     }
 
     private byte[] head(String method, String query, Map<String, String> headers) {
-        SigV4 signer = SigV4.at(Instant.now(), turn.accessKey(), turn.secretKey(),
-                RawHttp.host(turn.port()));
-        return signer.sign(method, "/" + turn.bucket() + "/" + errand.key(), query, headers)
+        SigV4 signer = SigV4.at(Instant.now(), measuredRun.accessKey(), measuredRun.secretKey(),
+                RawHttp.host(measuredRun.port()));
+        return signer
+                .sign(method, "/" + measuredRun.bucket() + "/" + oneShotRequest.key(), query,
+                        headers)
                 .bytes();
     }
 

@@ -17,18 +17,20 @@ import org.jspecify.annotations.Nullable;
 final class HttpLoad implements Load {
     private final @Nullable SharedWindows windows;
     private final List<HttpWorker> workers = new ArrayList<>();
-    private final List<HttpExchange> all = new ArrayList<>();
+    private final List<LoadExchange> all = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
     private HttpLoad(@Nullable SharedWindows ownedWindows) {
         windows = ownedWindows;
     }
 
-    static HttpLoad open(Turn turn, int mostThreads) throws IOException {
+    static HttpLoad open(MeasuredRun measuredRun, int mostThreads) throws IOException {
         HttpLoad load = new HttpLoad(
-                turn.way() == Turn.Way.TOKEN ? SharedWindows.open(turn) : null);
+                measuredRun.way() == MeasuredRun.Way.TOKEN
+                        ? SharedWindows.open(measuredRun)
+                        : null);
         try {
-            load.connect(turn, Math.clamp(turn.connections(), 1, mostThreads));
+            load.connect(measuredRun, Math.clamp(measuredRun.connections(), 1, mostThreads));
             return load;
         } catch (IOException | RuntimeException | Error e) {
             load.close();
@@ -36,30 +38,31 @@ final class HttpLoad implements Load {
         }
     }
 
-    private void connect(Turn turn, int threadCount) throws IOException {
+    private void connect(MeasuredRun measuredRun, int threadCount) throws IOException {
         for (int thread = 0; thread < threadCount; thread++) {
             HttpWorker worker = new HttpWorker();
             workers.add(worker);
             threads.add(Thread.ofPlatform().name("client-" + thread).unstarted(worker));
         }
-        for (int i = 0; i < turn.connections(); i++) {
+        for (int i = 0; i < measuredRun.connections(); i++) {
             HttpWorker worker = workers.get(i % threadCount);
-            HttpExchange exchange = new HttpExchange(
-                    RawHttp.address(turn.port()), requests(turn, i),
-                    turn.objectBytes(), windows != null, worker);
+            LoadExchange exchange = new LoadExchange(
+                    RawHttp.address(measuredRun.port()), requests(measuredRun, i),
+                    measuredRun.objectBytes(), windows != null, worker);
             all.add(exchange);
             worker.own(exchange);
         }
     }
 
-    private RepeatedRequest requests(Turn turn, int connection) {
-        String host = RawHttp.host(turn.port());
-        SigV4 signer = SigV4.at(Instant.now(), turn.accessKey(), turn.secretKey(), host);
-        return switch (turn.way()) {
-            case UNSIGNED -> RepeatedRequest.same(unsigned(turn.path(), host));
+    private RepeatedRequest requests(MeasuredRun measuredRun, int connection) {
+        String host = RawHttp.host(measuredRun.port());
+        SigV4 signer = SigV4.at(Instant.now(), measuredRun.accessKey(), measuredRun.secretKey(),
+                host);
+        return switch (measuredRun.way()) {
+            case UNSIGNED -> RepeatedRequest.same(unsigned(measuredRun.path(), host));
             case SIGNED -> RepeatedRequest
-                    .same(signer.sign("GET", turn.path(), "", Map.of()).bytes());
-            case TOKEN -> new RepeatedRequest.SignedAnew(signer, "GET", turn.path(),
+                    .same(signer.sign("GET", measuredRun.path(), "", Map.of()).bytes());
+            case TOKEN -> new RepeatedRequest.SignedAnew(signer, "GET", measuredRun.path(),
                     Map.of("x-amz-rdma-token", requireNonNull(windows)
                             .token(connection)));
             case NATIVE, COPY -> throw new IllegalArgumentException("not asked for over HTTP");

@@ -22,14 +22,14 @@ final class HttpWorker implements Runnable, AutoCloseable {
     private final ResponseHead head = new ResponseHead();
     private final Latencies latencies = new Latencies();
     private final Counter bytes = new Counter();
-    private final List<HttpExchange> exchanges = new ArrayList<>();
+    private final List<LoadExchange> exchanges = new ArrayList<>();
     private volatile boolean stopped;
     private volatile @Nullable Throwable failure;
 
     HttpWorker() throws IOException {}
 
     /** Before it runs. */
-    void own(HttpExchange ownedExchange) throws IOException {
+    void own(LoadExchange ownedExchange) throws IOException {
         exchanges.add(ownedExchange);
         ownedExchange.register(selector);
     }
@@ -37,18 +37,18 @@ final class HttpWorker implements Runnable, AutoCloseable {
     @Override
     public void run() {
         try {
-            for (HttpExchange exchange : exchanges) {
+            for (LoadExchange exchange : exchanges) {
                 exchange.begin();
             }
             while (!stopped) {
-                selector.select(key -> take((HttpExchange) key.attachment()));
+                selector.select(key -> take((LoadExchange) key.attachment()));
             }
         } catch (IOException | RuntimeException | Error e) {
             fail(e);
         }
     }
 
-    private void take(HttpExchange exchange) {
+    private void take(LoadExchange exchange) {
         try {
             exchange.take(buffer);
         } catch (IOException e) {
@@ -97,7 +97,7 @@ final class HttpWorker implements Runnable, AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        for (HttpExchange exchange : exchanges) {
+        for (LoadExchange exchange : exchanges) {
             exchange.close();
         }
         selector.close();

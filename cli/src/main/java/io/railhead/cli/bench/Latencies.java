@@ -2,7 +2,7 @@ package io.railhead.cli.bench;
 
 import java.util.Arrays;
 
-/** How long requests took, in the order in which they ended. Any thread. */
+/** Request latencies, in the order in which the requests ended. Any thread. */
 final class Latencies {
     /** So that what takes minutes fits into an int. */
     private static final int UNIT_NANOS = 100;

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Where and when it was measured.
+ * The machine and the time of a measurement.
  *
  * @param load the kernel's, of one, five and fifteen minutes, before it began
  */

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
-/** What misses, writes and starts are measured by. */
+/** The cases in which misses, writes and starts are measured. */
 @JsonFormat(shape = JsonFormat.Shape.OBJECT)
 enum MissCase {
     COLD_GET("cold-get", "cold, one GET", 0.95),
@@ -37,13 +37,14 @@ enum MissCase {
         this.goal = goal;
     }
 
-    List<Contender> contenders() {
+    List<MeasuredSystem> contenders() {
         return switch (this) {
             case COLD_GET, COLD_RANGES, SEQUENTIAL_256K, SEQUENTIAL_1M ->
-                List.of(Contender.DIRECT, Contender.RAILHEAD_SIGNED);
-            case PUT_SMALL, PUT, PARTS -> List.of(Contender.DIRECT, Contender.RAILHEAD_SIGNED,
-                    Contender.RAILHEAD_TOKEN);
-            case READERS -> List.of(Contender.RAILHEAD_SIGNED);
+                List.of(MeasuredSystem.DIRECT, MeasuredSystem.RAILHEAD_SIGNED);
+            case PUT_SMALL, PUT, PARTS ->
+                List.of(MeasuredSystem.DIRECT, MeasuredSystem.RAILHEAD_SIGNED,
+                        MeasuredSystem.RAILHEAD_TOKEN);
+            case READERS -> List.of(MeasuredSystem.RAILHEAD_SIGNED);
             case START -> List.of();
         };
     }
@@ -87,15 +88,15 @@ enum MissCase {
      *
      * @param upload of which parts are
      */
-    Errand errand(long bytes, String upload) {
+    OneShotRequest errand(long bytes, String upload) {
         long whole = objectBytes(bytes);
-        Errand.Kind kind = switch (this) {
-            case PUT_SMALL, PUT -> Errand.Kind.PUT;
-            case PARTS -> Errand.Kind.PARTS;
-            case READERS -> Errand.Kind.READ_EACH;
-            default -> Errand.Kind.READ_TOGETHER;
+        OneShotRequest.Kind kind = switch (this) {
+            case PUT_SMALL, PUT -> OneShotRequest.Kind.PUT;
+            case PARTS -> OneShotRequest.Kind.PARTS;
+            case READERS -> OneShotRequest.Kind.READ_EACH;
+            default -> OneShotRequest.Kind.READ_TOGETHER;
         };
-        return new Errand(kind, writes() ? "written" : BenchObject.key(whole),
+        return new OneShotRequest(kind, writes() ? "written" : BenchObject.key(whole),
                 this == PARTS ? "uploadId=" + upload : "", whole, pieceBytes(bytes));
     }
 

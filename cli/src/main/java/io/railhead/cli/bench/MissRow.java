@@ -5,4 +5,4 @@ package io.railhead.cli.bench;
  *
  * @param what it was, in words
  */
-record MissRow(MissCase of, String what, Row row) {}
+record MissRow(MissCase of, String what, BenchRow row) {}

@@ -105,28 +105,32 @@ final class MissSite implements AutoCloseable {
     }
 
     /** The same turn of each contender. */
-    Turn turn(Contender contender, MissCase what, String upload) {
-        Errand errand = what.errand(plan.bytes(), upload);
-        return contender == Contender.DIRECT
-                ? turn(contender, link.port(), List.of(), what.connections(plan.readers()), errand)
-                : turn(contender, gateway.port(), gateway.pids(),
-                        what.connections(plan.readers()), errand);
+    MeasuredRun turn(MeasuredSystem measuredSystem, MissCase what, String upload) {
+        OneShotRequest oneShotRequest = what.errand(plan.bytes(), upload);
+        return measuredSystem == MeasuredSystem.DIRECT
+                ? turn(measuredSystem, link.port(), List.of(), what.connections(plan.readers()),
+                        oneShotRequest)
+                : turn(measuredSystem, gateway.port(), gateway.pids(),
+                        what.connections(plan.readers()), oneShotRequest);
     }
 
     /** Puts an object to be read into the store, not through the link. */
-    Turn publishing(long bytes) {
-        return turn(Contender.DIRECT, storePort(), List.of(), 1,
-                new Errand(Errand.Kind.PUT, BenchObject.key(bytes), "", bytes, bytes));
+    MeasuredRun publishing(long bytes) {
+        return turn(MeasuredSystem.DIRECT, storePort(), List.of(), 1,
+                new OneShotRequest(OneShotRequest.Kind.PUT, BenchObject.key(bytes), "", bytes,
+                        bytes));
     }
 
-    private Turn turn(Contender contender, int port, List<Long> pids, int connections,
-            Errand errand) {
-        return new Turn(contender.way, port, BUCKET, errand.pieceBytes(), connections, 0, 0, pids,
+    private MeasuredRun turn(MeasuredSystem measuredSystem, int port, List<Long> pids,
+            int connections,
+            OneShotRequest oneShotRequest) {
+        return new MeasuredRun(measuredSystem.way, port, BUCKET, oneShotRequest.pieceBytes(),
+                connections, 0, 0, pids,
                 List.of(store.process().pid(), link.pid()), store.keys().accessKey(),
-                store.keys().secretKey(), errand);
+                store.keys().secretKey(), oneShotRequest);
     }
 
-    Link.Passed passed() throws IOException {
+    ThrottledProxy.Passed passed() throws IOException {
         return link.passed();
     }
 

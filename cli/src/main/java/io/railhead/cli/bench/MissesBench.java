@@ -65,22 +65,23 @@ final class MissesBench {
     }
 
     private void beside(MissCase what) throws IOException {
-        Map<Contender, List<Measured>> rounds = new EnumMap<>(Contender.class);
-        for (Contender contender : what.contenders()) {
-            tell(what, 0, contender.label);
-            Warming.until(() -> turn(contender, what), plan.warmSeconds(),
-                    contender.isRailhead());
+        Map<MeasuredSystem, List<RunResult>> rounds = new EnumMap<>(MeasuredSystem.class);
+        for (MeasuredSystem measuredSystem : what.contenders()) {
+            tell(what, 0, measuredSystem.label);
+            WarmUp.until(() -> turn(measuredSystem, what), plan.warmSeconds(),
+                    measuredSystem.isRailhead());
         }
         for (int round = 1; round <= plan.rounds(); round++) {
             String expected = "";
-            for (Contender contender : MissesPlan.order(what, round)) {
-                tell(what, round, contender.label);
-                rounds.computeIfAbsent(contender, _ -> new ArrayList<>())
-                        .add(turn(contender, what));
-                expected = requireWritten(what, contender, expected);
+            for (MeasuredSystem measuredSystem : MissesPlan.order(what, round)) {
+                tell(what, round, measuredSystem.label);
+                rounds.computeIfAbsent(measuredSystem, _ -> new ArrayList<>())
+                        .add(turn(measuredSystem, what));
+                expected = requireWritten(what, measuredSystem, expected);
             }
         }
-        rounds.forEach((contender, measured) -> add(what, contender.label, contender, measured));
+        rounds.forEach((measuredSystem, measured) -> add(what, measuredSystem.label, measuredSystem,
+                measured));
         compare(what, rounds);
     }
 
@@ -89,56 +90,58 @@ final class MissesBench {
                 round == 0 ? "warming up" : "round " + round + " of " + plan.rounds(), who));
     }
 
-    private void add(MissCase what, String label, Contender contender, List<Measured> measured) {
-        rows.add(new MissRow(what, label, new Row(contender, what.objectBytes(plan.bytes()),
-                what.connections(plan.readers()), measured)));
+    private void add(MissCase what, String label, MeasuredSystem measuredSystem,
+            List<RunResult> measured) {
+        rows.add(new MissRow(what, label,
+                new BenchRow(measuredSystem, what.objectBytes(plan.bytes()),
+                        what.connections(plan.readers()), measured)));
     }
 
-    private Measured turn(Contender contender, MissCase what) throws IOException {
+    private RunResult turn(MeasuredSystem measuredSystem, MissCase what) throws IOException {
         if (what == MissCase.PARTS) {
             String upload = site.beginUpload();
-            Measured measured = client.measure(site.turn(contender, what, upload));
+            RunResult runResult = client.measure(site.turn(measuredSystem, what, upload));
             site.abortUpload(upload);
-            return require(measured);
+            return require(runResult);
         }
         site.forget();
-        return require(client.measure(site.turn(contender, what, "")));
+        return require(client.measure(site.turn(measuredSystem, what, "")));
     }
 
-    private static Measured require(Measured measured) throws IOException {
-        if (!measured.problem().isEmpty()) {
-            throw new IOException(measured.problem());
+    private static RunResult require(RunResult runResult) throws IOException {
+        if (!runResult.problem().isEmpty()) {
+            throw new IOException(runResult.problem());
         }
-        return measured;
+        return runResult;
     }
 
     /** What was written must be the same bytes, whoever wrote them. */
-    private String requireWritten(MissCase what, Contender contender, String expected)
+    private String requireWritten(MissCase what, MeasuredSystem measuredSystem, String expected)
             throws IOException {
         if (!what.writes() || what == MissCase.PARTS) {
             return expected;
         }
         String etag = site.etag();
         if (!expected.isEmpty() && !etag.equals(expected)) {
-            throw new IOException(contender.label + " wrote " + etag + ", not " + expected);
+            throw new IOException(measuredSystem.label + " wrote " + etag + ", not " + expected);
         }
         return etag;
     }
 
-    private void compare(MissCase what, Map<Contender, List<Measured>> rounds) {
-        List<Measured> direct = rounds.getOrDefault(Contender.DIRECT, List.of());
-        List<Measured> http = rounds.getOrDefault(Contender.RAILHEAD_SIGNED, List.of());
+    private void compare(MissCase what, Map<MeasuredSystem, List<RunResult>> rounds) {
+        List<RunResult> direct = rounds.getOrDefault(MeasuredSystem.DIRECT, List.of());
+        List<RunResult> http = rounds.getOrDefault(MeasuredSystem.RAILHEAD_SIGNED, List.of());
         goals.add(Goal.atLeast(what.goal, what.label + ": throughput, of the store's own",
-                ratio(http, direct, Row::gigabits)));
-        List<Measured> token = rounds.get(Contender.RAILHEAD_TOKEN);
+                ratio(http, direct, BenchRow::gigabits)));
+        List<RunResult> token = rounds.get(MeasuredSystem.RAILHEAD_TOKEN);
         if (token != null) {
             goals.add(Goal.atLeast(what.goal,
                     what.label + " by token: throughput, of the store's own",
-                    ratio(token, direct, Row::gigabits)));
+                    ratio(token, direct, BenchRow::gigabits)));
             goals.add(Goal.atMost(MOST_CPU, what.label + " by token: client's CPU, of HTTP's",
                     ratio(token, http, MissesBench::clientCpu)));
         }
-        double reached = Spread.of(direct.stream().map(Row::gigabits).toList()).median();
+        double reached = Spread.of(direct.stream().map(BenchRow::gigabits).toList()).median();
         boolean isBulk = what.goal < 1;
         if (isBulk && reached < LEAST_OF_RATE * plan.bitsPerSecond() / 1e9) {
             notes.add(String.format(Locale.ROOT,
@@ -149,12 +152,12 @@ final class MissesBench {
     }
 
     /** The kernel counts in ticks: none of them is no proof of none. */
-    private static double clientCpu(Measured round) {
+    private static double clientCpu(RunResult round) {
         return Math.max(TICK_SECONDS, round.clientCpu());
     }
 
-    private static Spread ratio(List<Measured> ours, List<Measured> theirs,
-            ToDoubleFunction<Measured> figure) {
+    private static Spread ratio(List<RunResult> ours, List<RunResult> theirs,
+            ToDoubleFunction<RunResult> figure) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < ours.size(); round++) {
             ratios.add(figure.applyAsDouble(ours.get(round))
@@ -165,26 +168,26 @@ final class MissesBench {
 
     private void readers() throws IOException {
         MissCase what = MissCase.READERS;
-        List<Measured> cold = new ArrayList<>();
-        List<Measured> held = new ArrayList<>();
+        List<RunResult> cold = new ArrayList<>();
+        List<RunResult> held = new ArrayList<>();
         List<Double> asked = new ArrayList<>();
         tell(what, 0, "cold");
-        Warming.until(() -> {
+        WarmUp.until(() -> {
             site.forget();
             return client(what);
         }, plan.warmSeconds(), true);
         for (int round = 1; round <= plan.rounds(); round++) {
             tell(what, round, "cold, then held");
             site.forget();
-            Link.Passed before = site.passed();
-            Measured first = client(what);
-            Link.Passed passed = site.passed().since(before);
-            Measured second = client(what);
+            ThrottledProxy.Passed before = site.passed();
+            RunResult first = client(what);
+            ThrottledProxy.Passed passed = site.passed().since(before);
+            RunResult second = client(what);
             cold.add(first);
             held.add(second);
             asked.add((double) passed.down() / what.objectBytes(plan.bytes()));
         }
-        Contender railhead = Contender.RAILHEAD_SIGNED;
+        MeasuredSystem railhead = MeasuredSystem.RAILHEAD_SIGNED;
         add(what, railhead.label + ", cold", railhead, cold);
         add(what, railhead.label + ", held", railhead, held);
         goals.add(Goal.atMost(MOST_ASKED, plan.readers()
@@ -192,24 +195,24 @@ final class MissesBench {
                 Spread.of(asked)));
         goals.add(Goal.atMost(MOST_LATE, plan.readers()
                 + " readers: the last one's time, of the same with the object held",
-                ratio(cold, held, Measured::seconds)));
+                ratio(cold, held, RunResult::seconds)));
     }
 
-    private Measured client(MissCase what) throws IOException {
-        return require(client.measure(site.turn(Contender.RAILHEAD_SIGNED, what, "")));
+    private RunResult client(MissCase what) throws IOException {
+        return require(client.measure(site.turn(MeasuredSystem.RAILHEAD_SIGNED, what, "")));
     }
 
     private void starts() throws IOException {
         Map<Long, List<Double>> seconds = new LinkedHashMap<>();
         for (int round = 1; round <= plan.rounds(); round++) {
             for (long cache : plan.caches()) {
-                tell(MissCase.START, round, "a cache of " + Sizes.text(cache));
+                tell(MissCase.START, round, "a cache of " + SizeFormat.text(cache));
                 seconds.computeIfAbsent(cache, _ -> new ArrayList<>())
                         .add(site.startSeconds(cache));
             }
         }
         seconds.forEach((cache, times) -> goals.add(Goal.atMost(MOST_START_SECONDS,
-                "seconds from exec to the first answer, cache of " + Sizes.text(cache),
+                "seconds from exec to the first answer, cache of " + SizeFormat.text(cache),
                 Spread.of(times))));
     }
 }

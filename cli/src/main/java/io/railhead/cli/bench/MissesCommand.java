@@ -103,11 +103,12 @@ public final class MissesCommand implements Callable<Integer> {
 
     private static List<String> notes(MissesPlan plan, MissesBench bench, Cores cores) {
         List<String> notes = new ArrayList<>(bench.notes());
-        if (Doubts.areFew(plan.rounds())) {
+        if (ValidityChecks.areFew(plan.rounds())) {
             notes.add("TOO SHORT to conclude anything from: " + plan.rounds() + " rounds");
         }
         if (!bench.rows().isEmpty()) {
-            notes.addAll(Doubts.ofMachine(bench.rows().stream().map(MissRow::row).toList()));
+            notes.addAll(
+                    ValidityChecks.ofMachine(bench.rows().stream().map(MissRow::row).toList()));
         }
         if (!cores.isPinned()) {
             notes.add("Nothing was pinned: gateway and client took each other's time.");

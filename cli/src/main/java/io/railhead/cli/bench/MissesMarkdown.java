@@ -52,16 +52,17 @@ final class MissesMarkdown {
     }
 
     private static String line(MissRow miss) {
-        Row row = miss.row();
+        BenchRow benchRow = miss.row();
         return String.format(Locale.ROOT,
                 "| %s | %s | %d | %s | %s | %s | %s%s | %s | %s | %s |%n", miss.of().label,
-                Sizes.text(row.objectBytes()), row.connections(), miss.what(),
-                row.contender().freshness, row.contender().authorization,
-                PeersMarkdown.spread(row.gigabits()), Doubts.isNoisy(row) ? " ~" : "",
-                PeersMarkdown.number(row.seconds().median()),
-                row.contender() == Contender.DIRECT
+                SizeFormat.text(benchRow.objectBytes()), benchRow.connections(), miss.what(),
+                benchRow.contender().freshness, benchRow.contender().authorization,
+                PeersMarkdown.spread(benchRow.gigabits()),
+                ValidityChecks.isNoisy(benchRow) ? " ~" : "",
+                PeersMarkdown.number(benchRow.seconds().median()),
+                benchRow.contender() == MeasuredSystem.DIRECT
                         ? "–"
-                        : PeersMarkdown.number(row.serverCpu().median()),
-                PeersMarkdown.number(row.clientCpu().median()));
+                        : PeersMarkdown.number(benchRow.serverCpu().median()),
+                PeersMarkdown.number(benchRow.clientCpu().median()));
     }
 }

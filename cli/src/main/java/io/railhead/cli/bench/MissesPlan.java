@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What is measured of misses.
+ * The plan of the miss benchmark.
  *
  * @param warmSeconds of each span of warming up
  * @param bytes of the large object
@@ -23,8 +23,8 @@ record MissesPlan(List<MissCase> cases, int rounds, double warmSeconds, long byt
     }
 
     /** The order in a round: another one begins each. */
-    static List<Contender> order(MissCase what, int round) {
-        List<Contender> order = new ArrayList<>(what.contenders());
+    static List<MeasuredSystem> order(MissCase what, int round) {
+        List<MeasuredSystem> order = new ArrayList<>(what.contenders());
         Collections.rotate(order, -round);
         return order;
     }

@@ -3,7 +3,7 @@ package io.railhead.cli.bench;
 import java.util.List;
 
 /**
- * What {@code misses.json} holds.
+ * The content of {@code misses.json}.
  *
  * @param command that was typed
  * @param notes what a reader must know before believing a figure

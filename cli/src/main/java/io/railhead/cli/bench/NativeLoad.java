@@ -1,8 +1,8 @@
 package io.railhead.cli.bench;
 
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
-import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.AnswerOrigin;
+import io.railhead.rdma.channel.ClientChannel;
 import io.railhead.rdma.channel.Request;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -21,7 +21,7 @@ final class NativeLoad implements Load, Runnable {
     private static final int BATCHES = 4;
 
     private final SharedWindows windows;
-    private final PeerChannel channel;
+    private final ClientChannel channel;
     private final long objectBytes;
     private final List<List<Request>> batches = new ArrayList<>();
     private final Latencies latencies = new Latencies();
@@ -30,22 +30,22 @@ final class NativeLoad implements Load, Runnable {
     private volatile boolean stopped;
     private volatile @Nullable Throwable failure;
 
-    private NativeLoad(Turn turn, SharedWindows ownedWindows) {
+    private NativeLoad(MeasuredRun measuredRun, SharedWindows ownedWindows) {
         windows = ownedWindows;
         channel = windows.channel();
-        objectBytes = turn.objectBytes();
-        int batchCount = Math.min(BATCHES, turn.connections());
+        objectBytes = measuredRun.objectBytes();
+        int batchCount = Math.min(BATCHES, measuredRun.connections());
         for (int batch = 0; batch < batchCount; batch++) {
             List<Request> requests = new ArrayList<>();
-            for (int i = batch; i < turn.connections(); i += batchCount) {
+            for (int i = batch; i < measuredRun.connections(); i += batchCount) {
                 requests.add(windows.get(i));
             }
             batches.add(List.copyOf(requests));
         }
     }
 
-    static NativeLoad open(Turn turn) throws IOException {
-        return new NativeLoad(turn, SharedWindows.open(turn));
+    static NativeLoad open(MeasuredRun measuredRun) throws IOException {
+        return new NativeLoad(measuredRun, SharedWindows.open(measuredRun));
     }
 
     @Override
@@ -108,7 +108,7 @@ final class NativeLoad implements Load, Runnable {
 
     private void settle(Answer answer) {
         if (answer.status() != 200 || answer.bytesMoved() != objectBytes
-                || answer.cache() == CacheResult.NONE) {
+                || answer.cache() == AnswerOrigin.NONE) {
             throw new CompletionException("not delivered: " + answer, null);
         }
         bytes.add(objectBytes);

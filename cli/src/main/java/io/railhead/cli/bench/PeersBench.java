@@ -13,24 +13,24 @@ import java.util.function.Consumer;
 /** Rounds in which each contender gets its turn, at each size and number of connections. */
 final class PeersBench {
     private final PeersPlan plan;
-    private final Site site;
+    private final TestBed testBed;
     private final BenchClient client;
     private final Consumer<String> say;
     private final List<String> failures = new ArrayList<>();
     private int turnsLeft;
 
-    PeersBench(PeersPlan plan, Site site, BenchClient client, Consumer<String> say) {
+    PeersBench(PeersPlan plan, TestBed testBed, BenchClient client, Consumer<String> say) {
         this.plan = plan;
-        this.site = site;
+        this.testBed = testBed;
         this.client = client;
         this.say = say;
         turnsLeft = plan.turns();
     }
 
     /** In the order of sizes, connections, contenders. */
-    List<Row> run() throws IOException {
+    List<BenchRow> run() throws IOException {
         warm();
-        List<Row> rows = new ArrayList<>();
+        List<BenchRow> rows = new ArrayList<>();
         for (long size : plan.sizes()) {
             for (int connections : plan.connections()) {
                 rows.addAll(cell(size, connections));
@@ -42,38 +42,38 @@ final class PeersBench {
     /** Caches, and both JVMs' compilers, which on one core need longer than it seems. */
     private void warm() throws IOException {
         for (long size : plan.sizes()) {
-            for (Contender contender : plan.contenders(size)) {
-                say.accept("warming up: " + Sizes.text(size) + ", " + contender.label);
-                Warming.until(() -> measure(contender, size, plan.warmConnections(),
-                        plan.warmSeconds()), 0, contender.isRailhead());
+            for (MeasuredSystem measuredSystem : plan.contenders(size)) {
+                say.accept("warming up: " + SizeFormat.text(size) + ", " + measuredSystem.label);
+                WarmUp.until(() -> measure(measuredSystem, size, plan.warmConnections(),
+                        plan.warmSeconds()), 0, measuredSystem.isRailhead());
             }
         }
     }
 
-    private List<Row> cell(long size, int connections) throws IOException {
-        Map<Contender, List<Measured>> rounds = new EnumMap<>(Contender.class);
-        Set<Contender> failed = EnumSet.noneOf(Contender.class);
+    private List<BenchRow> cell(long size, int connections) throws IOException {
+        Map<MeasuredSystem, List<RunResult>> rounds = new EnumMap<>(MeasuredSystem.class);
+        Set<MeasuredSystem> failed = EnumSet.noneOf(MeasuredSystem.class);
         for (int round = 0; round < plan.rounds(); round++) {
             say.accept(String.format(Locale.ROOT, "%s, %d connections, round %d of %d; %s left",
-                    Sizes.text(size), connections, round + 1, plan.rounds(), left()));
-            for (Contender contender : plan.order(round, size)) {
-                Measured measured = measure(contender, size, connections, plan.seconds());
+                    SizeFormat.text(size), connections, round + 1, plan.rounds(), left()));
+            for (MeasuredSystem measuredSystem : plan.order(round, size)) {
+                RunResult runResult = measure(measuredSystem, size, connections, plan.seconds());
                 turnsLeft--;
-                if (measured.problem().isEmpty()) {
-                    rounds.computeIfAbsent(contender, _ -> new ArrayList<>()).add(measured);
-                } else if (failed.add(contender)) {
-                    failures.add("FAILED, and left out: " + contender.label + " at "
-                            + Sizes.text(size) + ", " + connections + " connections: "
-                            + measured.problem());
+                if (runResult.problem().isEmpty()) {
+                    rounds.computeIfAbsent(measuredSystem, _ -> new ArrayList<>()).add(runResult);
+                } else if (failed.add(measuredSystem)) {
+                    failures.add("FAILED, and left out: " + measuredSystem.label + " at "
+                            + SizeFormat.text(size) + ", " + connections + " connections: "
+                            + runResult.problem());
                     say.accept(failures.getLast());
                 }
             }
         }
         return plan.contenders(size)
                 .stream()
-                .filter(contender -> !failed.contains(contender))
-                .map(contender -> new Row(contender, size, connections,
-                        rounds.getOrDefault(contender, List.of())))
+                .filter(measuredSystem -> !failed.contains(measuredSystem))
+                .map(measuredSystem -> new BenchRow(measuredSystem, size, connections,
+                        rounds.getOrDefault(measuredSystem, List.of())))
                 .toList();
     }
 
@@ -87,9 +87,10 @@ final class PeersBench {
         return seconds < 90 ? seconds + " s" : (seconds + 30) / 60 + " min";
     }
 
-    private Measured measure(Contender contender, long size, int connections, double seconds)
+    private RunResult measure(MeasuredSystem measuredSystem, long size, int connections,
+            double seconds)
             throws IOException {
         return client.measure(
-                site.turn(contender, size, connections, plan.leadSeconds(), seconds));
+                testBed.turn(measuredSystem, size, connections, plan.leadSeconds(), seconds));
     }
 }

@@ -20,34 +20,35 @@ final class PeersCharts {
         String at = ", " + connections + " connections";
         Map<String, String> charts = new LinkedHashMap<>();
         charts.put("peers-throughput.svg", draw("Hits: Gb/s" + at + " (more is better)", report,
-                connections, Row::gigabits));
+                connections, BenchRow::gigabits));
         charts.put("peers-cpu.svg",
                 draw("Hits: CPU seconds per GiB, server and client" + at + " (less is better)",
-                        report, connections, Row::bothCpu));
+                        report, connections, BenchRow::bothCpu));
         charts.put("peers-latency.svg", draw("Hits: p50, µs" + at + " (less is better)", report,
-                connections, Row::p50Us));
+                connections, BenchRow::p50Us));
         return charts;
     }
 
     private static String draw(String title, PeersReport report, int connections,
-            Function<Row, Spread> figure) {
+            Function<BenchRow, Spread> figure) {
         return BarChart.draw(title, report.plan()
                 .sizes()
                 .stream()
-                .map(size -> new BarChart.Panel(Sizes.text(size), report.rows()
+                .map(size -> new BarChart.Panel(SizeFormat.text(size), report.rows()
                         .stream()
-                        .filter(row -> row.objectBytes() == size
-                                && row.connections() == connections)
-                        .map(row -> bar(row.contender(), figure.apply(row)))
+                        .filter(benchRow -> benchRow.objectBytes() == size
+                                && benchRow.connections() == connections)
+                        .map(benchRow -> bar(benchRow.contender(), figure.apply(benchRow)))
                         .toList()))
                 .toList());
     }
 
-    private static BarChart.Bar bar(Contender contender, Spread spread) {
-        String colour = contender.isOneSided()
+    private static BarChart.Bar bar(MeasuredSystem measuredSystem, Spread spread) {
+        String colour = measuredSystem.isOneSided()
                 ? ONE_SIDED
-                : contender.isRailhead() ? OURS : THEIRS;
-        return new BarChart.Bar(contender.label, spread.median(), spread.least(), spread.most(),
+                : measuredSystem.isRailhead() ? OURS : THEIRS;
+        return new BarChart.Bar(measuredSystem.label, spread.median(), spread.least(),
+                spread.most(),
                 colour);
     }
 }

@@ -68,7 +68,7 @@ public final class PeersCommand implements Callable<Integer> {
         private static final long serialVersionUID = 1;
 
         Ids() {
-            super(Contender.caches().map(contender -> contender.id).toList());
+            super(MeasuredSystem.caches().map(measuredSystem -> measuredSystem.id).toList());
         }
     }
 
@@ -90,13 +90,14 @@ public final class PeersCommand implements Callable<Integer> {
             Thread atEnd = new Thread(children::close, "bench-cleanup");
             Runtime.getRuntime().addShutdownHook(atEnd);
             say("starting the store, " + plan.contenders().size() + " contenders and the client");
-            Site site = Site.start(new Site.Plan(plan.contenders(), plan.sizes(), cores, home,
-                    jfr ? out.resolve("gateway.jfr") : null), children);
-            PeersBench bench = new PeersBench(plan, site, BenchClient.start(cores, children),
+            TestBed testBed = TestBed
+                    .start(new TestBed.Plan(plan.contenders(), plan.sizes(), cores, home,
+                            jfr ? out.resolve("gateway.jfr") : null), children);
+            PeersBench bench = new PeersBench(plan, testBed, BenchClient.start(cores, children),
                     this::say);
-            List<Row> rows = bench.run();
+            List<BenchRow> rows = bench.run();
             notes.addAll(bench.failures());
-            notes.addAll(Doubts.of(plan, rows, cores.isPinned()));
+            notes.addAll(ValidityChecks.of(plan, rows, cores.isPinned()));
             write(new PeersReport(BenchCommand.typed(spec), machine, software, plan, notes, rows),
                     home, print);
             return 0;
@@ -119,18 +120,18 @@ public final class PeersCommand implements Callable<Integer> {
                 : Files.createTempDirectory("railhead-bench");
     }
 
-    private List<Contender> present(Map<String, String> software, List<String> notes)
+    private List<MeasuredSystem> present(Map<String, String> software, List<String> notes)
             throws IOException {
-        List<Contender> present = new ArrayList<>();
-        for (Contender contender : chosen()) {
-            Peer peer = Peer.of(contender);
-            String version = peer == null ? "this build" : peer.version();
+        List<MeasuredSystem> present = new ArrayList<>();
+        for (MeasuredSystem measuredSystem : chosen()) {
+            RivalCache rivalCache = RivalCache.of(measuredSystem);
+            String version = rivalCache == null ? "this build" : rivalCache.version();
             if (version == null) {
-                notes.add("LEFT OUT: " + contender.label
+                notes.add("LEFT OUT: " + measuredSystem.label
                         + " is not installed (benchmarks/peers/install)");
             } else {
-                software.put(peer == null ? "Railhead" : peer.name(), version);
-                present.add(contender);
+                software.put(rivalCache == null ? "Railhead" : rivalCache.name(), version);
+                present.add(measuredSystem);
             }
         }
         if (present.isEmpty()) {
@@ -139,19 +140,19 @@ public final class PeersCommand implements Callable<Integer> {
         return present;
     }
 
-    private List<Contender> chosen() {
-        List<Contender> all = Contender.caches().toList();
+    private List<MeasuredSystem> chosen() {
+        List<MeasuredSystem> all = MeasuredSystem.caches().toList();
         for (String id : only) {
-            if (all.stream().noneMatch(contender -> contender.id.equals(id))) {
+            if (all.stream().noneMatch(measuredSystem -> measuredSystem.id.equals(id))) {
                 throw misused("--only: " + id + " is none of " + String.join(", ", new Ids()));
             }
         }
         return all.stream()
-                .filter(contender -> only.isEmpty() || only.contains(contender.id))
+                .filter(measuredSystem -> only.isEmpty() || only.contains(measuredSystem.id))
                 .toList();
     }
 
-    private PeersPlan plan(List<Contender> contenders) {
+    private PeersPlan plan(List<MeasuredSystem> contenders) {
         if (rounds < 1 || seconds <= 0 || warm < 0 || connections.stream()
                 .anyMatch(n -> n < 1
                         || n > 1000)) {

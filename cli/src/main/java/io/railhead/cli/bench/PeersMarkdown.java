@@ -64,7 +64,7 @@ final class PeersMarkdown {
             copies.forEach(ratio -> text.append(line(ratio)));
         }
         text.append(ROWS);
-        report.rows().forEach(row -> text.append(line(row)));
+        report.rows().forEach(benchRow -> text.append(line(benchRow)));
         return text.toString();
     }
 
@@ -81,27 +81,29 @@ final class PeersMarkdown {
 
     private static String line(Ratios ratios) {
         return String.format(Locale.ROOT, "| %s | %d | %s | %s | %s | %s | %s |%n",
-                Sizes.text(ratios.row().objectBytes()), ratios.row().connections(),
+                SizeFormat.text(ratios.row().objectBytes()), ratios.row().connections(),
                 ratios.row().contender().label, spread(ratios.bandwidth()),
                 ratios.bestBandwidth().label, spread(ratios.cpu()), ratios.bestCpu().label);
     }
 
     private static String line(Ratios.OfCopying ratio) {
         return String.format(Locale.ROOT, "| %s | %d | %s | %s |%n",
-                Sizes.text(ratio.row().objectBytes()), ratio.row().connections(),
+                SizeFormat.text(ratio.row().objectBytes()), ratio.row().connections(),
                 ratio.row().contender().label, spread(ratio.bandwidth()));
     }
 
-    private static String line(Row row) {
-        String p99 = number(row.p99Us().median())
-                + (row.leastRequests() < Doubts.LEAST_REQUESTS ? " (few)" : "");
+    private static String line(BenchRow benchRow) {
+        String p99 = number(benchRow.p99Us().median())
+                + (benchRow.leastRequests() < ValidityChecks.LEAST_REQUESTS ? " (few)" : "");
         return String.format(Locale.ROOT,
                 "| %s | %d | %s | %s | %s | %s%s | %s | %s | %s | %s | %s |%n",
-                Sizes.text(row.objectBytes()), row.connections(), row.contender().label,
-                row.contender().freshness, row.contender().authorization, spread(row.gigabits()),
-                Doubts.isNoisy(row) ? " ~" : "", number(row.perSecond().median()),
-                number(row.p50Us().median()), p99, number(row.serverCpu().median()),
-                number(row.bothCpu().median()));
+                SizeFormat.text(benchRow.objectBytes()), benchRow.connections(),
+                benchRow.contender().label,
+                benchRow.contender().freshness, benchRow.contender().authorization,
+                spread(benchRow.gigabits()),
+                ValidityChecks.isNoisy(benchRow) ? " ~" : "", number(benchRow.perSecond().median()),
+                number(benchRow.p50Us().median()), p99, number(benchRow.serverCpu().median()),
+                number(benchRow.bothCpu().median()));
     }
 
     static String spread(Spread spread) {

@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is measured.
+ * The plan of the comparison.
  *
  * @param warmSeconds for which each contender is read at each size before anything counts
  */
-record PeersPlan(List<Contender> contenders, List<Long> sizes, List<Integer> connections,
+record PeersPlan(List<MeasuredSystem> contenders, List<Long> sizes, List<Integer> connections,
         int rounds, double seconds, double warmSeconds) {
     private static final double LEAD = 0.25;
     /** What a turn costs beside its measured time: connections, sessions, windows. */
@@ -42,15 +42,15 @@ record PeersPlan(List<Contender> contenders, List<Long> sizes, List<Integer> con
     }
 
     /** Those that are measured at this size. */
-    List<Contender> contenders(long objectBytes) {
+    List<MeasuredSystem> contenders(long objectBytes) {
         return contenders.stream()
-                .filter(contender -> contender.isMeasuredAt(objectBytes))
+                .filter(measuredSystem -> measuredSystem.isMeasuredAt(objectBytes))
                 .toList();
     }
 
     /** The order in a round: another one begins each, so that none always follows the same. */
-    List<Contender> order(int round, long objectBytes) {
-        List<Contender> order = new ArrayList<>(contenders(objectBytes));
+    List<MeasuredSystem> order(int round, long objectBytes) {
+        List<MeasuredSystem> order = new ArrayList<>(contenders(objectBytes));
         java.util.Collections.rotate(order, -round);
         return order;
     }

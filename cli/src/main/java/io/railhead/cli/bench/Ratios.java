@@ -15,37 +15,38 @@ import java.util.function.ToDoubleFunction;
  * @param bestCpu whoever has the lowest median, server and client
  * @param cpu ours of theirs; less is better
  */
-record Ratios(Row row, Contender bestBandwidth, Spread bandwidth, Contender bestCpu, Spread cpu) {
+record Ratios(BenchRow row, MeasuredSystem bestBandwidth, Spread bandwidth, MeasuredSystem bestCpu,
+        Spread cpu) {
 
-    static List<Ratios> of(List<Row> rows) {
+    static List<Ratios> of(List<BenchRow> rows) {
         List<Ratios> ratios = new ArrayList<>();
-        for (Row row : rows) {
-            if (row.contender().isRailhead()) {
-                List<Row> others = rows.stream()
+        for (BenchRow benchRow : rows) {
+            if (benchRow.contender().isRailhead()) {
+                List<BenchRow> others = rows.stream()
                         .filter(other -> other.contender().isPeer()
-                                && other.objectBytes() == row.objectBytes()
-                                && other.connections() == row.connections())
+                                && other.objectBytes() == benchRow.objectBytes()
+                                && other.connections() == benchRow.connections())
                         .toList();
-                beside(row, others).ifPresent(ratios::add);
+                beside(benchRow, others).ifPresent(ratios::add);
             }
         }
         return ratios;
     }
 
     /** Throughput of what goes one-sided, of one thread that only copies the same. */
-    record OfCopying(Row row, Spread bandwidth) {
+    record OfCopying(BenchRow row, Spread bandwidth) {
 
-        static List<OfCopying> of(List<Row> rows) {
+        static List<OfCopying> of(List<BenchRow> rows) {
             List<OfCopying> ratios = new ArrayList<>();
-            for (Row copied : rows) {
-                if (copied.contender() == Contender.COPY) {
+            for (BenchRow copied : rows) {
+                if (copied.contender() == MeasuredSystem.COPY) {
                     rows.stream()
-                            .filter(row -> row.contender().isRailhead()
-                                    && row.contender().isOneSided()
-                                    && row.objectBytes() == copied.objectBytes()
-                                    && row.connections() == copied.connections())
-                            .map(row -> new OfCopying(row,
-                                    ratio(row, copied, round -> Row.gigabits(round))))
+                            .filter(benchRow -> benchRow.contender().isRailhead()
+                                    && benchRow.contender().isOneSided()
+                                    && benchRow.objectBytes() == copied.objectBytes()
+                                    && benchRow.connections() == copied.connections())
+                            .map(benchRow -> new OfCopying(benchRow,
+                                    ratio(benchRow, copied, round -> BenchRow.gigabits(round))))
                             .forEach(ratios::add);
                 }
             }
@@ -53,17 +54,18 @@ record Ratios(Row row, Contender bestBandwidth, Spread bandwidth, Contender best
         }
     }
 
-    private static Optional<Ratios> beside(Row row, List<Row> others) {
-        Optional<Row> widest = others.stream()
+    private static Optional<Ratios> beside(BenchRow benchRow, List<BenchRow> others) {
+        Optional<BenchRow> widest = others.stream()
                 .max(Comparator.comparingDouble(other -> other.gigabits().median()));
-        Optional<Row> leanest = others.stream()
+        Optional<BenchRow> leanest = others.stream()
                 .min(Comparator.comparingDouble(other -> other.bothCpu().median()));
-        return widest.flatMap(wide -> leanest.map(lean -> new Ratios(row, wide.contender(),
-                ratio(row, wide, round -> Row.gigabits(round)), lean.contender(),
-                ratio(row, lean, round -> Row.bothCpu(round)))));
+        return widest.flatMap(wide -> leanest.map(lean -> new Ratios(benchRow, wide.contender(),
+                ratio(benchRow, wide, round -> BenchRow.gigabits(round)), lean.contender(),
+                ratio(benchRow, lean, round -> BenchRow.bothCpu(round)))));
     }
 
-    private static Spread ratio(Row ours, Row theirs, ToDoubleFunction<Measured> figure) {
+    private static Spread ratio(BenchRow ours, BenchRow theirs,
+            ToDoubleFunction<RunResult> figure) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < ours.rounds().size(); round++) {
             ratios.add(figure.applyAsDouble(ours.rounds().get(round))

@@ -6,10 +6,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.railhead.cli.local.Json;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
-import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.ClientChannel;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.loopback.LoopbackPeer;
+import io.railhead.rdma.loopback.LoopbackClient;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,17 +26,17 @@ final class SharedWindows implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long POISON = 0x5a5a_5a5a_5a5a_5a5aL;
 
-    private final LoopbackPeer peer;
+    private final LoopbackClient peer;
     private final Mapping mapping;
     private final int key;
-    private final Turn turn;
+    private final MeasuredRun measuredRun;
     private final int windows;
 
-    private SharedWindows(Turn turn, LoopbackPeer ownedPeer) throws IOException {
-        this.turn = turn;
+    private SharedWindows(MeasuredRun measuredRun, LoopbackClient ownedPeer) throws IOException {
+        this.measuredRun = measuredRun;
         peer = ownedPeer;
-        windows = count(turn.objectBytes(), turn.connections());
-        try (MemoryFile file = MemoryFile.create("bench", windows * turn.objectBytes())) {
+        windows = count(measuredRun.objectBytes(), measuredRun.connections());
+        try (MemoryFile file = MemoryFile.create("bench", windows * measuredRun.objectBytes())) {
             mapping = file.map();
             mapping.populate();
             key = peer.register(file, mapping.segment().address());
@@ -51,18 +51,18 @@ final class SharedWindows implements AutoCloseable {
         return Math.clamp(MOST_BYTES / objectBytes, 1, connections);
     }
 
-    static SharedWindows open(Turn turn) throws IOException {
-        SigV4 signer = SigV4.at(Instant.now(), turn.accessKey(), turn.secretKey(),
-                RawHttp.host(turn.port()));
+    static SharedWindows open(MeasuredRun measuredRun) throws IOException {
+        SigV4 signer = SigV4.at(Instant.now(), measuredRun.accessKey(), measuredRun.secretKey(),
+                RawHttp.host(measuredRun.port()));
         SigV4.Signed open = signer.sign("POST", "/.railhead/sessions", "fabric=loopback",
                 Map.of("content-length", "0"));
-        JsonNode grant = grant(turn.port(), open);
+        JsonNode grant = grant(measuredRun.port(), open);
         String session = grant.required("session").textValue();
-        LoopbackPeer peer = LoopbackPeer.connect(Path.of(grant.required("socket").textValue()),
+        LoopbackClient peer = LoopbackClient.connect(Path.of(grant.required("socket").textValue()),
                 session, SessionKey.derive(signer.signingKey(), open.signature(), session),
                 PATIENCE);
         try {
-            return new SharedWindows(turn, peer);
+            return new SharedWindows(measuredRun, peer);
         } catch (IOException | RuntimeException | Error e) {
             peer.close();
             throw e;
@@ -77,22 +77,22 @@ final class SharedWindows implements AutoCloseable {
         return Json.read(answer.body(), JsonNode.class);
     }
 
-    PeerChannel channel() {
+    ClientChannel channel() {
         return peer.channel();
     }
 
     private long offset(int request) {
-        return request % windows * turn.objectBytes();
+        return request % windows * measuredRun.objectBytes();
     }
 
     private long lastLong(int request) {
-        return offset(request) + turn.objectBytes() - Long.BYTES;
+        return offset(request) + measuredRun.objectBytes() - Long.BYTES;
     }
 
     /** Puts the object's own bytes into each, for a server that will read them. */
     void fill() {
         for (int window = 0; window < windows; window++) {
-            for (long at = 0; at < turn.objectBytes(); at += Long.BYTES) {
+            for (long at = 0; at < measuredRun.objectBytes(); at += Long.BYTES) {
                 mapping.segment()
                         .set(JAVA_LONG_UNALIGNED, offset(window) + at,
                                 BenchObject.longAt(at));
@@ -102,14 +102,17 @@ final class SharedWindows implements AutoCloseable {
 
     /** The 81 characters that name a request's window. */
     String token(int request) {
-        return Token.loopback(mapping.segment().address() + offset(request), turn.objectBytes(),
-                key, peer.sessionNumber()).format();
+        return Token
+                .loopback(mapping.segment().address() + offset(request), measuredRun.objectBytes(),
+                        key, peer.sessionNumber())
+                .format();
     }
 
     /** A GET into a request's window, over the channel. */
     Request get(int request) {
-        return Request.get(request + 1, turn.bucket(), turn.key(), key, offset(request),
-                turn.objectBytes());
+        return Request.get(request + 1, measuredRun.bucket(), measuredRun.key(), key,
+                offset(request),
+                measuredRun.objectBytes());
     }
 
     /** Throws if a request that was answered has not delivered its bytes. */
@@ -117,7 +120,7 @@ final class SharedWindows implements AutoCloseable {
         long first = mapping.segment().get(JAVA_LONG_UNALIGNED, offset(request));
         long last = mapping.segment().get(JAVA_LONG_UNALIGNED, lastLong(request));
         if (first != BenchObject.longAt(0)
-                || last != BenchObject.longAt(turn.objectBytes() - Long.BYTES)) {
+                || last != BenchObject.longAt(measuredRun.objectBytes() - Long.BYTES)) {
             throw new IOException("what was said to be delivered is not there");
         }
     }

@@ -3,11 +3,11 @@ package io.railhead.cli.demo;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.LocalStore;
 import io.railhead.cli.reading.Manifest;
-import io.railhead.cli.reading.Minima;
+import io.railhead.cli.reading.MinimumDurations;
 import io.railhead.cli.reading.Origin;
 import io.railhead.cli.reading.OwnGateway;
+import io.railhead.cli.reading.ReadingRow;
 import io.railhead.cli.reading.Readings;
-import io.railhead.cli.reading.Row;
 import io.railhead.cli.reading.SourceFile;
 import io.railhead.client.Via;
 import java.io.IOException;
@@ -49,13 +49,13 @@ final class Demo {
         this.say = say;
     }
 
-    List<Row> run(DemoFiles data) throws IOException {
+    List<ReadingRow> run(DemoFiles data) throws IOException {
         say.accept("Starting an S3 store (s3proxy) and storing " + data.files().size()
                 + " files, " + (data.bytes() >> 20) + " MiB ...");
         LocalStore store = LocalStore.start(storeJar, keys, data.bytes() + WARM_UP_BYTES,
                 children);
         Origin origin = Origin.filled(store, BUCKET, data.files());
-        Readings readings = Readings.start(origin, via, Minima.STANDARD, children, say);
+        Readings readings = Readings.start(origin, via, MinimumDurations.STANDARD, children, say);
         readings.direct();
         try (OwnGateway gateway = readings.gateway("immutable")) {
             readings.justStarted(gateway);
@@ -64,7 +64,7 @@ final class Demo {
         }
         if (via == Via.LOOPBACK) {
             try (OwnGateway gateway = readings.gateway("strong")) {
-                readings.hit(Row.Path.RDMA_HIT_STRONG, gateway);
+                readings.hit(ReadingRow.Path.RDMA_HIT_STRONG, gateway);
             }
         }
         return readings.rows();

@@ -4,8 +4,8 @@ import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.Json;
-import io.railhead.cli.reading.Report;
-import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.ReadingReport;
+import io.railhead.cli.reading.ReadingRow;
 import io.railhead.cli.reading.Table;
 import io.railhead.client.Via;
 import io.railhead.gateway.config.ByteCount;
@@ -50,17 +50,17 @@ public final class DemoCommand implements Callable<Integer> {
         try (Children children = new Children(Files.createTempDirectory("railhead-demo"))) {
             Thread atEnd = new Thread(children::close, "demo-cleanup");
             Runtime.getRuntime().addShutdownHook(atEnd);
-            List<Row> rows = new Demo(oneSided, children,
+            List<ReadingRow> rows = new Demo(oneSided, children,
                     here.store(),
                     line -> {
                         out.println(line);
                         out.flush();
                     }).run(DemoFiles.choose(files, most, children.folder()));
-            write(new Report(true, rows));
+            write(new ReadingReport(true, rows));
             Table.print(out, rows, "Store, gateway and client share this machine.");
             return 0;
         } catch (IOException e) {
-            write(new Report(false, List.of()));
+            write(new ReadingReport(false, List.of()));
             throw new IOException("the demo failed: " + OneLine.of(e), e);
         }
     }
@@ -85,9 +85,9 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private void write(Report report) throws IOException {
+    private void write(ReadingReport readingReport) throws IOException {
         if (json != null) {
-            Files.writeString(json, Json.pretty(report) + "\n");
+            Files.writeString(json, Json.pretty(readingReport) + "\n");
         }
     }
 }

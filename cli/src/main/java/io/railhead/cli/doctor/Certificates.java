@@ -9,7 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What a certificate says, in words. */
+/** Describes a certificate in words. */
 final class Certificates {
     /** Renewals fail quietly: this leaves time to see it. */
     private static final Duration SOON = Duration.ofDays(14);

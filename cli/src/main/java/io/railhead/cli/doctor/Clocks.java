@@ -9,7 +9,7 @@ import java.time.format.DateTimeParseException;
 import java.util.Comparator;
 import java.util.List;
 
-/** How far a store's clock and this machine's are apart, by the Date of its answers. */
+/** The difference between a store's clock and this machine's, by the Date of its responses. */
 final class Clocks {
     /** What S3 refuses, as RequestTimeTooSkewed. */
     private static final Duration REFUSED = Duration.ofMinutes(15);

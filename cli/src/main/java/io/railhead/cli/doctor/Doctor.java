@@ -71,14 +71,14 @@ public final class Doctor {
         List<Principal> principals = GatewayFiles.principals(config.gateway(), findings);
         Site site = new Site(host, config, principals, buckets);
         Optional<RunningGateway> running = RunningGateway.at(config.gateway().health());
-        List<Part> around = new ArrayList<>();
+        List<ParallelCheck> around = new ArrayList<>();
         around.addAll(GatewayFiles.parts(site));
-        around.add(new Part("machine", () -> {
+        around.add(new ParallelCheck("machine", () -> {
             List<Finding> found = machine(MachineNeeds.of(config));
             return running.isPresent() ? found.stream().map(Doctor::taken).toList() : found;
         }));
         around.addAll(Ports.parts(site, running));
-        around.addAll(Stores.parts(site));
+        around.addAll(StoreChecks.parts(site));
         findings.addAll(parts.lookAt(around));
         return findings;
     }

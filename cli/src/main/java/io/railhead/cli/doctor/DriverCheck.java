@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What stands between a process and its adapters: device files, kernel modules, libraries. */
+/** Checks the device files, kernel modules and libraries that a process needs for its adapters. */
 final class DriverCheck implements Check {
     private static final String NODES = "/dev/infiniband";
     private static final List<String> LIBRARY_FOLDERS = List.of("/usr/lib64/libibverbs",

@@ -11,7 +11,7 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
-import io.railhead.gateway.frontdoor.Cleartext;
+import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.gateway.frontdoor.TlsFiles;
 import io.railhead.rdma.dc.DcKey;
@@ -50,8 +50,8 @@ final class GatewayFiles {
         }
     }
 
-    static List<Part> parts(Site site) {
-        return List.of(new Part("files", () -> look(site)));
+    static List<ParallelCheck> parts(Site site) {
+        return List.of(new ParallelCheck("files", () -> look(site)));
     }
 
     private static List<Finding> look(Site site) {
@@ -71,7 +71,7 @@ final class GatewayFiles {
             findings.add(secret("gateway.events.token_file", events.tokenFile()));
         }
         findings.addAll(dcKey(site));
-        String cleartext = Cleartext.reasonAgainst(site.config(), site.principals());
+        String cleartext = CleartextPolicy.reasonAgainst(site.config(), site.principals());
         if (cleartext != null) {
             findings.add(fail("gateway.tls", cleartext, "who hears one tenant's requests could"
                     + " name its memory", "set gateway.tls.certificate and gateway.tls.key"));

@@ -4,7 +4,7 @@ import io.railhead.cli.doctor.StoreCalls.Answer;
 import java.time.Duration;
 import java.util.List;
 
-/** How long a store takes to answer. */
+/** The latency of a store. */
 final class Latency {
     /** Above it, asking the store costs more than what a rack's memory saves. */
     private static final Duration FAR = Duration.ofMillis(50);

@@ -12,7 +12,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Whether processors and memory of this process are on the adapters' side of the machine. */
+/** Checks that this process has its processors and memory on the adapters' side of the machine. */
 final class NumaCheck implements Check {
     private static final String NODES = "/sys/devices/system/node";
 

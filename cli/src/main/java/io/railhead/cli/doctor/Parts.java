@@ -38,9 +38,9 @@ final class Parts {
     }
 
     /** The findings, in the order of the parts. */
-    List<Finding> lookAt(List<Part> parts) {
+    List<Finding> lookAt(List<ParallelCheck> parts) {
         List<List<Finding>> first = lookOnce(parts);
-        List<Part> failed = new ArrayList<>();
+        List<ParallelCheck> failed = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
             if (hasFailed(first.get(i))) {
                 failed.add(parts.get(i));
@@ -56,15 +56,16 @@ final class Parts {
         return look.stream().anyMatch(finding -> finding.mark() == Finding.Mark.FAIL);
     }
 
-    private List<List<Finding>> lookOnce(List<Part> parts) {
-        parts.forEach(part -> pending.add(part.name()));
+    private List<List<Finding>> lookOnce(List<ParallelCheck> parts) {
+        parts.forEach(parallelCheck -> pending.add(parallelCheck.name()));
         // Platform threads: resolvers block in native code.
         ExecutorService threads = Executors
                 .newThreadPerTaskExecutor(
                         Thread.ofPlatform().daemon().name("doctor-", 0).factory());
         try {
             List<CompletableFuture<List<Finding>>> looks = parts.stream()
-                    .map(part -> CompletableFuture.supplyAsync(() -> look(part), threads))
+                    .map(parallelCheck -> CompletableFuture.supplyAsync(() -> look(parallelCheck),
+                            threads))
                     .toList();
             await(CompletableFuture.allOf(looks.toArray(CompletableFuture[]::new)));
             return looks.stream().map(CompletableFuture::join).toList();
@@ -73,14 +74,14 @@ final class Parts {
         }
     }
 
-    private List<Finding> look(Part part) {
+    private List<Finding> look(ParallelCheck parallelCheck) {
         try {
-            return part.look().get();
+            return parallelCheck.look().get();
         } catch (RuntimeException | Error e) {
-            return List.of(Finding.fail(part.name(), "could not be looked at: " + e,
+            return List.of(Finding.fail(parallelCheck.name(), "could not be looked at: " + e,
                     "what nobody looked at may be wrong", "please report this, with --json"));
         } finally {
-            pending.remove(part.name());
+            pending.remove(parallelCheck.name());
         }
     }
 

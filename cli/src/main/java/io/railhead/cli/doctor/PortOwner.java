@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Whose process listens on a TCP port, as far as this user may see. */
+/** The process that listens on a TCP port, as far as this user may see. */
 final class PortOwner {
     private static final String LISTENING = "0A";
     private static final int ADDRESS = 1;

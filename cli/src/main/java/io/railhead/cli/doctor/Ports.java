@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether a gateway could listen where it is told to, or does so already. */
+/** Checks that a gateway could listen on its addresses, or does so already. */
 final class Ports {
     private final Host host;
     private final Optional<RunningGateway> running;
@@ -25,8 +25,8 @@ final class Ports {
         this.running = running;
     }
 
-    static List<Part> parts(Site site, Optional<RunningGateway> running) {
-        return List.of(new Part("ports", () -> new Ports(site.host(), running)
+    static List<ParallelCheck> parts(Site site, Optional<RunningGateway> running) {
+        return List.of(new ParallelCheck("ports", () -> new Ports(site.host(), running)
                 .look(site.config())));
     }
 

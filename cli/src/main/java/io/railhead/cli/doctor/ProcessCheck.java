@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** What the operating system grants the process: descriptors, folders, a container's walls. */
+/**
+ * Checks the limits that the operating system sets the process: descriptors, folders, a container's
+ * walls.
+ */
 final class ProcessCheck implements Check {
     private static final int CLIENTS = 4096;
     /** Of a UNIX socket's path, its end mark included. */

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a gateway would meet besides its machine.
+ * The surroundings of a gateway besides its machine.
  *
  * @param principals none where they cannot be read, or where no secret is held
  * @param buckets to look at, by backend

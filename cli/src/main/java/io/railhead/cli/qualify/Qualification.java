@@ -5,8 +5,8 @@ import io.railhead.cli.doctor.Finding;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.qualify.Attempt.NotRunException;
 import io.railhead.cli.qualify.Attempt.Seen;
-import io.railhead.cli.reading.Minima;
-import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.MinimumDurations;
+import io.railhead.cli.reading.ReadingRow;
 import io.railhead.client.Via;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.MachineNeeds;
@@ -36,7 +36,8 @@ final class Qualification {
      * @param device of dc; null for the first that works
      * @param python a program that has the packages railhead and torch
      */
-    record Plan(Via via, long bytes, Minima minima, int processes, @Nullable String device,
+    record Plan(Via via, long bytes, MinimumDurations minima, int processes,
+            @Nullable String device,
             String python, Path storeJar) {}
 
     Qualification(Plan plan, Children children, Consumer<String> say) {
@@ -55,7 +56,7 @@ final class Qualification {
     }
 
     /** Of the reads; none where they have not been measured. */
-    List<Row> rows() {
+    List<ReadingRow> rows() {
         return rack == null ? List.of() : rack.readings().rows();
     }
 
@@ -125,7 +126,8 @@ final class Qualification {
         Map<String, Double> figures = new TreeMap<>();
         started.readings()
                 .rows()
-                .forEach(row -> figures.put(row.path() + "_mib_per_s", row.mibPerS()));
+                .forEach(readingRow -> figures.put(readingRow.path() + "_mib_per_s",
+                        readingRow.mibPerS()));
         return new Seen(started.origin().manifest().entries().size() + " objects, "
                 + started.origin().manifest().totalBytes() + " bytes, in each pass", figures);
     }

@@ -4,7 +4,7 @@ import io.railhead.cli.OneLine;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Installation;
 import io.railhead.cli.local.Json;
-import io.railhead.cli.reading.Minima;
+import io.railhead.cli.reading.MinimumDurations;
 import io.railhead.client.Via;
 import io.railhead.gateway.config.ByteCount;
 import java.io.IOException;
@@ -75,14 +75,14 @@ public final class QualifyCommand implements Callable<Integer> {
                     .stream()
                     .map(trial -> trial.redacted(redaction))
                     .toList();
-            Report report = Report.of(List.of(spec.root().version()),
+            QualifyReport qualifyReport = QualifyReport.of(List.of(spec.root().version()),
                     plan.via().name().toLowerCase(Locale.ROOT), Hardware.read(Path.of("/")),
                     trials, qualification.rows());
-            print(out, report);
+            print(out, qualifyReport);
             if (json != null) {
-                Files.writeString(json, Json.pretty(report) + "\n");
+                Files.writeString(json, Json.pretty(qualifyReport) + "\n");
             }
-            return report.qualified() ? 0 : 1;
+            return qualifyReport.qualified() ? 0 : 1;
         } catch (IOException e) {
             throw new IOException("qualify: " + OneLine.of(e), e);
         }
@@ -92,7 +92,8 @@ public final class QualifyCommand implements Callable<Integer> {
         if (processes < 1 || processes > MOST_PROCESSES || !(seconds > 0)) {
             throw misused("--processes must be 1 to " + MOST_PROCESSES + ", and --seconds > 0");
         }
-        return new Qualification.Plan(fabric(), size(), new Minima(2, seconds), processes, device,
+        return new Qualification.Plan(fabric(), size(), new MinimumDurations(2, seconds), processes,
+                device,
                 python, Installation.here().store());
     }
 
@@ -128,22 +129,22 @@ public final class QualifyCommand implements Callable<Integer> {
                 folder.toString(), Installation.here().home().toString()));
     }
 
-    private static void print(PrintWriter out, Report report) {
+    private static void print(PrintWriter out, QualifyReport qualifyReport) {
         out.println();
-        for (Trial trial : report.trials()) {
+        for (Trial trial : qualifyReport.trials()) {
             out.printf("%-8s %-10s %s%n", trial.outcome().words(), trial.name(), trial.found());
             trial.figures()
                     .forEach((name, figure) -> out.printf(Locale.ROOT, "%20s%s: %.1f%n",
                             "", name, figure));
         }
         out.println();
-        for (Trial trial : report.trials()) {
+        for (Trial trial : qualifyReport.trials()) {
             if (trial.hasPassed()) {
                 out.println("Shown by " + trial.name() + ": " + trial.proves());
             }
         }
         out.println();
-        out.println(report.qualified()
+        out.println(qualifyReport.qualified()
                 ? "Nothing failed. docs/qualify.md says what this proves, and where to send the report."
                 : "This machine did not qualify: see what failed, or was not run, above.");
         out.flush();

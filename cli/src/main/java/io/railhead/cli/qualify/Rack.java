@@ -2,7 +2,7 @@ package io.railhead.cli.qualify;
 
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.LocalStore;
-import io.railhead.cli.reading.Minima;
+import io.railhead.cli.reading.MinimumDurations;
 import io.railhead.cli.reading.Origin;
 import io.railhead.cli.reading.OwnGateway;
 import io.railhead.cli.reading.Readings;
@@ -37,12 +37,13 @@ final class Rack {
     }
 
     /** Starts it; its processes end with {@code children}. */
-    static Rack start(Path storeJar, long bytes, Via via, Minima minima, Children children,
+    static Rack start(Path storeJar, long bytes, Via via, MinimumDurations minimumDurations,
+            Children children,
             Consumer<String> say) throws IOException {
         List<SourceFile> files = generate(bytes, children.folder());
         LocalStore store = LocalStore.start(storeJar, KEYS, 2 * bytes, children);
         Origin origin = Origin.filled(store, BUCKET, files);
-        Readings readings = Readings.start(origin, via, minima, children, say);
+        Readings readings = Readings.start(origin, via, minimumDurations, children, say);
         return new Rack(readings, readings.gateway("immutable"), origin, files);
     }
 

@@ -11,8 +11,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What the objects must contain, known before any of them is measured: SHA-256 of each part, so
- * that a part can be checked the moment it is delivered.
+ * The expected content of the objects, known before any of them is measured: SHA-256 of each part,
+ * so that a part can be checked the moment it is delivered.
  */
 public record Manifest(String bucket, int partBytes, List<Entry> entries) {
     /** What the client library reads at a time. */

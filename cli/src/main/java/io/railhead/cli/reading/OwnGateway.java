@@ -19,7 +19,7 @@ import java.util.Map;
  * A gateway as its own process, started as a user would: {@code railhead serve --config}. It has
  * room for all objects, and whoever may read them may use its admin port.
  */
-public final class OwnGateway implements Gateway, AutoCloseable {
+public final class OwnGateway implements ReadGateway, AutoCloseable {
     private static final String REQUESTS = "railhead_backend_requests_total";
     private static final String BYTES = "railhead_backend_bytes_total{";
     private static final String IN = "direction=\"in\"";
@@ -121,7 +121,7 @@ public final class OwnGateway implements Gateway, AutoCloseable {
     }
 
     @Override
-    public Spent spent() throws IOException {
+    public StoreUsage spent() throws IOException {
         double requests = 0;
         double bytes = 0;
         boolean found = false;
@@ -137,7 +137,7 @@ public final class OwnGateway implements Gateway, AutoCloseable {
         if (!found) {
             throw new IOException("the gateway's metrics have no " + REQUESTS);
         }
-        return new Spent((long) requests, (long) bytes);
+        return new StoreUsage((long) requests, (long) bytes);
     }
 
     private static double value(String line) {

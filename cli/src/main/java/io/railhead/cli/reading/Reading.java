@@ -1,8 +1,8 @@
 package io.railhead.cli.reading;
 
 /**
- * What the client process is asked to do, one line of JSON: read every object, pass after pass,
- * until both minima are reached.
+ * The client process's order, one line of JSON: read every object, pass after pass, until both
+ * minima are reached.
  *
  * @param via as {@code --via} names it
  * @param gatewayPid the process whose processor time is measured too, or 0

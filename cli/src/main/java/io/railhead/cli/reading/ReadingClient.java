@@ -2,7 +2,7 @@ package io.railhead.cli.reading;
 
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Json;
-import io.railhead.cli.local.Respondent;
+import io.railhead.cli.local.JsonLineProcess;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -11,9 +11,9 @@ import java.util.List;
 
 /** The client process, seen from the command that started it. One thread. */
 final class ReadingClient {
-    private final Respondent process;
+    private final JsonLineProcess process;
 
-    private ReadingClient(Respondent process) {
+    private ReadingClient(JsonLineProcess process) {
         this.process = process;
     }
 
@@ -24,17 +24,17 @@ final class ReadingClient {
             throws IOException {
         Path file = Files.writeString(children.folder().resolve(name + "-manifest.json"),
                 Json.line(origin.manifest()));
-        return new ReadingClient(new Respondent(children.start(name,
+        return new ReadingClient(new JsonLineProcess(children.start(name,
                 Children.railhead(List.of("-Xmx256m"), "reading-client", "--manifest",
                         file.toString()),
                 origin.environment(), Redirect.PIPE), name, children));
     }
 
-    Measured read(Reading reading) throws IOException {
-        Measured measured = process.ask(reading, Measured.class);
-        if (!measured.problem().isEmpty()) {
-            throw new IOException(measured.problem());
+    ReadingResult read(Reading reading) throws IOException {
+        ReadingResult readingResult = process.ask(reading, ReadingResult.class);
+        if (!readingResult.problem().isEmpty()) {
+            throw new IOException(readingResult.problem());
         }
-        return measured;
+        return readingResult;
     }
 }

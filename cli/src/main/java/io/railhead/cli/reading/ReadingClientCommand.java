@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The client that is measured, a process of its own: a {@link Reading} per line in, a
- * {@link Measured} per line out, until its input ends.
+ * {@link ReadingResult} per line out, until its input ends.
  */
 @Command(name = "reading-client", hidden = true, description = "Reads for demo and bench site.")
 public final class ReadingClientCommand implements Callable<Integer> {
@@ -40,14 +40,14 @@ public final class ReadingClientCommand implements Callable<Integer> {
         BufferedReader in = new BufferedReader(
                 new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            Measured measured = measure(expected, Json.read(line, Reading.class));
-            spec.commandLine().getOut().println(Json.line(measured));
+            ReadingResult readingResult = measure(expected, Json.read(line, Reading.class));
+            spec.commandLine().getOut().println(Json.line(readingResult));
             spec.commandLine().getOut().flush();
         }
         return 0;
     }
 
-    private static Measured measure(Manifest expected, Reading reading) {
+    private static ReadingResult measure(Manifest expected, Reading reading) {
         ClientConfig config = new AwsSettings(System.getenv())
                 .resolve(reading.endpoint(), null, null)
                 .with(Via.valueOf(reading.via().toUpperCase(Locale.ROOT)))
@@ -57,15 +57,15 @@ public final class ReadingClientCommand implements Callable<Integer> {
                 : ProcessCpu.of(reading.gatewayPid());
         try (RailheadClient client = RailheadClient.connect(config);
                 RegisteredBuffer memory = client.register(expected.totalBytes())) {
-            Measured measured = new Rounds(expected,
+            ReadingResult readingResult = new Rounds(expected,
                     Source.of(client, expected.bucket(), memory), memory.memory(), gateway)
                     .run(reading.leastPasses(), reading.leastSeconds());
             if (!client.declines().isEmpty()) {
                 throw new IOException("one-sided delivery was declined: " + client.declines());
             }
-            return measured;
+            return readingResult;
         } catch (IOException e) {
-            return Measured.failed(OneLine.of(e));
+            return ReadingResult.failed(OneLine.of(e));
         }
     }
 }

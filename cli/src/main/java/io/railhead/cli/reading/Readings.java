@@ -25,17 +25,17 @@ import java.util.function.Consumer;
 public final class Readings {
     private final Origin origin;
     private final Via via;
-    private final Minima minima;
+    private final MinimumDurations minimumDurations;
     private final Children children;
     private final Consumer<String> say;
     private final ReadingClient client;
-    private final List<Row> rows = new ArrayList<>();
+    private final List<ReadingRow> rows = new ArrayList<>();
 
-    private Readings(Origin origin, Via via, Minima minima, Children children,
+    private Readings(Origin origin, Via via, MinimumDurations minimumDurations, Children children,
             Consumer<String> say) throws IOException {
         this.origin = origin;
         this.via = via;
-        this.minima = minima;
+        this.minimumDurations = minimumDurations;
         this.children = children;
         this.say = say;
         client = ReadingClient.start("client", origin, children);
@@ -47,12 +47,13 @@ public final class Readings {
      * @param via LOOPBACK or VERBS: how hits are delivered one-sided
      * @param say hears what is done next
      */
-    public static Readings start(Origin origin, Via via, Minima minima, Children children,
+    public static Readings start(Origin origin, Via via, MinimumDurations minimumDurations,
+            Children children,
             Consumer<String> say) throws IOException {
-        return new Readings(origin, via, minima, children, say);
+        return new Readings(origin, via, minimumDurations, children, say);
     }
 
-    public List<Row> rows() {
+    public List<ReadingRow> rows() {
         return List.copyOf(rows);
     }
 
@@ -64,16 +65,17 @@ public final class Readings {
 
     /** From the store, with no gateway between. */
     public void direct() throws IOException {
-        say(Row.Path.DIRECT);
+        say(ReadingRow.Path.DIRECT);
         client.read(reading(origin.endpoint(), 0, "http", 1));
-        Measured measured = client.read(reading(origin.endpoint(), 0, "http", minima.rounds()));
-        rows.add(Row.of(Row.Path.DIRECT, "none", measured,
-                new Spent(measured.requests(), measured.bytes())));
+        ReadingResult readingResult = client
+                .read(reading(origin.endpoint(), 0, "http", minimumDurations.rounds()));
+        rows.add(ReadingRow.of(ReadingRow.Path.DIRECT, "none", readingResult,
+                new StoreUsage(readingResult.requests(), readingResult.bytes())));
     }
 
     /** Once, through a gateway that has served nothing: its JVM is compiling what it runs. */
     public void justStarted(OwnGateway gateway) throws IOException {
-        once(Row.Path.JUST_STARTED, gateway);
+        once(ReadingRow.Path.JUST_STARTED, gateway);
         gateway.forget();
     }
 
@@ -85,28 +87,29 @@ public final class Readings {
      */
     public void cold(OwnGateway gateway, Manifest warmUp) throws IOException {
         say.accept("Warming up the gateway with other reads ...");
-        gateway.warmUpFills(warmUp, minima.seconds());
-        once(Row.Path.COLD, gateway);
+        gateway.warmUpFills(warmUp, minimumDurations.seconds());
+        once(ReadingRow.Path.COLD, gateway);
     }
 
-    private void once(Row.Path path, Gateway gateway) throws IOException {
-        measure(path, gateway,
-                new Reading(gateway.endpoint().toString(), "http", gateway.pid(), 1, 0));
+    private void once(ReadingRow.Path path, ReadGateway readGateway) throws IOException {
+        measure(path, readGateway,
+                new Reading(readGateway.endpoint().toString(), "http", readGateway.pid(), 1, 0));
     }
 
     /** Over HTTP, and one-sided as {@code via} says. */
-    public void hits(Gateway gateway) throws IOException {
-        hit(Row.Path.HTTP_HIT, gateway);
+    public void hits(ReadGateway readGateway) throws IOException {
+        hit(ReadingRow.Path.HTTP_HIT, readGateway);
         if (via != Via.VERBS) {
-            hit(Row.Path.RDMA_HIT, gateway);
+            hit(ReadingRow.Path.RDMA_HIT, readGateway);
         }
-        hit(hitPath(), gateway);
+        hit(hitPath(), readGateway);
     }
 
-    public void hit(Row.Path path, Gateway gateway) throws IOException {
-        client.read(reading(gateway.endpoint(), gateway.pid(), path.via, 2));
-        measure(path, gateway,
-                reading(gateway.endpoint(), gateway.pid(), path.via, minima.rounds()));
+    public void hit(ReadingRow.Path path, ReadGateway readGateway) throws IOException {
+        client.read(reading(readGateway.endpoint(), readGateway.pid(), path.via, 2));
+        measure(path, readGateway,
+                reading(readGateway.endpoint(), readGateway.pid(), path.via,
+                        minimumDurations.rounds()));
     }
 
     /**
@@ -114,20 +117,21 @@ public final class Readings {
      *
      * @return what each has measured
      */
-    public List<Double> together(Gateway gateway, int processes) throws IOException {
-        Reading reading = reading(gateway.endpoint(), 0, hitPath().via, minima.rounds());
+    public List<Double> together(ReadGateway readGateway, int processes) throws IOException {
+        Reading reading = reading(readGateway.endpoint(), 0, hitPath().via,
+                minimumDurations.rounds());
         List<ReadingClient> clients = new ArrayList<>();
         for (int i = 1; i <= processes; i++) {
             clients.add(ReadingClient.start("client-" + i, origin, children));
         }
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<Measured>> all = clients.stream()
+            List<Future<ReadingResult>> all = clients.stream()
                     .map(each -> threads.submit(() -> each.read(reading)))
                     .toList();
             List<Double> mibPerS = new ArrayList<>();
-            for (Future<Measured> each : all) {
-                Measured measured = each.get();
-                mibPerS.add(measured.bytes() / measured.seconds() / (1 << 20));
+            for (Future<ReadingResult> each : all) {
+                ReadingResult readingResult = each.get();
+                mibPerS.add(readingResult.bytes() / readingResult.seconds() / (1 << 20));
             }
             return mibPerS;
         } catch (ExecutionException e) {
@@ -144,8 +148,8 @@ public final class Readings {
      *
      * @return bytes that were written, each compared
      */
-    public long written(Gateway gateway, List<SourceFile> files) throws IOException {
-        Manifest written = origin.add(gateway.endpoint(), via, files);
+    public long written(ReadGateway readGateway, List<SourceFile> files) throws IOException {
+        Manifest written = origin.add(readGateway.endpoint(), via, files);
         try (RailheadClient client = RailheadClient.connect(origin.config(origin.endpoint()));
                 RegisteredBuffer memory = client.register(written.totalBytes())) {
             return new Rounds(written, Source.of(client, written.bucket(), memory),
@@ -153,24 +157,25 @@ public final class Readings {
         }
     }
 
-    private Row.Path hitPath() {
-        return via == Via.VERBS ? Row.Path.NATIVE_HIT_VERBS : Row.Path.NATIVE_HIT;
+    private ReadingRow.Path hitPath() {
+        return via == Via.VERBS ? ReadingRow.Path.NATIVE_HIT_VERBS : ReadingRow.Path.NATIVE_HIT;
     }
 
     private Reading reading(URI endpoint, long pid, String way, int passes) {
-        return new Reading(endpoint.toString(), way, pid, passes, minima.seconds());
+        return new Reading(endpoint.toString(), way, pid, passes, minimumDurations.seconds());
     }
 
-    private void measure(Row.Path path, Gateway gateway, Reading reading) throws IOException {
+    private void measure(ReadingRow.Path path, ReadGateway readGateway, Reading reading)
+            throws IOException {
         say(path);
-        Spent before = gateway.spent();
-        Measured measured = client.read(reading);
-        Spent after = gateway.spent();
-        rows.add(Row.of(path, gateway.freshness(), measured,
+        StoreUsage before = readGateway.spent();
+        ReadingResult readingResult = client.read(reading);
+        StoreUsage after = readGateway.spent();
+        rows.add(ReadingRow.of(path, readGateway.freshness(), readingResult,
                 before == null || after == null ? null : after.since(before)));
     }
 
-    private void say(Row.Path path) {
+    private void say(ReadingRow.Path path) {
         say.accept("Reading: " + path.label + " ...");
     }
 }

@@ -45,7 +45,7 @@ final class Rounds {
         this.gateway = gateway;
     }
 
-    Measured run(int leastPasses, double leastSeconds) throws IOException {
+    ReadingResult run(int leastPasses, double leastSeconds) throws IOException {
         memory.fill((byte) 0); // The kernel finds its pages here, not in the first pass.
         while (passes == 0 || (isWanted(leastPasses, leastSeconds)
                 && nanos < MOST_SECONDS * NANOS)) {
@@ -55,7 +55,7 @@ final class Rounds {
         }
         long[] sorted = Arrays.copyOf(latencies, reads);
         Arrays.sort(sorted);
-        return new Measured(passes, passes * manifest.totalBytes(), requests, nanos / NANOS,
+        return new ReadingResult(passes, passes * manifest.totalBytes(), requests, nanos / NANOS,
                 cpuNanos / NANOS, gatewayCpuSeconds, percentile(sorted, 50) / 1e3,
                 percentile(sorted, 99) / 1e3, "");
     }

@@ -7,7 +7,7 @@ import io.railhead.client.RegisteredBuffer;
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
 
-/** Where objects are read from, into memory of the reader's. */
+/** A source of objects, which are read into the reader's memory. */
 interface Source {
     /** Delivers a part to {@code at} of the memory. Nothing is under way once it has returned. */
     void read(Manifest.Entry entry, long first, int bytes, long at) throws IOException;

@@ -22,25 +22,27 @@ public final class Table {
     /**
      * @param where who shares a machine with whom, a line
      */
-    public static void print(PrintWriter out, List<Row> rows, String where) {
+    public static void print(PrintWriter out, List<ReadingRow> rows, String where) {
         out.printf("%n%-16s %-10s %10s %11s %11s %13s %12s %14s%n", "path", "freshness", "MiB/s",
                 "p50 us", "p99 us", "gateway s/GiB", "client s/GiB", "requests/pass");
-        for (Row row : rows) {
+        for (ReadingRow readingRow : rows) {
             out.printf(Locale.ROOT, "%-16s %-10s %10.1f %11.1f %11.1f %13s %12.3f %14s%n",
-                    row.path(), row.freshness(), row.mibPerS(), row.p50Us(), row.p99Us(),
-                    row.is(Row.Path.DIRECT) || row.gatewayCpuSPerGib() == null
+                    readingRow.path(), readingRow.freshness(), readingRow.mibPerS(),
+                    readingRow.p50Us(), readingRow.p99Us(),
+                    readingRow.is(ReadingRow.Path.DIRECT) || readingRow.gatewayCpuSPerGib() == null
                             ? "-"
-                            : String.format(Locale.ROOT, "%.3f", row.gatewayCpuSPerGib()),
-                    row.clientCpuSPerGib(),
-                    row.requestsPerPass() == null
+                            : String.format(Locale.ROOT, "%.3f", readingRow.gatewayCpuSPerGib()),
+                    readingRow.clientCpuSPerGib(),
+                    readingRow.requestsPerPass() == null
                             ? "-"
-                            : String.format(Locale.ROOT, "%.1f", row.requestsPerPass()));
+                            : String.format(Locale.ROOT, "%.1f", readingRow.requestsPerPass()));
         }
         out.println();
-        double most = rows.stream().mapToDouble(Row::mibPerS).max().orElse(1);
-        for (Row row : rows) {
-            out.printf(Locale.ROOT, "%-16s %s %.0f MiB/s%n", row.path(), bar(row.mibPerS() / most),
-                    row.mibPerS());
+        double most = rows.stream().mapToDouble(ReadingRow::mibPerS).max().orElse(1);
+        for (ReadingRow readingRow : rows) {
+            out.printf(Locale.ROOT, "%-16s %s %.0f MiB/s%n", readingRow.path(),
+                    bar(readingRow.mibPerS() / most),
+                    readingRow.mibPerS());
         }
         out.print(
                 """
@@ -53,7 +55,7 @@ public final class Table {
                         SHA-256 in the client, after each pass; all times are of the passes alone.
                         """);
         out.println(where);
-        out.print(rows.stream().anyMatch(row -> row.fabric().equals("verbs"))
+        out.print(rows.stream().anyMatch(readingRow -> readingRow.fabric().equals("verbs"))
                 ? VERBS
                 : LOOPBACK);
         out.flush();

@@ -1,13 +1,13 @@
 package io.railhead.cli.site;
 
-import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.ReadingRow;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
 
-/** What the rows mean, in a sentence for each way through the gateway; a loss is called one. */
+/** The saving in words, a sentence for each way through the gateway; a loss is called one. */
 final class Saving {
     private static final double MIB = 1 << 20;
     private static final double GIB = 1 << 30;
@@ -16,10 +16,10 @@ final class Saving {
     /** Processor time is counted in hundredths of a second: of less no ratio is made. */
     private static final double LEAST_CPU_SECONDS = 0.1;
 
-    private final Row direct;
+    private final ReadingRow direct;
     private final long bytes;
 
-    private Saving(Row direct, long bytes) {
+    private Saving(ReadingRow direct, long bytes) {
         this.direct = direct;
         this.bytes = bytes;
     }
@@ -28,30 +28,35 @@ final class Saving {
      * @param rows with the direct one among them
      * @param bytes of all objects, read once
      */
-    static List<String> words(List<Row> rows, long bytes) {
-        Row direct = rows.stream()
+    static List<String> words(List<ReadingRow> rows, long bytes) {
+        ReadingRow direct = rows.stream()
                 .filter(Saving::isDirect)
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no direct row"));
         Saving saving = new Saving(direct, bytes);
-        return rows.stream().filter(row -> !isDirect(row)).map(saving::sentence).toList();
+        return rows.stream()
+                .filter(readingRow -> !isDirect(readingRow))
+                .map(saving::sentence)
+                .toList();
     }
 
-    private static boolean isDirect(Row row) {
-        return row.path().equals("direct");
+    private static boolean isDirect(ReadingRow readingRow) {
+        return readingRow.path().equals("direct");
     }
 
-    private String sentence(Row row) {
-        return way(row) + ", the same " + size(bytes) + " took " + seconds(row) + " instead of "
-                + seconds(direct) + ": " + speed(row) + clientCpu(row) + store(row) + ".";
+    private String sentence(ReadingRow readingRow) {
+        return way(readingRow) + ", the same " + size(bytes) + " took " + seconds(readingRow)
+                + " instead of "
+                + seconds(direct) + ": " + speed(readingRow) + clientCpu(readingRow)
+                + store(readingRow) + ".";
     }
 
-    private static String way(Row row) {
-        return switch (row.path()) {
+    private static String way(ReadingRow readingRow) {
+        return switch (readingRow.path()) {
             case "cold" -> "Read for the first time through the gateway";
             case "http-hit" -> "Read from the gateway over HTTP";
             case "rdma-hit" -> "Delivered one-sided, asked for by a token in HTTP";
-            default -> "Read over the native channel (" + row.fabric() + ")";
+            default -> "Read over the native channel (" + readingRow.fabric() + ")";
         };
     }
 
@@ -61,12 +66,12 @@ final class Saving {
                 : number(bytes / MIB) + " MiB";
     }
 
-    private String seconds(Row row) {
-        return number(bytes / MIB / row.mibPerS()) + " s";
+    private String seconds(ReadingRow readingRow) {
+        return number(bytes / MIB / readingRow.mibPerS()) + " s";
     }
 
-    private String speed(Row row) {
-        double ratio = row.mibPerS() / direct.mibPerS();
+    private String speed(ReadingRow readingRow) {
+        double ratio = readingRow.mibPerS() / direct.mibPerS();
         if (Math.abs(ratio - 1) <= SAME) {
             return "as fast";
         }
@@ -75,11 +80,11 @@ final class Saving {
                 : "slower, it took " + number(1 / ratio) + " times as long";
     }
 
-    private String clientCpu(Row row) {
+    private String clientCpu(ReadingRow readingRow) {
         if (direct.clientCpuSPerGib() * direct.bytes() / GIB < LEAST_CPU_SECONDS) {
             return "";
         }
-        double ratio = row.clientCpuSPerGib() / direct.clientCpuSPerGib();
+        double ratio = readingRow.clientCpuSPerGib() / direct.clientCpuSPerGib();
         if (Math.abs(ratio - 1) <= SAME) {
             return ", with the same processor time of the client";
         }
@@ -89,16 +94,16 @@ final class Saving {
     }
 
     /** Over all passes: a mean of few requests would be no number of requests. */
-    private String store(Row row) {
-        Long requests = row.backendRequests();
-        Long sent = row.backendBytes();
+    private String store(ReadingRow readingRow) {
+        Long requests = readingRow.backendRequests();
+        Long sent = readingRow.backendBytes();
         if (requests == null || sent == null) {
             return "";
         }
         if (requests == 0) {
             return "; the store was not asked";
         }
-        long passes = row.bytes() / bytes;
+        long passes = readingRow.bytes() / bytes;
         if (passes == 1 && sent == bytes) {
             return "; the store was asked for each byte once";
         }

@@ -4,13 +4,13 @@ import io.railhead.cli.OneLine;
 import io.railhead.cli.StoreOptions;
 import io.railhead.cli.local.Children;
 import io.railhead.cli.local.Json;
-import io.railhead.cli.reading.Gateway;
 import io.railhead.cli.reading.Manifest;
-import io.railhead.cli.reading.Minima;
+import io.railhead.cli.reading.MinimumDurations;
 import io.railhead.cli.reading.Origin;
 import io.railhead.cli.reading.OwnGateway;
+import io.railhead.cli.reading.ReadGateway;
+import io.railhead.cli.reading.ReadingRow;
 import io.railhead.cli.reading.Readings;
-import io.railhead.cli.reading.Row;
 import io.railhead.cli.reading.Table;
 import io.railhead.client.ClientConfig;
 import io.railhead.client.ObjectName;
@@ -89,7 +89,7 @@ public final class SiteCommand implements Callable<Integer> {
             Thread atEnd = new Thread(children::close, "site-cleanup");
             Runtime.getRuntime().addShutdownHook(atEnd);
             Origin origin = origin(config, most);
-            List<Row> rows = read(origin, children);
+            List<ReadingRow> rows = read(origin, children);
             report(origin, rows);
             return 0;
         } catch (IOException e) {
@@ -171,13 +171,13 @@ public final class SiteCommand implements Callable<Integer> {
                         : "; " + choice.tooLarge() + " larger than what was left of --bytes");
     }
 
-    private List<Row> read(Origin origin, Children children) throws IOException {
+    private List<ReadingRow> read(Origin origin, Children children) throws IOException {
         return gateway == null
                 ? throughOwn(origin, children)
                 : throughGiven(origin, gateway, children);
     }
 
-    private List<Row> throughOwn(Origin origin, Children children) throws IOException {
+    private List<ReadingRow> throughOwn(Origin origin, Children children) throws IOException {
         Readings readings = start(origin, children);
         readings.direct();
         String own = freshness == null ? "immutable" : freshness;
@@ -188,20 +188,21 @@ public final class SiteCommand implements Callable<Integer> {
         return readings.rows();
     }
 
-    private List<Row> throughGiven(Origin origin, URI given, Children children)
+    private List<ReadingRow> throughGiven(Origin origin, URI given, Children children)
             throws IOException {
         Origin known = seenByGateway(origin, given);
         Readings direct = start(origin, children);
         direct.direct();
         Readings through = start(known, children);
-        through.hits(new Gateway.Given(given));
-        List<Row> rows = new ArrayList<>(direct.rows());
+        through.hits(new ReadGateway.Given(given));
+        List<ReadingRow> rows = new ArrayList<>(direct.rows());
         rows.addAll(through.rows());
         return rows;
     }
 
     private Readings start(Origin origin, Children children) throws IOException {
-        return Readings.start(origin, via, new Minima(Minima.STANDARD.rounds(), seconds), children,
+        return Readings.start(origin, via,
+                new MinimumDurations(MinimumDurations.STANDARD.rounds(), seconds), children,
                 this::say);
     }
 
@@ -232,7 +233,7 @@ public final class SiteCommand implements Callable<Integer> {
         }
     }
 
-    private void report(Origin origin, List<Row> rows) throws IOException {
+    private void report(Origin origin, List<ReadingRow> rows) throws IOException {
         long total = origin.manifest().totalBytes();
         List<String> saving = Saving.words(rows, total);
         write(new SiteReport(true, origin.endpoint().toString(), bucket,

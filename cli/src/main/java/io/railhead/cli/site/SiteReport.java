@@ -1,13 +1,13 @@
 package io.railhead.cli.site;
 
-import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.ReadingRow;
 import java.util.List;
 
 /**
- * What {@code --json} writes.
+ * The content of {@code --json}.
  *
  * @param verified false where anything failed; then there are no rows
  * @param bytes of the objects, read once
  */
 record SiteReport(boolean verified, String endpoint, String bucket, int objects, long bytes,
-        List<Row> rows, List<String> saving) {}
+        List<ReadingRow> rows, List<String> saving) {}

@@ -1,4 +1,4 @@
-/** What the JVM sees before it writes an AOT cache: a gateway and its clients at work. */
+/** The training run of the AOT cache: a gateway and its clients at work. */
 @NullMarked
 package io.railhead.cli.training;
 

@@ -28,7 +28,7 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
-/** The bench's pieces; the bench as a whole is {@link PeersIT}. */
+/** The bench's pieces; the bench as a whole is {@link FabricConnectorIT}. */
 class BenchPartsTest {
     private static final Instant NOW = Instant.parse("2026-11-22T07:00:00Z");
 
@@ -64,54 +64,56 @@ class BenchPartsTest {
         assertThat(latencies.between(0, 1)).containsExactly(90_000_000);
     }
 
-    private static Measured round(double gigabits, double server, double client) {
-        return new Measured(1, (long) (gigabits * 1e9 / 8), 1000, 10, 20, server, 0, client, 0,
+    private static RunResult round(double gigabits, double server, double client) {
+        return new RunResult(1, (long) (gigabits * 1e9 / 8), 1000, 10, 20, server, 0, client, 0,
                 "");
     }
 
     @Test
     void aRatioIsOfTheBestOtherInTheSameRound() {
         List<Ratios> ratios = Ratios.of(List.of(
-                new Row(Contender.RAILHEAD_SIGNED, 4096, 1,
+                new BenchRow(MeasuredSystem.RAILHEAD_SIGNED, 4096, 1,
                         List.of(round(2, 1, 1), round(8, 1, 1), round(3, 1, 1))),
-                new Row(Contender.NGINX, 4096, 1,
+                new BenchRow(MeasuredSystem.NGINX, 4096, 1,
                         List.of(round(1, 1, 0), round(4, 1, 0), round(3, 1, 0))),
-                new Row(Contender.VARNISH, 4096, 1,
+                new BenchRow(MeasuredSystem.VARNISH, 4096, 1,
                         List.of(round(1, 9, 9), round(1, 9, 9), round(1, 9, 9))),
-                new Row(Contender.NGINX, 8192, 1, List.of(round(99, 1, 0)))));
+                new BenchRow(MeasuredSystem.NGINX, 8192, 1, List.of(round(99, 1, 0)))));
 
         assertThat(ratios).singleElement().satisfies(ratio -> {
-            assertThat(ratio.bestBandwidth()).isEqualTo(Contender.NGINX);
+            assertThat(ratio.bestBandwidth()).isEqualTo(MeasuredSystem.NGINX);
             assertThat(ratio.bandwidth()).isEqualTo(new Spread(1, 2, 2));
-            assertThat(ratio.bestCpu()).isEqualTo(Contender.NGINX);
+            assertThat(ratio.bestCpu()).isEqualTo(MeasuredSystem.NGINX);
             assertThat(ratio.cpu().median()).isEqualTo(1);
         });
     }
 
     @Test
     void whatGoesOneSidedIsComparedWithAPlainCopyAndThatWithNoCache() {
-        List<Row> rows = List.of(
-                new Row(Contender.RAILHEAD_NATIVE, 4096, 16, List.of(round(8, 1, 1))),
-                new Row(Contender.RAILHEAD_SIGNED, 4096, 16, List.of(round(4, 1, 1))),
-                new Row(Contender.COPY, 4096, 16, List.of(round(10, 0, 1))),
-                new Row(Contender.COPY, 4096, 1, List.of(round(1, 0, 1))));
+        List<BenchRow> rows = List.of(
+                new BenchRow(MeasuredSystem.RAILHEAD_NATIVE, 4096, 16, List.of(round(8, 1, 1))),
+                new BenchRow(MeasuredSystem.RAILHEAD_SIGNED, 4096, 16, List.of(round(4, 1, 1))),
+                new BenchRow(MeasuredSystem.COPY, 4096, 16, List.of(round(10, 0, 1))),
+                new BenchRow(MeasuredSystem.COPY, 4096, 1, List.of(round(1, 0, 1))));
 
         assertThat(Ratios.of(rows)).isEmpty();
         assertThat(Ratios.OfCopying.of(rows)).singleElement().satisfies(ratio -> {
-            assertThat(ratio.row().contender()).isEqualTo(Contender.RAILHEAD_NATIVE);
+            assertThat(ratio.row().contender()).isEqualTo(MeasuredSystem.RAILHEAD_NATIVE);
             assertThat(ratio.bandwidth().median()).isEqualTo(0.8);
         });
     }
 
     @Test
     void whatIsShortOrNoisyOrServedByTheStoreIsSaid() {
-        PeersPlan plan = new PeersPlan(List.of(Contender.NGINX), List.of(4096L), List.of(1), 2, 1,
+        PeersPlan plan = new PeersPlan(List.of(MeasuredSystem.NGINX), List.of(4096L), List.of(1), 2,
+                1,
                 0);
-        Row noisy = new Row(Contender.NGINX, 4096, 1, List.of(round(1, 1, 1), round(2, 1, 1)));
-        Row asking = new Row(Contender.VARNISH, 4096, 1,
-                List.of(new Measured(1, 1000, 1, 1, 1, 1, 1, 1, 1.5, "")));
+        BenchRow noisy = new BenchRow(MeasuredSystem.NGINX, 4096, 1,
+                List.of(round(1, 1, 1), round(2, 1, 1)));
+        BenchRow asking = new BenchRow(MeasuredSystem.VARNISH, 4096, 1,
+                List.of(new RunResult(1, 1000, 1, 1, 1, 1, 1, 1, 1.5, "")));
 
-        assertThat(Doubts.of(plan, List.of(noisy, asking), false)).hasSize(5)
+        assertThat(ValidityChecks.of(plan, List.of(noisy, asking), false)).hasSize(5)
                 .anySatisfy(doubt -> assertThat(doubt).startsWith("TOO SHORT"))
                 .anySatisfy(doubt -> assertThat(doubt).startsWith("NOISY: in 1 of 2"))
                 .anySatisfy(doubt -> assertThat(doubt).startsWith("BUSY: other work took 0.75"))
@@ -121,11 +123,12 @@ class BenchPartsTest {
     @Test
     void eachRoundIsBegunByAnother() {
         PeersPlan plan = new PeersPlan(
-                List.of(Contender.NGINX, Contender.VARNISH, Contender.COPY), List.of(1L),
+                List.of(MeasuredSystem.NGINX, MeasuredSystem.VARNISH, MeasuredSystem.COPY),
+                List.of(1L),
                 List.of(1), 2, 1, 0);
 
-        assertThat(plan.order(0, 1)).containsExactly(Contender.NGINX, Contender.VARNISH);
-        assertThat(plan.order(1, 1)).containsExactly(Contender.VARNISH, Contender.NGINX);
+        assertThat(plan.order(0, 1)).containsExactly(MeasuredSystem.NGINX, MeasuredSystem.VARNISH);
+        assertThat(plan.order(1, 1)).containsExactly(MeasuredSystem.VARNISH, MeasuredSystem.NGINX);
         assertThat(plan.turns()).isEqualTo(4);
         assertThat(plan.order(0, 1 << 20)).hasSize(3);
     }
@@ -151,7 +154,7 @@ class BenchPartsTest {
 
     @Test
     void theMachinesTimeIsWhatWasNotIdle() {
-        assertThat(Mark.busy("cpu  100 1 200 9999 999 3 4 50 0 0\ncpu0 1 2 3\n"))
+        assertThat(CounterSnapshot.busy("cpu  100 1 200 9999 999 3 4 50 0 0\ncpu0 1 2 3\n"))
                 .isEqualTo(3.08, within(1e-9));
     }
 
@@ -264,7 +267,7 @@ class BenchPartsTest {
 
     @Test
     void templatesAreFilled() {
-        assertThat(Peer.filled("listen @PORT@; # @PORT@", Map.of("PORT", "80")))
+        assertThat(RivalCache.filled("listen @PORT@; # @PORT@", Map.of("PORT", "80")))
                 .isEqualTo("listen 80; # 80");
     }
 
@@ -296,13 +299,15 @@ class BenchPartsTest {
     }
 
     private static PeersReport report() {
-        PeersPlan plan = new PeersPlan(List.of(Contender.RAILHEAD_SIGNED, Contender.NGINX),
+        PeersPlan plan = new PeersPlan(
+                List.of(MeasuredSystem.RAILHEAD_SIGNED, MeasuredSystem.NGINX),
                 List.of(4096L), List.of(1), 1, 1, 0);
         return new PeersReport("./railhead bench peers", new Machine("2026-11-22T07:00:00Z", "CPU",
                 2, "6", "25", "0 0 0", true), Map.of("NGINX", "1 & <2>"), plan,
                 List.of("a doubt"),
-                List.of(new Row(Contender.RAILHEAD_SIGNED, 4096, 1, List.of(round(2, 1, 1))),
-                        new Row(Contender.NGINX, 4096, 1, List.of(round(1, 1, 1)))));
+                List.of(new BenchRow(MeasuredSystem.RAILHEAD_SIGNED, 4096, 1,
+                        List.of(round(2, 1, 1))),
+                        new BenchRow(MeasuredSystem.NGINX, 4096, 1, List.of(round(1, 1, 1)))));
     }
 
     @Test

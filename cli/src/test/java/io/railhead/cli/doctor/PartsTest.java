@@ -16,13 +16,13 @@ class PartsTest {
     void whoWatchesIsToldWhatIsWaitedFor() {
         StringWriter err = new StringWriter();
         Parts parts = new Parts(new PrintWriter(err, true), true);
-        Part slow = new Part("the far store", () -> {
+        ParallelCheck slow = new ParallelCheck("the far store", () -> {
             for (int i = 0; i < 3000 && !err.toString().contains("waiting for"); i++) {
                 LockSupport.parkNanos(10_000_000);
             }
             return List.of(Finding.ok("slow", "done", "why"));
         });
-        Part broken = new Part("broken", () -> {
+        ParallelCheck broken = new ParallelCheck("broken", () -> {
             throw new IllegalStateException("defect");
         });
         List<Finding> findings = parts.lookAt(List.of(slow, broken));
@@ -34,10 +34,11 @@ class PartsTest {
     @Test
     void aPartThatFailsOnceIsAskedAgainBeforeItIsToldAsFailed() {
         AtomicInteger looks = new AtomicInteger();
-        Part late = new Part("late", () -> List.of(looks.incrementAndGet() == 1
+        ParallelCheck late = new ParallelCheck("late", () -> List.of(looks.incrementAndGet() == 1
                 ? Finding.fail("store/http", "no answer in time", "why", "mend")
                 : Finding.ok("store/http", "answers", "why")));
-        Part good = new Part("good", () -> List.of(Finding.ok("good", "done", "why")));
+        ParallelCheck good = new ParallelCheck("good",
+                () -> List.of(Finding.ok("good", "done", "why")));
         assertThat(quiet().lookAt(List.of(good, late, good))).extracting(Finding::found)
                 .containsExactly("done", "answers", "done");
     }
@@ -45,7 +46,7 @@ class PartsTest {
     @Test
     void aPartThatFailsTwiceIsToldOnceWithItsLastAnswer() {
         AtomicInteger looks = new AtomicInteger();
-        Part down = new Part("down", () -> List.of(Finding.fail("store/tcp",
+        ParallelCheck down = new ParallelCheck("down", () -> List.of(Finding.fail("store/tcp",
                 "refused " + looks.incrementAndGet(), "why", "mend")));
         assertThat(quiet().lookAt(List.of(down))).extracting(Finding::found)
                 .containsExactly("refused 2");

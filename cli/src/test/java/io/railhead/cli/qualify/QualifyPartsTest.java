@@ -28,7 +28,7 @@ class QualifyPartsTest {
     }
 
     private static boolean isQualified(Trial... trials) {
-        return Report.of(List.of(), "verbs", NONE, List.of(trials), List.of()).qualified();
+        return QualifyReport.of(List.of(), "verbs", NONE, List.of(trials), List.of()).qualified();
     }
 
     @Test

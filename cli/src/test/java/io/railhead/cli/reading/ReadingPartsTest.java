@@ -31,15 +31,15 @@ class ReadingPartsTest {
         byte[] content = content(9 * 1000 + 10);
         Memory memory = new Memory(content);
 
-        Measured measured = memory.rounds((_, first, bytes, at) -> {
+        ReadingResult readingResult = memory.rounds((_, first, bytes, at) -> {
             sleep(50);
             memory.deliver(first, bytes, at);
         }).run(1, 0);
 
-        assertThat(measured.seconds()).isGreaterThanOrEqualTo(0.5);
-        assertThat(measured.p50Us()).isGreaterThanOrEqualTo(500_000);
-        assertThat(measured.requests()).isEqualTo(10);
-        assertThat(measured.bytes()).isEqualTo(content.length);
+        assertThat(readingResult.seconds()).isGreaterThanOrEqualTo(0.5);
+        assertThat(readingResult.p50Us()).isGreaterThanOrEqualTo(500_000);
+        assertThat(readingResult.requests()).isEqualTo(10);
+        assertThat(readingResult.bytes()).isEqualTo(content.length);
     }
 
     /** Nothing is asked for while the bytes of a pass are looked at, which the memory shows. */
@@ -48,14 +48,14 @@ class ReadingPartsTest {
         Memory memory = new Memory(content(2010));
         List<Boolean> wiped = new ArrayList<>();
 
-        Measured measured = memory.rounds((_, first, bytes, at) -> {
+        ReadingResult readingResult = memory.rounds((_, first, bytes, at) -> {
             if (first == 0) {
                 wiped.add(memory.bytes.mismatch(MemorySegment.ofArray(new byte[2010])) < 0);
             }
             memory.deliver(first, bytes, at);
         }).run(3, 0);
 
-        assertThat(measured.passes()).isEqualTo(3);
+        assertThat(readingResult.passes()).isEqualTo(3);
         assertThat(wiped).containsExactly(true, true, true);
     }
 
@@ -121,10 +121,10 @@ class ReadingPartsTest {
 
     @Test
     void theJsonHasTheNamesThatReadersExpect() {
-        Row row = Row.of(Row.Path.RDMA_HIT_STRONG, "strong",
-                new Measured(2, 1L << 30, 9, 2, 0.5, 1.5, 10, 20, ""), new Spent(7, 0));
+        ReadingRow readingRow = ReadingRow.of(ReadingRow.Path.RDMA_HIT_STRONG, "strong",
+                new ReadingResult(2, 1L << 30, 9, 2, 0.5, 1.5, 10, 20, ""), new StoreUsage(7, 0));
 
-        assertThat(Json.line(new Report(true, List.of(row)))).isEqualTo(
+        assertThat(Json.line(new ReadingReport(true, List.of(readingRow)))).isEqualTo(
                 "{\"verified\":true,\"rows\":[{\"path\":\"rdma-hit-strong\",\"fabric\":\"loopback\","
                         + "\"freshness\":\"strong\",\"passes\":2,\"bytes\":1073741824,\"mib_per_s\":512.0,"
                         + "\"p50_us\":10.0,\"p99_us\":20.0,\"gateway_cpu_s_per_gib\":1.5,"
@@ -134,8 +134,10 @@ class ReadingPartsTest {
     @Test
     void theTableCallsLoopbackWhatItIs() {
         StringWriter out = new StringWriter();
-        Table.print(new PrintWriter(out), List.of(Row.of(Row.Path.RDMA_HIT, "immutable",
-                new Measured(3, 1 << 20, 1, 1, 0, 0, 1, 1, ""), new Spent(7, 0))), "All is here.");
+        Table.print(new PrintWriter(out),
+                List.of(ReadingRow.of(ReadingRow.Path.RDMA_HIT, "immutable",
+                        new ReadingResult(3, 1 << 20, 1, 1, 0, 0, 1, 1, ""), new StoreUsage(7, 0))),
+                "All is here.");
 
         assertThat(out.toString()).contains("shared memory, not a network", "█", "NIC",
                 "All is here.", "requests/pass", " 2.3\n");
@@ -144,8 +146,8 @@ class ReadingPartsTest {
     @Test
     void whatAGivenGatewayUsedIsADash() {
         StringWriter out = new StringWriter();
-        Table.print(new PrintWriter(out), List.of(Row.of(Row.Path.HTTP_HIT, "as set",
-                new Measured(3, 1 << 20, 1, 1, 0, 0, 1, 1, ""), null)), "");
+        Table.print(new PrintWriter(out), List.of(ReadingRow.of(ReadingRow.Path.HTTP_HIT, "as set",
+                new ReadingResult(3, 1 << 20, 1, 1, 0, 0, 1, 1, ""), null)), "");
 
         assertThat(out.toString()).containsPattern("http-hit +as set +1.0 +1.0 +1.0 +- +0.000 +-");
     }

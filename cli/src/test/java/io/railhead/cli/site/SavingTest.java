@@ -2,23 +2,24 @@ package io.railhead.cli.site;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.cli.reading.Row;
+import io.railhead.cli.reading.ReadingRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class SavingTest {
     private static final long BYTES = 256L << 20;
-    private static final Row DIRECT = row("direct", "http", 134.7, 1.0, 32L, BYTES);
+    private static final ReadingRow DIRECT = row("direct", "http", 134.7, 1.0, 32L, BYTES);
 
-    private static Row row(String path, String fabric, double mibPerS, double clientCpu,
+    private static ReadingRow row(String path, String fabric, double mibPerS, double clientCpu,
             @Nullable Long requests, @Nullable Long storeBytes) {
-        return new Row(path, fabric, "immutable", 1, BYTES, mibPerS, 1, 1, 0.1, clientCpu, requests,
+        return new ReadingRow(path, fabric, "immutable", 1, BYTES, mibPerS, 1, 1, 0.1, clientCpu,
+                requests,
                 storeBytes);
     }
 
-    private static String words(Row row) {
-        return Saving.words(List.of(DIRECT, row), BYTES).getFirst();
+    private static String words(ReadingRow readingRow) {
+        return Saving.words(List.of(DIRECT, readingRow), BYTES).getFirst();
     }
 
     @Test
@@ -53,8 +54,8 @@ class SavingTest {
 
     @Test
     void aProcessorTimeBelowTheClocksStepIsNotADifference() {
-        Row direct = row("direct", "http", 100, 0.1, 32L, BYTES);
-        Row hit = row("rdma-hit", "loopback", 200, 0.001, 0L, 0L);
+        ReadingRow direct = row("direct", "http", 100, 0.1, 32L, BYTES);
+        ReadingRow hit = row("rdma-hit", "loopback", 200, 0.001, 0L, 0L);
         assertThat(Saving.words(List.of(direct, hit), BYTES).getFirst())
                 .endsWith(": 2 times as fast; the store was not asked.");
         assertThat(words(hit)).contains("with less than 1 % of the client's");
@@ -73,8 +74,8 @@ class SavingTest {
 
     @Test
     void severalPassesOverWhatIsNotHeldAreNotCalledOnce() {
-        Row direct = row("direct", "http", 100, 1, 32L, BYTES);
-        Row uncached = row("http-hit", "http", 200, 1, 32L, BYTES);
+        ReadingRow direct = row("direct", "http", 100, 1, 32L, BYTES);
+        ReadingRow uncached = row("http-hit", "http", 200, 1, 32L, BYTES);
         assertThat(Saving.words(List.of(direct, uncached), BYTES / 2).getFirst())
                 .endsWith("; in 2 passes the store was sent 32 requests and gave 256 MiB.");
     }

@@ -37,7 +37,7 @@ final class Attempts {
             case PermanentException _ -> false;
             case NotAvailableException _ -> false;
             case MemoryHeldException _ -> false;
-            default -> !Failures.isInterruption(failure);
+            default -> !FutureFailures.isInterruption(failure);
         };
     }
 

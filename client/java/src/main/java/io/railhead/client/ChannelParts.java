@@ -25,21 +25,21 @@ final class ChannelParts implements PartTransport {
     private final Sessions sessions;
     private final ChannelRequests requests;
     private final Windows windows;
-    private final Deliveries deliveries;
+    private final PathCounters pathCounters;
 
     ChannelParts(HttpParts http, Sessions sessions, ChannelRequests requests, Windows windows,
-            Deliveries deliveries) {
+            PathCounters pathCounters) {
         this.http = http;
         this.sessions = sessions;
         this.requests = requests;
         this.windows = windows;
-        this.deliveries = deliveries;
+        this.pathCounters = pathCounters;
     }
 
     @Override
     public Part fetch(PartRequest request, PartSink sink) throws IOException {
         if (request.bytes() > windows.windowBytes()) {
-            deliveries.overHttp("window");
+            pathCounters.overHttp("window");
             return http.fetch(request, sink);
         }
         Window window = windows.lend();
@@ -55,18 +55,18 @@ final class ChannelParts implements PartTransport {
     private Part fetchInto(PartRequest request, Window window) throws IOException {
         String reason;
         try {
-            Answer answer = requests.call(new Draft(get(request), window));
+            Answer answer = requests.call(new UnboundRequest(get(request), window));
             if (answer.status() != 0) {
                 Part part = Part.of(answer, request);
-                deliveries.asAsked();
-                deliveries.read(answer.cache().name());
+                pathCounters.asAsked();
+                pathCounters.read(answer.cache().name());
                 return part;
             }
             reason = answer.code();
         } catch (NotAvailableException | ChannelEndedException e) {
             reason = reason(e);
         }
-        deliveries.overHttp(reason);
+        pathCounters.overHttp(reason);
         return http.fetchInto(request, window);
     }
 
@@ -97,9 +97,9 @@ final class ChannelParts implements PartTransport {
     }
 
     private List<CompletableFuture<Part>> deliver(List<PartRequest> parts, List<Window> into) {
-        List<Draft> drafts = new ArrayList<>(parts.size());
+        List<UnboundRequest> drafts = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
-            drafts.add(new Draft(get(parts.get(i)), into.get(i)));
+            drafts.add(new UnboundRequest(get(parts.get(i)), into.get(i)));
         }
         List<CompletableFuture<Answer>> answers = requests.send(drafts);
         List<CompletableFuture<Part>> delivered = new ArrayList<>(parts.size());
@@ -109,7 +109,7 @@ final class ChannelParts implements PartTransport {
             delivered.add(answers.get(i)
                     .thenCompose(answer -> delivered(answer, part, window))
                     .exceptionallyCompose(
-                            failure -> undelivered(Failures.unwrap(failure), part, window)));
+                            failure -> undelivered(FutureFailures.unwrap(failure), part, window)));
         }
         return delivered;
     }
@@ -120,8 +120,8 @@ final class ChannelParts implements PartTransport {
         }
         try {
             Part moved = Part.of(answer, part);
-            deliveries.asAsked();
-            deliveries.read(answer.cache().name());
+            pathCounters.asAsked();
+            pathCounters.read(answer.cache().name());
             return CompletableFuture.completedFuture(moved);
         } catch (IOException e) {
             return CompletableFuture.failedFuture(e);
@@ -143,7 +143,7 @@ final class ChannelParts implements PartTransport {
 
     private CompletableFuture<Part> overHttp(PartRequest part, Window window, String reason) {
         return http.inBackground(part, window, (request, into) -> {
-            deliveries.overHttp(reason);
+            pathCounters.overHttp(reason);
             return http.fetchInto(request, into);
         });
     }
@@ -162,23 +162,24 @@ final class ChannelParts implements PartTransport {
             return http.store(request);
         }
         if (request.bytes() > windows.windowBytes()) {
-            deliveries.overHttp("window");
+            pathCounters.overHttp("window");
             return http.store(request);
         }
         Window window = windows.lend();
         try {
             ByteBuffer bytes = window.bytes((int) request.bytes());
             request.readInto(bytes);
-            return store(request, new Draft(put(request, Checksum.crc32(bytes.flip())), window));
+            return store(request,
+                    new UnboundRequest(put(request, Checksum.crc32(bytes.flip())), window));
         } finally {
             windows.giveBack(window);
         }
     }
 
-    private String store(StoreRequest request, Draft draft) throws IOException {
+    private String store(StoreRequest request, UnboundRequest unboundRequest) throws IOException {
         String reason;
         try {
-            Answer answer = requests.call(draft);
+            Answer answer = requests.call(unboundRequest);
             if (answer.status() != 0) {
                 return stored(answer, request);
             }
@@ -186,14 +187,16 @@ final class ChannelParts implements PartTransport {
         } catch (NotAvailableException e) {
             reason = reason(e);
         } catch (ChannelEndedException e) {
-            if (!draft.isRepeatable() && e.isOutcomeUnknown()) {
+            if (!unboundRequest.isRepeatable() && e.isOutcomeUnknown()) {
                 throw new OutcomeUnknownException(request.name(), e);
             }
             reason = reason(e);
         } catch (MemoryHeldException e) {
-            throw draft.isRepeatable() ? e : new OutcomeUnknownException(request.name(), e);
+            throw unboundRequest.isRepeatable()
+                    ? e
+                    : new OutcomeUnknownException(request.name(), e);
         }
-        deliveries.overHttp(reason);
+        pathCounters.overHttp(reason);
         return http.store(request);
     }
 
@@ -206,7 +209,7 @@ final class ChannelParts implements PartTransport {
             throw new PermanentException("the gateway answered a write of " + request.bytes()
                     + " bytes with " + answer.bytesMoved() + " and ETag '" + answer.etag() + "'");
         }
-        deliveries.asAsked();
+        pathCounters.asAsked();
         return answer.etag();
     }
 
@@ -229,7 +232,8 @@ final class ChannelParts implements PartTransport {
     public ObjectHeads.Head head(ObjectName name) throws IOException {
         Answer answer;
         try {
-            answer = requests.call(new Draft(Request.head(0, name.bucket(), name.key()), null));
+            answer = requests
+                    .call(new UnboundRequest(Request.head(0, name.bucket(), name.key()), null));
         } catch (NotAvailableException | ChannelEndedException _) {
             return http.head(name);
         }

@@ -1,7 +1,7 @@
 package io.railhead.client;
 
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.ClientChannel;
 import io.railhead.rdma.channel.Request;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /** A session on a real channel, of whichever fabric. */
-final class ChannelPeer implements Peers.Peer {
-    private final PeerChannel channel;
+final class ChannelPeer implements FabricConnector.Peer {
+    private final ClientChannel channel;
     private final int sessionNumber;
     private final Registrations fabric;
 
     /** What the fabric does in its own way. */
     interface Registrations {
-        int register(Peers.Memory memory) throws IOException;
+        int register(FabricConnector.Memory memory) throws IOException;
 
         void deregister(int key) throws IOException;
 
@@ -25,7 +25,7 @@ final class ChannelPeer implements Peers.Peer {
         void close();
     }
 
-    ChannelPeer(PeerChannel channel, int sessionNumber, Registrations ownedFabric) {
+    ChannelPeer(ClientChannel channel, int sessionNumber, Registrations ownedFabric) {
         this.channel = channel;
         this.sessionNumber = sessionNumber;
         this.fabric = ownedFabric;
@@ -37,7 +37,7 @@ final class ChannelPeer implements Peers.Peer {
     }
 
     @Override
-    public int register(Peers.Memory memory) throws IOException {
+    public int register(FabricConnector.Memory memory) throws IOException {
         return fabric.register(memory);
     }
 

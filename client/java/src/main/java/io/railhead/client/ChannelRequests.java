@@ -41,13 +41,13 @@ final class ChannelRequests {
     }
 
     /** Sends one and waits, with the least delay; an interrupt does not end the waiting. */
-    Answer call(Draft draft) throws IOException {
-        Pending one = new Pending(draft);
+    Answer call(UnboundRequest unboundRequest) throws IOException {
+        Pending one = new Pending(unboundRequest);
         Session session = sessions.ready();
         List<Request> requests = session == null ? null : findRequests(session, List.of(one));
         if (session == null || requests == null) {
             prepareAndPost(List.of(one));
-            return Failures.join(one.outcome);
+            return FutureFailures.join(one.outcome);
         }
         CompletableFuture<Answer> underWay = new CompletableFuture<>();
         watch(session, underWay, timeout.toNanos());
@@ -58,16 +58,16 @@ final class ChannelRequests {
         } finally {
             underWay.cancel(false);
         }
-        return Failures.join(one.outcome);
+        return FutureFailures.join(one.outcome);
     }
 
     /** Sends all in as few messages as they fit into. Never blocks. */
-    List<CompletableFuture<Answer>> send(List<Draft> drafts) {
+    List<CompletableFuture<Answer>> send(List<UnboundRequest> drafts) {
         List<Pending> pending = new ArrayList<>(drafts.size());
         List<CompletableFuture<Answer>> answers = new ArrayList<>(drafts.size());
         try {
-            for (Draft draft : drafts) {
-                Pending one = new Pending(draft);
+            for (UnboundRequest unboundRequest : drafts) {
+                Pending one = new Pending(unboundRequest);
                 pending.add(one);
                 answers.add(one.outcome);
             }
@@ -89,12 +89,12 @@ final class ChannelRequests {
     private static @Nullable List<Request> findRequests(Session session, List<Pending> pending) {
         List<Request> requests = new ArrayList<>(pending.size());
         for (Pending one : pending) {
-            Window window = one.draft.window();
+            Window window = one.unboundRequest.window();
             Integer key = window == null ? Integer.valueOf(0) : session.findKey(window.buffer());
             if (key == null) {
                 return null;
             }
-            requests.add(one.draft.with(key));
+            requests.add(one.unboundRequest.with(key));
         }
         return requests;
     }
@@ -106,8 +106,8 @@ final class ChannelRequests {
             List<Request> requests = new ArrayList<>(pending.size());
             for (Pending one : pending) {
                 try {
-                    Window window = one.draft.window();
-                    requests.add(one.draft.with(window == null
+                    Window window = one.unboundRequest.window();
+                    requests.add(one.unboundRequest.with(window == null
                             ? 0
                             : session.register(window.buffer())));
                     ready.add(one);
@@ -165,15 +165,15 @@ final class ChannelRequests {
             boolean mayRepeat = one.attempts < MOST_ATTEMPTS;
             session.heard();
             boolean ended = answer.status() == 0 && !session.isUsable();
-            boolean busy = isTransient(answer) && one.draft.isRepeatable();
+            boolean busy = isTransient(answer) && one.unboundRequest.isRepeatable();
             if (mayRepeat && (ended || busy)) {
                 again(one, busy ? FIRST_PAUSE_MILLIS << one.attempts : 0);
             } else {
                 one.complete(answer);
             }
         } else if (failure != null) {
-            Throwable cause = Failures.unwrap(failure);
-            Window window = one.draft.window();
+            Throwable cause = FutureFailures.unwrap(failure);
+            Window window = one.unboundRequest.window();
             if (cause instanceof ChannelEndedException e && window != null && !session.hasLetGo()) {
                 window.buffer().markHeld();
                 one.fail(new MemoryHeldException(e));
@@ -185,7 +185,7 @@ final class ChannelRequests {
 
     /** Nothing touches its window. */
     private void failed(Pending one, Throwable cause) {
-        if (one.attempts < MOST_ATTEMPTS && isSafeToRepeat(one.draft, cause)) {
+        if (one.attempts < MOST_ATTEMPTS && isSafeToRepeat(one.unboundRequest, cause)) {
             again(one, 0);
         } else {
             one.fail(cause);
@@ -199,9 +199,9 @@ final class ChannelRequests {
         };
     }
 
-    private static boolean isSafeToRepeat(Draft draft, Throwable failure) {
+    private static boolean isSafeToRepeat(UnboundRequest unboundRequest, Throwable failure) {
         return failure instanceof ChannelEndedException ended
-                && (draft.isRepeatable() || !ended.isOutcomeUnknown());
+                && (unboundRequest.isRepeatable() || !ended.isOutcomeUnknown());
     }
 
     private void again(Pending one, long pauseMillis) {
@@ -212,15 +212,15 @@ final class ChannelRequests {
 
     /** A request on its way. Its attempts follow one another. */
     private static final class Pending {
-        private final Draft draft;
+        private final UnboundRequest unboundRequest;
         private final CompletableFuture<Answer> outcome = new CompletableFuture<>();
         /** Handed on with the request itself, by one thread at a time. */
         private int attempts = 1;
 
-        Pending(Draft draft) {
-            this.draft = draft;
-            if (draft.window() != null) {
-                draft.window().buffer().hold();
+        Pending(UnboundRequest unboundRequest) {
+            this.unboundRequest = unboundRequest;
+            if (unboundRequest.window() != null) {
+                unboundRequest.window().buffer().hold();
             }
         }
 
@@ -237,8 +237,8 @@ final class ChannelRequests {
         }
 
         private void letGo() {
-            if (draft.window() != null) {
-                draft.window().buffer().release();
+            if (unboundRequest.window() != null) {
+                unboundRequest.window().buffer().release();
             }
         }
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 
 /**
- * What a client needs to know.
+ * The configuration of a client.
  *
  * @param endpoint of the gateway or the store; addressed path-style
  * @param fallback where {@code via} cannot be had

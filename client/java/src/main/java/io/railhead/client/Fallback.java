@@ -1,6 +1,6 @@
 package io.railhead.client;
 
-/** What happens to a part that cannot be delivered in the way that was asked for. */
+/** The fallback of a part that cannot be delivered in the requested way. */
 public enum Fallback {
     /** It comes, or goes, over HTTP, and is counted with the reason. */
     HTTP,

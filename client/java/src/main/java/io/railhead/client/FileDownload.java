@@ -28,10 +28,10 @@ final class FileDownload {
     }
 
     ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
-        Destination destination = Destination.of(file);
-        return switch (destination.kind()) {
-            case FILE -> replace(name, destination.path(), progress);
-            case STREAM -> stream(name, destination.path(), progress);
+        DownloadTarget downloadTarget = DownloadTarget.of(file);
+        return switch (downloadTarget.kind()) {
+            case FILE -> replace(name, downloadTarget.path(), progress);
+            case STREAM -> stream(name, downloadTarget.path(), progress);
         };
     }
 
@@ -68,11 +68,11 @@ final class FileDownload {
      * on from them. A stream keeps nothing.
      */
     ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
-        Destination destination = Destination.of(file);
-        if (destination.kind() == Destination.Kind.STREAM) {
-            return stream(name, destination.path(), progress);
+        DownloadTarget downloadTarget = DownloadTarget.of(file);
+        if (downloadTarget.kind() == DownloadTarget.Kind.STREAM) {
+            return stream(name, downloadTarget.path(), progress);
         }
-        try (PartialFile partial = PartialFile.open(destination.path())) {
+        try (PartialFile partial = PartialFile.open(downloadTarget.path())) {
             ObjectInfo info = reader.resume(name, partial, progress);
             try {
                 verify(info, partial.data());

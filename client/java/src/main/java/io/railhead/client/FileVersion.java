@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 
-/** What a file that was written to does not keep. */
+/** The identity of a file's content, which a write to the file changes. */
 record FileVersion(long bytes, Instant modified) {
 
     static FileVersion of(Path file) throws IOException {

@@ -21,20 +21,21 @@ final class HttpParts implements PartTransport {
     private final Semaphore turns;
     private volatile boolean closed;
     private final ObjectHeads heads;
-    private final Deliveries deliveries;
+    private final PathCounters pathCounters;
     private final ConcurrentLinkedQueue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
 
     /**
      * @param blocking runs what is not to block its caller
      * @param streams how much of that at a time
      */
-    HttpParts(S3Http http, int partBytes, Executor blocking, int streams, Deliveries deliveries) {
+    HttpParts(S3Http http, int partBytes, Executor blocking, int streams,
+            PathCounters pathCounters) {
         this.http = http;
         this.partBytes = partBytes;
         this.blocking = blocking;
         this.turns = new Semaphore(streams, true);
         this.heads = new ObjectHeads(http);
-        this.deliveries = deliveries;
+        this.pathCounters = pathCounters;
     }
 
     @Override
@@ -60,7 +61,7 @@ final class HttpParts implements PartTransport {
         try {
             Part part = readBody(answer, request, buffer);
             complete = true;
-            answer.findHeader(CACHE).ifPresent(deliveries::read);
+            answer.findHeader(CACHE).ifPresent(pathCounters::read);
             return part;
         } finally {
             if (!complete) {
@@ -173,7 +174,7 @@ final class HttpParts implements PartTransport {
     }
 
     /** Memory that only this process writes into. */
-    private static final class PlainMemory implements Peers.Memory {
+    private static final class PlainMemory implements FabricConnector.Memory {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment segment;
 

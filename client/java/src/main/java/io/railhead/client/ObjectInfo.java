@@ -1,7 +1,7 @@
 package io.railhead.client;
 
 /**
- * What a store says about an object.
+ * An object as a store describes it.
  *
  * @param etag as received, quotes included
  */

@@ -1,6 +1,8 @@
 package io.railhead.client;
 
-/** Where an object is: bucket and key, the key as the user wrote it (not percent-encoded). */
+/**
+ * The location of an object: bucket and key, the key as the user wrote it (not percent-encoded).
+ */
 public record ObjectName(String bucket, String key) {
     private static final String SCHEME = "s3://";
 

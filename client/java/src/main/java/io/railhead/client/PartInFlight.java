@@ -9,7 +9,7 @@ record PartInFlight(CompletableFuture<Part> part, Window window, Windows lender)
     /** Waits, shows the part, and gives the window back. */
     Part finish(PartSink sink) throws IOException {
         try {
-            Part delivered = Failures.join(part);
+            Part delivered = FutureFailures.join(part);
             sink.accept(delivered.offset(), window.bytes(delivered.bytes()));
             return delivered;
         } finally {

@@ -19,9 +19,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has come of an object before it broke off: a file beside its place, and a journal of the
- * parts that are whole in it, with their checksums: what a crash leaves of a file nobody knows. One
- * process at a time.
+ * An interrupted download: a file beside its target, and a journal of its complete parts with their
+ * checksums, since a crash leaves the file itself in an unknown state. One process at a time.
  *
  * <p> {@link #accept} may be called by any thread, all else is its owner's.
  */

@@ -1,7 +1,7 @@
 package io.railhead.client;
 
 /**
- * What a gateway did to have an object in its cache.
+ * The result of a prefetch in a gateway.
  *
  * @param state {@code filled}, {@code held} already, {@code not_cached} by its rule,
  *            {@code refused} by the store, {@code full} where it would evict something, or

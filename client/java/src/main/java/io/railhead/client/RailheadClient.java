@@ -27,44 +27,44 @@ public final class RailheadClient implements AutoCloseable {
     private final Executor blocking = task -> Thread.ofVirtual()
             .name("railhead-client")
             .start(task);
-    private final Deliveries deliveries;
+    private final PathCounters pathCounters;
     private final PartTransport transport;
     private final Streams streams;
     private final ObjectReader reader;
     private final FileDownload download;
     private final ObjectWriter writer;
 
-    RailheadClient(ClientConfig config, Peers peers) {
+    RailheadClient(ClientConfig config, FabricConnector fabricConnector) {
         http = new S3Http(config);
         streams = new Streams(config.streams());
-        deliveries = new Deliveries(config.via(), config.fallback());
-        transport = transport(config, peers);
+        pathCounters = new PathCounters(config.via(), config.fallback());
+        transport = transport(config, fabricConnector);
         reader = new ObjectReader(transport, streams, READ_PART_BYTES);
         download = new FileDownload(reader,
                 new ObjectReader(transport, new Streams(1), READ_PART_BYTES), transport);
         writer = new ObjectWriter(http, transport, streams, WRITE_PART_BYTES);
     }
 
-    private PartTransport transport(ClientConfig config, Peers peers) {
+    private PartTransport transport(ClientConfig config, FabricConnector fabricConnector) {
         HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, blocking,
-                config.streams(), deliveries);
+                config.streams(), pathCounters);
         if (config.via() == Via.HTTP) {
             return overHttp;
         }
-        Sessions sessions = new Sessions(http, peers, config.timeout());
+        Sessions sessions = new Sessions(http, fabricConnector, config.timeout());
         // One more than there are threads: the next part is on its way while one is looked at.
         Windows windows = new Windows(sessions::allocate, READ_PART_BYTES, config.streams() + 1);
         return config.via() == Via.TOKEN
-                ? new TokenParts(http, overHttp, sessions, windows, deliveries)
+                ? new TokenParts(http, overHttp, sessions, windows, pathCounters)
                 : new ChannelParts(overHttp, sessions,
                         new ChannelRequests(sessions, blocking, config.timeout()), windows,
-                        deliveries);
+                        pathCounters);
     }
 
     /** No byte is sent before the first request. */
     public static RailheadClient connect(ClientConfig config) {
         return new RailheadClient(config,
-                config.via() == Via.VERBS ? VerbsPeers.INSTANCE : LoopbackPeers.INSTANCE);
+                config.via() == Via.VERBS ? VerbsConnector.INSTANCE : LoopbackConnector.INSTANCE);
     }
 
     /**
@@ -184,12 +184,12 @@ public final class RailheadClient implements AutoCloseable {
 
     /** How many parts, read or written, were asked for one-sided and are done. */
     public long parts() {
-        return deliveries.parts();
+        return pathCounters.parts();
     }
 
     /** How many of {@link #parts} went over HTTP all the same, by the reason. */
     public Map<String, Long> declines() {
-        return deliveries.declines();
+        return pathCounters.declines();
     }
 
     /**
@@ -198,7 +198,7 @@ public final class RailheadClient implements AutoCloseable {
      * what a store without a gateway answered.
      */
     public Map<String, Long> cacheResults() {
-        return deliveries.cacheResults();
+        return pathCounters.cacheResults();
     }
 
     @Override

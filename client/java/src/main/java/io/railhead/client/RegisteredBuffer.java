@@ -16,14 +16,14 @@ import java.util.function.Consumer;
  * times.
  */
 public final class RegisteredBuffer implements AutoCloseable {
-    private final Peers.Memory ownedMemory;
+    private final FabricConnector.Memory ownedMemory;
     private final Consumer<RegisteredBuffer> deregister;
     /** The owner's own, and one for each request in flight. Zero is terminal. */
     private final AtomicInteger holds = new AtomicInteger(1);
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean held;
 
-    RegisteredBuffer(Peers.Memory ownedMemory, Consumer<RegisteredBuffer> deregister) {
+    RegisteredBuffer(FabricConnector.Memory ownedMemory, Consumer<RegisteredBuffer> deregister) {
         this.ownedMemory = ownedMemory;
         this.deregister = deregister;
     }
@@ -37,7 +37,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         return ownedMemory.segment().byteSize();
     }
 
-    Peers.Memory source() {
+    FabricConnector.Memory source() {
         return ownedMemory;
     }
 

@@ -93,7 +93,7 @@ final class S3Http implements AutoCloseable {
         try {
             return new HttpAnswer(http.prepareRequest(execute.build()).call());
         } catch (IOException e) {
-            throw Failures.named(config.endpoint(), e);
+            throw FutureFailures.named(config.endpoint(), e);
         }
     }
 

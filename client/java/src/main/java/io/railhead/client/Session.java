@@ -10,18 +10,18 @@ import org.jspecify.annotations.Nullable;
  * One session with a gateway, and the keys of the buffers that are registered in it. Any thread.
  */
 final class Session {
-    private final Peers.Peer peer;
+    private final FabricConnector.Peer peer;
     private final long maxWindowBytes;
     private final Map<RegisteredBuffer, Integer> keys = new ConcurrentHashMap<>();
     private volatile long heardAtNanos = System.nanoTime();
 
     /** On a proven connection, which it owns from here on. */
-    Session(Peers.Peer ownedPeer, long maxWindowBytes) {
+    Session(FabricConnector.Peer ownedPeer, long maxWindowBytes) {
         this.peer = ownedPeer;
         this.maxWindowBytes = maxWindowBytes;
     }
 
-    Peers.Peer peer() {
+    FabricConnector.Peer peer() {
         return peer;
     }
 

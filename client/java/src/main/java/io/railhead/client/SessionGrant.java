@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the gateway's answer to {@code POST /.railhead/sessions} says: the session, and where it is
- * to be proven.
+ * The gateway's response to {@code POST /.railhead/sessions}: the session, and where it is to be
+ * proven.
  *
  * @param maxWindowBytes of a token's window
  */

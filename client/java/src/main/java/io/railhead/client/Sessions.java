@@ -22,7 +22,7 @@ final class Sessions implements AutoCloseable {
     private static final long PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final S3Http http;
-    private final Peers peers;
+    private final FabricConnector fabricConnector;
     private final Duration timeout;
     private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Session current;
@@ -30,9 +30,9 @@ final class Sessions implements AutoCloseable {
     private long failedAtNanos;
     private boolean closed;
 
-    Sessions(S3Http http, Peers peers, Duration timeout) {
+    Sessions(S3Http http, FabricConnector fabricConnector, Duration timeout) {
         this.http = http;
-        this.peers = peers;
+        this.fabricConnector = fabricConnector;
         this.timeout = timeout;
     }
 
@@ -76,7 +76,7 @@ final class Sessions implements AutoCloseable {
         try {
             return connectInTime();
         } catch (IOException | LinkageError | IllegalStateException e) {
-            if (e instanceof IOException io && Failures.isInterruption(io)) {
+            if (e instanceof IOException io && FutureFailures.isInterruption(io)) {
                 throw io;
             }
             NotAvailableException failure = new NotAvailableException(
@@ -89,7 +89,7 @@ final class Sessions implements AutoCloseable {
 
     /** A first connection may take longer than the gateway waits for it: the second is quicker. */
     private Session connectInTime() throws IOException {
-        peers.requireUsable();
+        fabricConnector.requireUsable();
         try {
             return connect();
         } catch (IOException e) {
@@ -110,7 +110,7 @@ final class Sessions implements AutoCloseable {
 
     private Session connect() throws IOException {
         Call call = new Call(SdkHttpMethod.POST, "/.railhead/sessions", Map.of(), Map.of(),
-                Call.Body.EMPTY).query("fabric", peers.fabric());
+                Call.Body.EMPTY).query("fabric", fabricConnector.fabric());
         S3Http.Signed signed = http.sign(call);
         SessionGrant grant;
         try (HttpAnswer answer = http.send(signed)) {
@@ -120,11 +120,13 @@ final class Sessions implements AutoCloseable {
             grant = SessionGrant.parse(
                     new String(answer.readDocument(DOCUMENT_LIMIT), StandardCharsets.UTF_8));
         }
-        SigningKey key = SigningKey.of(signed.credentials().secretAccessKey(), signed.request()
-                .request()
-                .firstMatchingHeader("Authorization")
-                .orElseThrow());
-        Peers.Peer peer = peers.connect(grant, key.sessionKey(grant.id()), timeout);
+        RequestSignature key = RequestSignature.of(signed.credentials().secretAccessKey(),
+                signed.request()
+                        .request()
+                        .firstMatchingHeader("Authorization")
+                        .orElseThrow());
+        FabricConnector.Peer peer = fabricConnector.connect(grant, key.sessionKey(grant.id()),
+                timeout);
         return withBuffers(new Session(peer, grant.maxWindowBytes()));
     }
 
@@ -149,7 +151,8 @@ final class Sessions implements AutoCloseable {
 
     private S3Exception refused(S3Exception refusal) {
         S3Exception named = new S3Exception(refusal.status(), refusal.code(),
-                "the endpoint opens no " + peers.fabric() + " session (" + refusal.getMessage()
+                "the endpoint opens no " + fabricConnector.fabric() + " session ("
+                        + refusal.getMessage()
                         + ")");
         named.initCause(refusal);
         return named;
@@ -157,7 +160,8 @@ final class Sessions implements AutoCloseable {
 
     /** Memory that every session registers, until it is closed. */
     RegisteredBuffer allocate(long bytes) {
-        RegisteredBuffer buffer = new RegisteredBuffer(peers.allocate(bytes), this::forget);
+        RegisteredBuffer buffer = new RegisteredBuffer(fabricConnector.allocate(bytes),
+                this::forget);
         buffers.add(buffer);
         return buffer;
     }

@@ -23,22 +23,22 @@ final class TokenParts implements PartTransport {
     private final HttpParts fallback;
     private final Sessions sessions;
     private final Windows windows;
-    private final Deliveries deliveries;
+    private final PathCounters pathCounters;
     private final SecureRandom random = new SecureRandom();
 
     TokenParts(S3Http http, HttpParts fallback, Sessions sessions, Windows windows,
-            Deliveries deliveries) {
+            PathCounters pathCounters) {
         this.http = http;
         this.fallback = fallback;
         this.sessions = sessions;
         this.windows = windows;
-        this.deliveries = deliveries;
+        this.pathCounters = pathCounters;
     }
 
     @Override
     public Part fetch(PartRequest request, PartSink sink) throws IOException {
         if (request.bytes() > windows.windowBytes()) {
-            deliveries.overHttp("window");
+            pathCounters.overHttp("window");
             return fallback.fetch(request, sink);
         }
         Window window = windows.lend();
@@ -55,7 +55,7 @@ final class TokenParts implements PartTransport {
         try {
             return Attempts.idempotent(() -> attempt(request, window));
         } catch (NotAvailableException | ChannelEndedException e) {
-            deliveries.overHttp(String.valueOf(e.getMessage()));
+            pathCounters.overHttp(String.valueOf(e.getMessage()));
             return fallback.fetchInto(request, window);
         }
     }
@@ -100,9 +100,9 @@ final class TokenParts implements PartTransport {
             throw answer.refusal();
         }
         if (answer.findHeader(REPLY).isEmpty()) {
-            deliveries.overHttp(reason(answer));
+            pathCounters.overHttp(reason(answer));
             Part part = HttpParts.readBody(answer, request, window.bytes(request.bytes()));
-            answer.findHeader(HttpParts.CACHE).ifPresent(deliveries::read);
+            answer.findHeader(HttpParts.CACHE).ifPresent(pathCounters::read);
             return part;
         }
         Part part = Part.of(answer, request);
@@ -113,8 +113,8 @@ final class TokenParts implements PartTransport {
             throw new PermanentException("HTTP " + answer.status() + " with " + REPLY + " " + reply
                     + " and " + moved + " bytes moved is not a delivery of " + part.bytes());
         }
-        deliveries.asAsked();
-        answer.findHeader(HttpParts.CACHE).ifPresent(deliveries::read);
+        pathCounters.asAsked();
+        answer.findHeader(HttpParts.CACHE).ifPresent(pathCounters::read);
         return part;
     }
 
@@ -134,7 +134,7 @@ final class TokenParts implements PartTransport {
             return fallback.store(request);
         }
         if (request.bytes() > windows.windowBytes()) {
-            deliveries.overHttp("window");
+            pathCounters.overHttp("window");
             return fallback.store(request);
         }
         Window window = windows.lend();
@@ -145,7 +145,7 @@ final class TokenParts implements PartTransport {
             etag = store(request, window, Checksum.crc32(bytes.flip()));
         } catch (NotAvailableException | ChannelEndedException e) {
             // Nothing was sent.
-            deliveries.overHttp(String.valueOf(e.getMessage()));
+            pathCounters.overHttp(String.valueOf(e.getMessage()));
             etag = "";
         } finally {
             windows.giveBack(window);
@@ -169,7 +169,7 @@ final class TokenParts implements PartTransport {
 
     private String stored(HttpAnswer answer, StoreRequest request) throws IOException {
         if (answer.status() == 501) {
-            deliveries.overHttp(reason(answer));
+            pathCounters.overHttp(reason(answer));
             return "";
         }
         if (answer.status() != 200) {
@@ -180,7 +180,7 @@ final class TokenParts implements PartTransport {
             throw new PermanentException("the endpoint did not read the object: it answered"
                     + " without " + REPLY + " 200 and may have stored an empty one");
         }
-        deliveries.asAsked();
+        pathCounters.asAsked();
         return answer.requireHeader("ETag");
     }
 

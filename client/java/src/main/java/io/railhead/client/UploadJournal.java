@@ -16,8 +16,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which upload was begun of a file, noted beside it; what has come of it the store knows. Each
- * destination has its own. One call at a time; its owner's thread.
+ * A journal beside a file of the upload that was begun of it; the store knows which parts have
+ * arrived. Each destination has its own. One call at a time; its owner's thread.
  */
 final class UploadJournal implements Closeable {
     private static final String FORMAT = "railhead upload 1";

@@ -2,7 +2,7 @@ package io.railhead.client;
 
 import java.util.Locale;
 
-/** How an object's bytes reach this process. */
+/** The transport that brings an object's bytes to this process. */
 public enum Via {
     /** In the body of an HTTP answer: any S3 store. */
     HTTP,

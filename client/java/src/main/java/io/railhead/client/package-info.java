@@ -1,4 +1,7 @@
-/** What runs on a node: objects by HTTP or by one-sided delivery into the node's own memory. */
+/**
+ * The client library of a node: objects by HTTP or by one-sided delivery into the node's own
+ * memory.
+ */
 @NullMarked
 package io.railhead.client;
 

@@ -28,7 +28,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
  * A gateway in a test's hands: it answers over HTTP and writes into the memory that the client
  * registered, as told by a {@link Mood}. Its other end of the socket is in this process.
  */
-final class FakeGateway implements AutoCloseable, Peers {
+final class FakeGateway implements AutoCloseable, FabricConnector {
     static final String SECRET = "gateway-secret";
     static final String SESSION = "00112233445566778899aabbccddeeff";
     static final int SESSION_NUMBER = 0xabcdef;
@@ -136,7 +136,7 @@ final class FakeGateway implements AutoCloseable, Peers {
             return;
         }
         String authorization = exchange.getRequestHeaders().getFirst("Authorization");
-        provenKey = SigningKey.of(SECRET, authorization).sessionKey(SESSION);
+        provenKey = RequestSignature.of(SECRET, authorization).sessionKey(SESSION);
         send(exchange, 200, """
                 {"session": "%s", "fabric": "loopback", "socket": "/none", "max_window": %s}
                 """.formatted(SESSION, maxWindow).getBytes(StandardCharsets.UTF_8));
@@ -277,7 +277,7 @@ final class FakeGateway implements AutoCloseable, Peers {
 
     @Override
     public Memory allocate(long bytes) {
-        return LoopbackPeers.INSTANCE.allocate(bytes);
+        return LoopbackConnector.INSTANCE.allocate(bytes);
     }
 
     @Override

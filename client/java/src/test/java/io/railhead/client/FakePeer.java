@@ -2,7 +2,7 @@ package io.railhead.client;
 
 import io.railhead.client.FakeGateway.Mood;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.ChannelEndedException;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A session with a {@link FakeGateway}: its channel answers as the mood says. */
-final class FakePeer implements Peers.Peer {
+final class FakePeer implements FabricConnector.Peer {
     private final FakeGateway gateway;
-    private final Map<Integer, Peers.Memory> memories = new ConcurrentHashMap<>();
+    private final Map<Integer, FabricConnector.Memory> memories = new ConcurrentHashMap<>();
     private final AtomicInteger nextKey = new AtomicInteger(FakeGateway.KEY);
     private final List<CompletableFuture<Answer>> stalled = new CopyOnWriteArrayList<>();
     /** In this gateway's own mappings of the memory, as it outlives the client's. */
@@ -34,7 +34,7 @@ final class FakePeer implements Peers.Peer {
     }
 
     MemorySegment memory(int key) {
-        Peers.Memory memory = memories.get(key);
+        FabricConnector.Memory memory = memories.get(key);
         if (memory == null) {
             throw new IllegalStateException("no buffer has the key " + key);
         }
@@ -51,7 +51,7 @@ final class FakePeer implements Peers.Peer {
     }
 
     @Override
-    public int register(Peers.Memory memory) throws IOException {
+    public int register(FabricConnector.Memory memory) throws IOException {
         if (memory.segment().byteSize() == gateway.refusedBytes) {
             throw new IOException("too many bytes registered");
         }
@@ -73,7 +73,7 @@ final class FakePeer implements Peers.Peer {
 
     @Override
     public Answer call(Request request) throws IOException {
-        return Failures.join(send(List.of(request)).getFirst().toCompletableFuture());
+        return FutureFailures.join(send(List.of(request)).getFirst().toCompletableFuture());
     }
 
     private CompletableFuture<Answer> serve(Request request) {
@@ -144,7 +144,7 @@ final class FakePeer implements Peers.Peer {
             case HEAD -> object == null
                     ? Answer.failed(request.id(), 404, "NoSuchKey", "gone")
                     : Answer.described(request.id(), object.length, 0, "\"v1\"", "", Map.of(),
-                            CacheResult.HIT);
+                            AnswerOrigin.HIT);
             case PUT, UPLOAD_PART -> {
                 gateway.writes.add(request);
                 if (gateway.mood != Mood.STORE_NOTHING) {
@@ -173,7 +173,7 @@ final class FakePeer implements Peers.Peer {
                 gateway.mood == Mood.SHORT_COUNT ? bytes.length - 1 : bytes.length,
                 object.length, first, 0,
                 gateway.mood == Mood.OTHER_VERSION_LATER && first > 0 ? "\"v2\"" : "\"v1\"", "",
-                CacheResult.HIT);
+                AnswerOrigin.HIT);
     }
 
     private MemorySegment window(Request request) {
@@ -182,7 +182,7 @@ final class FakePeer implements Peers.Peer {
 
     @SuppressWarnings("MustBeClosed") // A gateway that is stopped lets go of nothing.
     private void beginCopy(Request request) {
-        var shared = (LoopbackPeers.SharedMemory) memories.get(request.bufferKey());
+        var shared = (LoopbackConnector.SharedMemory) memories.get(request.bufferKey());
         if (shared != null) {
             inMidCopy.add(shared.file()
                     .map()

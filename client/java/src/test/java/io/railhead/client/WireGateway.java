@@ -9,7 +9,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
@@ -17,8 +17,8 @@ import io.railhead.rdma.channel.RequestRange;
 import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -62,7 +62,8 @@ final class WireGateway implements RequestHandler, AutoCloseable {
     final Queue<Held> held = new ConcurrentLinkedQueue<>();
     volatile Mood mood = Mood.SERVE;
 
-    private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 100, 100);
+    private final ClientSessions clientSessions = new ClientSessions(Duration.ofMinutes(1), 100,
+            100);
     private final Path socket;
     private final LoopbackFabric fabric;
     private final PageMemory memory;
@@ -72,7 +73,8 @@ final class WireGateway implements RequestHandler, AutoCloseable {
     WireGateway(Path folder, int credits) throws IOException {
         socket = folder.resolve("gateway.sock");
         fabric = new LoopbackFabric(
-                LoopbackConfig.at(socket).with(credits, Duration.ofMinutes(1)), sessions, this);
+                LoopbackConfig.at(socket).with(credits, Duration.ofMinutes(1)), clientSessions,
+                this);
         // No more than serves at once: a test counts on all of it.
         memory = PageMemory.open(new MemoryConfig(64L << 20, PIECE, 0.9, false),
                 fabric::register);
@@ -99,15 +101,15 @@ final class WireGateway implements RequestHandler, AutoCloseable {
         try (exchange) {
             sessionsOpened.incrementAndGet();
             String authorization = exchange.getRequestHeaders().getFirst("Authorization");
-            Session session = sessions.open("ann", "loopback",
-                    id -> SigningKey.of(SECRET, authorization).sessionKey(id));
-            if (session == null) {
+            ClientSession clientSession = clientSessions.open("ann", "loopback",
+                    id -> RequestSignature.of(SECRET, authorization).sessionKey(id));
+            if (clientSession == null) {
                 exchange.sendResponseHeaders(503, -1);
                 return;
             }
             byte[] answer = """
                     {"fabric": "loopback", "usable": true, "socket": "%s", "max_window": 4294967295,
-                     "session": "%s"}""".formatted(socket, session.id())
+                     "session": "%s"}""".formatted(socket, clientSession.id())
                     .getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(200, answer.length);
             exchange.getResponseBody().write(answer);
@@ -133,7 +135,7 @@ final class WireGateway implements RequestHandler, AutoCloseable {
         } else {
             switch (request.operation()) {
                 case HEAD -> channel.answer(Answer.described(request.id(), object.length, 0,
-                        "\"v1\"", "", Map.of(), CacheResult.HIT));
+                        "\"v1\"", "", Map.of(), AnswerOrigin.HIT));
                 default -> deliver(request, channel, object);
             }
         }
@@ -165,7 +167,7 @@ final class WireGateway implements RequestHandler, AutoCloseable {
         @Nullable
         PageSlice[] owned = slices.toArray(new PageSlice[0]);
         channel.deliver(window, owned, owned.length, Answer.delivered(request.id(), 206, bytes,
-                object.length, first, 0, "\"v1\"", "", CacheResult.HIT));
+                object.length, first, 0, "\"v1\"", "", AnswerOrigin.HIT));
     }
 
     private PageSlice landing(int bytes) {
@@ -238,7 +240,7 @@ final class WireGateway implements RequestHandler, AutoCloseable {
 
     /** Ends every session. */
     void revoke() {
-        sessions.revoke("ann");
+        clientSessions.revoke("ann");
     }
 
     void closeFabric() {

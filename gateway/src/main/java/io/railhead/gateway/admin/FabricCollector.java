@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What the fabrics count themselves, read when asked. */
+/** Collects the fabrics' own counters at each scrape. */
 public final class FabricCollector extends Collector {
     private static final double NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final List<String> FABRIC = List.of("fabric");

@@ -9,7 +9,7 @@ import io.prometheus.client.hotspot.DefaultExports;
 import io.railhead.gateway.s3.S3Error;
 import java.util.Set;
 
-/** What the gateway counts itself; what others count is added by {@link #register}. Any thread. */
+/** The gateway's own metrics; {@link #register} adds those of others. Any thread. */
 public final class Metrics {
     /** S3's codes for bytes that are not what was declared. */
     private static final Set<String> OTHER_BYTES = Set.of(S3Error.BAD_DIGEST.code(),

@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What the ports count that adapters' fabrics use or have used, read from sysfs when asked; nothing
- * while these are switched off. Collecting blocks.
+ * Collects the counters of the ports that adapters' fabrics use or have used, from sysfs at each
+ * scrape; nothing while these are switched off. Collecting blocks.
  */
 public final class NicCollector extends Collector {
     private final Rdma rdma;

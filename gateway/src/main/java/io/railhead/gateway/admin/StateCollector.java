@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** What memory, cache and backends count themselves, read when asked. */
+/** Collects the counters of memory, cache and backends at each scrape. */
 public final class StateCollector extends Collector {
     private final PageMemory memory;
     private final ObjectCache cache;

@@ -5,16 +5,15 @@ import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.prometheus.client.Counter;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether one more request is taken on, by whichever way it came. Any thread; a few atomic
- * counters, no lock.
+ * Admits requests, whichever way they came. Any thread; a few atomic counters, no lock.
  *
  * <p> Whoever is alone may have all that the limits allow. Where they are reached, only those are
  * taken on who have less than their fair share: the limit divided by how many have something in
@@ -28,13 +27,13 @@ public final class Admission {
     private volatile Limits limits;
     private final BooleanSupplier shedding;
     private final Counter refused;
-    private final Use all = new Use();
+    private final InFlightCounter all = new InFlightCounter();
     private final AtomicInteger active = new AtomicInteger();
     /** Gone when nobody has one in hand: addresses are anybody's to invent. */
-    private final LoadingCache<Key, Share> shares = Caffeine.newBuilder()
+    private final LoadingCache<Key, TenantQuota> shares = Caffeine.newBuilder()
             .weakValues()
             .executor(Runnable::run)
-            .build(key -> new Share(key.isAddress() ? "" : key.name()));
+            .build(key -> new TenantQuota(key.isAddress() ? "" : key.name()));
 
     /** Who shares: a tenant; a principal of no tenant; an address of whom nobody knows. */
     private record Key(Kind kind, String name) {
@@ -62,13 +61,13 @@ public final class Admission {
     }
 
     /** Whose request it is. */
-    public Share share(Authentication authentication, Asker asker) {
+    public TenantQuota share(Authentication authentication, RequestSource requestSource) {
         return authentication instanceof Authentication.Known known
                 ? share(known.principal())
-                : shares.get(new Key(Key.Kind.ADDRESS, String.valueOf(asker.source())));
+                : shares.get(new Key(Key.Kind.ADDRESS, String.valueOf(requestSource.source())));
     }
 
-    public Share share(Principal principal) {
+    public TenantQuota share(Principal principal) {
         return shares.get(principal.tenant().equals(NO_TENANT)
                 ? new Key(Key.Kind.PRINCIPAL, principal.name())
                 : new Key(Key.Kind.TENANT, principal.tenant()));
@@ -78,63 +77,63 @@ public final class Admission {
      * Takes a request on.
      *
      * @param bytes what is known of its body, in whichever direction
-     * @throws S3Exception SlowDown
+     * @throws S3Refusal SlowDown
      */
-    public Ticket enter(Share share, long bytes) {
-        Ticket ticket = begin(share, bytes);
-        String reason = reasonAgainst(share);
+    public Permit enter(TenantQuota tenantQuota, long bytes) {
+        Permit permit = begin(tenantQuota, bytes);
+        String reason = reasonAgainst(tenantQuota);
         if (reason != null) {
-            ticket.close();
-            throw refusal(share, reason);
+            permit.close();
+            throw refusal(tenantQuota, reason);
         }
-        return ticket;
+        return permit;
     }
 
     /** The same; null in place of a refusal, which is not counted: somebody will ask again. */
-    public @Nullable Ticket tryEnter(Share share, long bytes) {
-        Ticket ticket = begin(share, bytes);
-        if (reasonAgainst(share) != null) {
-            ticket.close();
+    public @Nullable Permit tryEnter(TenantQuota tenantQuota, long bytes) {
+        Permit permit = begin(tenantQuota, bytes);
+        if (reasonAgainst(tenantQuota) != null) {
+            permit.close();
             return null;
         }
-        return ticket;
+        return permit;
     }
 
-    private Ticket begin(Share share, long bytes) {
+    private Permit begin(TenantQuota tenantQuota, long bytes) {
         long held = held(bytes);
-        if (share.use().enter(held) == 1) {
+        if (tenantQuota.use().enter(held) == 1) {
             active.incrementAndGet();
         }
         all.enter(held);
-        return new Ticket(this, share, held);
+        return new Permit(this, tenantQuota, held);
     }
 
     /**
      * Lets a request pass that takes nothing but a moment, and is not counted.
      *
-     * @throws S3Exception SlowDown
+     * @throws S3Refusal SlowDown
      */
-    public void pass(Share share) {
-        String reason = reasonAgainst(share);
+    public void pass(TenantQuota tenantQuota) {
+        String reason = reasonAgainst(tenantQuota);
         if (reason != null) {
-            throw refusal(share, reason);
+            throw refusal(tenantQuota, reason);
         }
     }
 
-    private S3Exception refusal(Share share, String reason) {
-        refused.labels(reason, share.name()).inc();
-        return new S3Exception(S3Error.SLOW_DOWN);
+    private S3Refusal refusal(TenantQuota tenantQuota, String reason) {
+        refused.labels(reason, tenantQuota.name()).inc();
+        return new S3Refusal(S3Error.SLOW_DOWN);
     }
 
-    private @Nullable String reasonAgainst(Share share) {
+    private @Nullable String reasonAgainst(TenantQuota tenantQuota) {
         if (shedding.getAsBoolean()) {
             return "heap";
         }
         Limits now = limits;
-        if (isPast(now.requests(), all.requests(), share.use().requests(), 1)) {
+        if (isPast(now.requests(), all.requests(), tenantQuota.use().requests(), 1)) {
             return "requests";
         }
-        return isPast(now.bytes(), all.bytes(), share.use().bytes(), now.windowBytes())
+        return isPast(now.bytes(), all.bytes(), tenantQuota.use().bytes(), now.windowBytes())
                 ? "bytes"
                 : null;
     }
@@ -150,14 +149,14 @@ public final class Admission {
         return Math.min(bytes, limits.windowBytes());
     }
 
-    void hold(Share share, long moreBytes) {
-        share.use().hold(moreBytes);
+    void hold(TenantQuota tenantQuota, long moreBytes) {
+        tenantQuota.use().hold(moreBytes);
         all.hold(moreBytes);
     }
 
-    void leave(Share share, long heldBytes) {
+    void leave(TenantQuota tenantQuota, long heldBytes) {
         all.leave(heldBytes);
-        if (share.use().leave(heldBytes) == 0) {
+        if (tenantQuota.use().leave(heldBytes) == 0) {
             active.decrementAndGet();
         }
     }

@@ -5,7 +5,7 @@ import io.prometheus.client.GaugeMetricFamily;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** What is taken on, beside what may be; read when asked. */
+/** Collects the admitted requests and their limits at each scrape. */
 public final class AdmissionCollector extends Collector {
     private final Admission admission;
     private final IntSupplier connections;

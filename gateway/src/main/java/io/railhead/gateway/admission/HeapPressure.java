@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is given up when collections free too little of the heap: caching first, then requests. Each
- * stage is left at less than it was entered with, so that it is not entered again at once.
+ * Sheds load when collections free too little of the heap: caching first, then requests. Each stage
+ * is left at less than it was entered with, so that it is not entered again at once.
  *
  * <p> {@link #look} belongs to one thread; {@link #stage} may be asked by any. What is known is as
  * old as the last collection of long-lived objects, and where little is taken on there may be none

@@ -1,7 +1,7 @@
 package io.railhead.gateway.admission;
 
 /**
- * What is taken on at a time.
+ * The limits of admission.
  *
  * @param requests in flight
  * @param bytes of their bodies, in both directions, each counted up to {@code windowBytes}

@@ -1,4 +1,4 @@
-/** How much is taken on at a time, and how tenants share it. */
+/** Admission of requests, and its division among tenants. */
 @NullMarked
 package io.railhead.gateway.admission;
 

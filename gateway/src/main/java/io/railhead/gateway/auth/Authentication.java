@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 
-/** Who a request proved to come from. */
+/** The authenticated sender of a request. */
 public sealed interface Authentication {
 
     /** "" for anonymous. */

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,28 +46,30 @@ public final class Authenticator implements RequestAuthenticator {
             }
             return sigV2.authenticate(head, query, authorization, now);
         }
-        Claim claim = claim(head, query, authorization);
-        if (claim == null) {
+        SignatureInput signatureInput = claim(head, query, authorization);
+        if (signatureInput == null) {
             return new Authentication.Anonymous();
         }
-        Identity identity = credentials.find(claim.accessKeyId());
+        Identity identity = credentials.find(signatureInput.accessKeyId());
         if (identity == null) {
-            throw new S3Exception(S3Error.INVALID_ACCESS_KEY_ID);
+            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
         }
-        requireToken(identity.key(), claim.sessionToken());
-        requireInTime(claim, now);
-        SigningKey key = signingKeys.get(identity.key(), claim.scope());
-        requireSignature(head, query, claim, key);
-        return new Authentication.Signed(identity.principal(), identity.key(), claim.scope(),
-                claim.signature(), claim.signedHeaders(), claim.presigned(),
-                claim.signedAt(), claim.payload(), key);
+        requireToken(identity.key(), signatureInput.sessionToken());
+        requireInTime(signatureInput, now);
+        SigningKey key = signingKeys.get(identity.key(), signatureInput.scope());
+        requireSignature(head, query, signatureInput, key);
+        return new Authentication.Signed(identity.principal(), identity.key(),
+                signatureInput.scope(),
+                signatureInput.signature(), signatureInput.signedHeaders(),
+                signatureInput.presigned(),
+                signatureInput.signedAt(), signatureInput.payload(), key);
     }
 
     private static void requireOneMechanism(QueryParameters query, @Nullable String authorization,
             boolean olderByQuery) {
         if ((authorization != null && (isInQuery(query) || olderByQuery))
                 || (isInQuery(query) && olderByQuery)) {
-            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                     "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter,"
                             + " Signature query string parameter or the Authorization header"
                             + " should be specified");
@@ -79,7 +81,7 @@ public final class Authenticator implements RequestAuthenticator {
                 || query.contains(PresignedQuery.SIGNATURE);
     }
 
-    private static @Nullable Claim claim(RequestHead head, QueryParameters query,
+    private static @Nullable SignatureInput claim(RequestHead head, QueryParameters query,
             @Nullable String authorization) {
         if (authorization != null) {
             return AuthorizationHeader.parse(authorization, head.headers());
@@ -92,7 +94,7 @@ public final class Authenticator implements RequestAuthenticator {
         head.headers().forEach((name, value) -> {
             if (name.equalsIgnoreCase("authorization")) {
                 if (found[0] != null) {
-                    throw new S3Exception(S3Error.AUTHORIZATION_HEADER_MALFORMED,
+                    throw new S3Refusal(S3Error.AUTHORIZATION_HEADER_MALFORMED,
                             "The authorization header must not appear twice.");
                 }
                 found[0] = value;
@@ -104,46 +106,49 @@ public final class Authenticator implements RequestAuthenticator {
     static void requireToken(AccessKey key, @Nullable String given) {
         Secret token = key.sessionToken();
         if (token == null ? given != null : given == null || !token.matches(given)) {
-            throw new S3Exception(S3Error.INVALID_TOKEN);
+            throw new S3Refusal(S3Error.INVALID_TOKEN);
         }
     }
 
-    private static void requireInTime(Claim claim, Instant now) {
-        boolean tooNew = claim.signedAt().isAfter(now.plus(MAX_SKEW));
-        if (!claim.presigned()) {
-            if (tooNew || claim.signedAt().isBefore(now.minus(MAX_SKEW))) {
-                throw new S3Exception(S3Error.REQUEST_TIME_TOO_SKEWED);
+    private static void requireInTime(SignatureInput signatureInput, Instant now) {
+        boolean tooNew = signatureInput.signedAt().isAfter(now.plus(MAX_SKEW));
+        if (!signatureInput.presigned()) {
+            if (tooNew || signatureInput.signedAt().isBefore(now.minus(MAX_SKEW))) {
+                throw new S3Refusal(S3Error.REQUEST_TIME_TOO_SKEWED);
             }
             return;
         }
         if (tooNew) {
-            throw new S3Exception(S3Error.ACCESS_DENIED, "Request is not valid yet");
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Request is not valid yet");
         }
-        if (now.isAfter(claim.signedAt().plusSeconds(claim.expiresSeconds()))) {
-            throw new S3Exception(S3Error.ACCESS_DENIED, "Request has expired");
+        if (now.isAfter(signatureInput.signedAt().plusSeconds(signatureInput.expiresSeconds()))) {
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Request has expired");
         }
     }
 
     /** Clients and stores differ in the canonical form: any one that names the same will do. */
-    private static void requireSignature(RequestHead head, QueryParameters query, Claim claim,
+    private static void requireSignature(RequestHead head, QueryParameters query,
+            SignatureInput signatureInput,
             SigningKey key) {
-        boolean holds = holds(head.headers(), head, query, claim, key);
+        boolean holds = holds(head.headers(), head, query, signatureInput, key);
         if (!holds && head.hostField() != null) {
             holds = holds(head.headers().toBuilder().set("host", head.hostField()).build(), head,
-                    query, claim, key);
+                    query, signatureInput, key);
         }
         if (!holds) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
     }
 
     private static boolean holds(Headers headers, RequestHead head, QueryParameters query,
-            Claim claim, SigningKey key) {
-        String afterQuery = '\n' + SignedFields.canonical(claim, headers) + '\n'
-                + String.join(";", claim.signedHeaders()) + '\n' + claim.payload().headerValue();
+            SignatureInput signatureInput, SigningKey key) {
+        String afterQuery = '\n' + SignedFields.canonical(signatureInput, headers) + '\n'
+                + String.join(";", signatureInput.signedHeaders()) + '\n'
+                + signatureInput.payload().headerValue();
         for (String path : UriEncoding.signedPaths(head.rawPath())) {
             for (String parameters : query.canonical()) {
-                if (holds(claim, head.method() + '\n' + path + '\n' + parameters + afterQuery,
+                if (holds(signatureInput,
+                        head.method() + '\n' + path + '\n' + parameters + afterQuery,
                         key)) {
                     return true;
                 }
@@ -152,14 +157,16 @@ public final class Authenticator implements RequestAuthenticator {
         return false;
     }
 
-    private static boolean holds(Claim claim, String canonicalRequest, SigningKey key) {
-        String expected = Hex.of(key.sign(stringToSign(claim, canonicalRequest)));
+    private static boolean holds(SignatureInput signatureInput, String canonicalRequest,
+            SigningKey key) {
+        String expected = Hex.of(key.sign(stringToSign(signatureInput, canonicalRequest)));
         return MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
-                claim.signature().getBytes(ISO_8859_1));
+                signatureInput.signature().getBytes(ISO_8859_1));
     }
 
-    private static String stringToSign(Claim claim, String canonicalRequest) {
-        return Claim.ALGORITHM + '\n' + SigningTime.format(claim.signedAt()) + '\n' + claim.scope()
+    private static String stringToSign(SignatureInput signatureInput, String canonicalRequest) {
+        return SignatureInput.ALGORITHM + '\n' + SigningTime.format(signatureInput.signedAt())
+                + '\n' + signatureInput.scope()
                 + '\n' + Hex.of(Digests.sha256().digest(bytes(canonicalRequest)));
     }
 
@@ -167,13 +174,13 @@ public final class Authenticator implements RequestAuthenticator {
     private static byte[] bytes(String canonicalRequest) {
         byte[] bytes = canonicalRequest.getBytes(ISO_8859_1);
         if (!new String(bytes, ISO_8859_1).equals(canonicalRequest)) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         return bytes;
     }
 
-    static S3Exception unsupportedMechanism() {
-        return new S3Exception(S3Error.INVALID_REQUEST,
+    static S3Refusal unsupportedMechanism() {
+        return new S3Refusal(S3Error.INVALID_REQUEST,
                 "The authorization mechanism you have provided is not supported."
                         + " Please use AWS4-HMAC-SHA256.");
     }

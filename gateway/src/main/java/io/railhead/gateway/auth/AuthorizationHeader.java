@@ -2,7 +2,7 @@ package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -16,15 +16,15 @@ final class AuthorizationHeader {
 
     private AuthorizationHeader() {}
 
-    static Claim parse(String authorization, Headers headers) {
+    static SignatureInput parse(String authorization, Headers headers) {
         requireSigV4(authorization);
         AuthorizationHeader header = new AuthorizationHeader();
-        header.readParts(authorization.substring(Claim.ALGORITHM.length()));
+        header.readParts(authorization.substring(SignatureInput.ALGORITHM.length()));
         return header.claim(headers);
     }
 
     private static void requireSigV4(String authorization) {
-        if (authorization.startsWith(Claim.ALGORITHM + ' ')) {
+        if (authorization.startsWith(SignatureInput.ALGORITHM + ' ')) {
             return;
         }
         if (authorization.startsWith("AWS4-ECDSA-P256-SHA256")
@@ -32,9 +32,9 @@ final class AuthorizationHeader {
             throw Authenticator.unsupportedMechanism();
         }
         if (authorization.startsWith("AWS4-HMAC-")) {
-            throw new S3Exception(MALFORMED);
+            throw new S3Refusal(MALFORMED);
         }
-        throw new S3Exception(S3Error.INVALID_ARGUMENT, "Unsupported Authorization Type");
+        throw new S3Refusal(S3Error.INVALID_ARGUMENT, "Unsupported Authorization Type");
     }
 
     private void readParts(String parts) {
@@ -60,8 +60,8 @@ final class AuthorizationHeader {
         }
     }
 
-    private static S3Exception malformed(String detail) {
-        return new S3Exception(MALFORMED, "The authorization header is malformed; " + detail);
+    private static S3Refusal malformed(String detail) {
+        return new S3Refusal(MALFORMED, "The authorization header is malformed; " + detail);
     }
 
     private static String once(@Nullable String before, String name, String value) {
@@ -71,14 +71,16 @@ final class AuthorizationHeader {
         return value;
     }
 
-    private Claim claim(Headers headers) {
-        Claim.Credential who = Claim.Credential.parse(required(credential, "Credential"),
+    private SignatureInput claim(Headers headers) {
+        SignatureInput.Credential who = SignatureInput.Credential.parse(
+                required(credential, "Credential"),
                 MALFORMED);
-        var names = Claim.signedHeaders(required(signedHeaders, "SignedHeaders"), MALFORMED);
-        String hex = Claim.signature(required(signature, "Signature"), MALFORMED);
+        var names = SignatureInput.signedHeaders(required(signedHeaders, "SignedHeaders"),
+                MALFORMED);
+        String hex = SignatureInput.signature(required(signature, "Signature"), MALFORMED);
         Instant signedAt = signedAt(headers);
-        Claim.requireSameDay(who.scope(), signedAt, MALFORMED);
-        return new Claim(who.accessKeyId(), who.scope(), names, hex, signedAt, -1,
+        SignatureInput.requireSameDay(who.scope(), signedAt, MALFORMED);
+        return new SignatureInput(who.accessKeyId(), who.scope(), names, hex, signedAt, -1,
                 headers.get("x-amz-security-token"), payload(headers), false);
     }
 
@@ -100,7 +102,7 @@ final class AuthorizationHeader {
                                 ? SigningTime.parse(date)
                                 : SigningTime.parseHttp(date);
         if (signedAt == null) {
-            throw new S3Exception(S3Error.ACCESS_DENIED,
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "AWS authentication requires a valid Date or x-amz-date header");
         }
         return signedAt;
@@ -109,7 +111,7 @@ final class AuthorizationHeader {
     private static PayloadSigning payload(Headers headers) {
         String value = headers.get("x-amz-content-sha256");
         if (value == null) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "Missing required header for this request: x-amz-content-sha256");
         }
         return PayloadSigning.parse(value.strip());

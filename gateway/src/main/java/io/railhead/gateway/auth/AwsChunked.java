@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -148,7 +148,7 @@ final class AwsChunked implements Framing {
                 ? extension.substring(SIGNATURE.length())
                 : "";
         if (!Hex.isSha256(signature)) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH,
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH,
                     "A chunk has no well-formed chunk-signature.");
         }
         return signature;
@@ -205,7 +205,7 @@ final class AwsChunked implements Framing {
     @Override
     public void end() {
         if (state != State.END) {
-            throw new S3Exception(S3Error.INCOMPLETE_BODY,
+            throw new S3Refusal(S3Error.INCOMPLETE_BODY,
                     "The request body terminated unexpectedly");
         }
         if (trailer != null) {
@@ -219,7 +219,7 @@ final class AwsChunked implements Framing {
     }
 
     /** S3's code for chunks that it cannot read; its words would say only that they ended. */
-    private static S3Exception malformed(String detail) {
-        return new S3Exception(S3Error.INCOMPLETE_BODY, detail);
+    private static S3Refusal malformed(String detail) {
+        return new S3Refusal(S3Error.INCOMPLETE_BODY, detail);
     }
 }

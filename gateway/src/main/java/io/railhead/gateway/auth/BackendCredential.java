@@ -3,7 +3,7 @@ package io.railhead.gateway.auth;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a principal is known as at the store, where that is not its own key pair.
+ * A principal's identity at the store, where that is not its own key pair.
  *
  * @param account the owner of the buckets it names, where several credentials share one
  * @param key null: what the SDK's default provider chain gives

@@ -2,7 +2,7 @@ package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.EnumMap;
@@ -33,7 +33,7 @@ final class BodyChecks {
     void expectMd5(Headers headers) {
         String md5 = headers.get(BodyChecksum.CONTENT_MD5.header());
         if (md5 != null && !expect(BodyChecksum.CONTENT_MD5, md5)) {
-            throw new S3Exception(S3Error.INVALID_DIGEST);
+            throw new S3Refusal(S3Error.INVALID_DIGEST);
         }
     }
 
@@ -50,7 +50,7 @@ final class BodyChecks {
     void expectTrailer(String name) {
         BodyChecksum checksum = BodyChecksum.named(name);
         if (checksum == null) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "The value specified in the x-amz-trailer header is not supported");
         }
         requireFirst();
@@ -61,7 +61,7 @@ final class BodyChecks {
     private void requireFirst() {
         if (leftToStore || !trailers.isEmpty()
                 || declared.keySet().stream().anyMatch(c -> c != BodyChecksum.CONTENT_MD5)) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "Expecting a single x-amz-checksum- header. Multiple checksum Types are not"
                             + " allowed.");
         }
@@ -91,10 +91,10 @@ final class BodyChecks {
         trailers.forEach((name, checksum) -> {
             String value = trailerValues.get(name);
             if (value == null) {
-                throw new S3Exception(S3Error.MALFORMED_TRAILER);
+                throw new S3Refusal(S3Error.MALFORMED_TRAILER);
             }
             if (!expect(checksum, value)) {
-                throw new S3Exception(S3Error.INVALID_REQUEST,
+                throw new S3Refusal(S3Error.INVALID_REQUEST,
                         "Value for " + name + " trailing header is invalid.");
             }
         });
@@ -106,7 +106,7 @@ final class BodyChecks {
         byte[] content = contentSha256;
         if (checksum == BodyChecksum.SHA256 && content != null
                 && !MessageDigest.isEqual(actual, content)) {
-            throw new S3Exception(S3Error.CONTENT_SHA256_MISMATCH);
+            throw new S3Refusal(S3Error.CONTENT_SHA256_MISMATCH);
         }
         byte[] expected = declared.get(checksum);
         if (expected != null && !MessageDigest.isEqual(actual, expected)) {

@@ -2,7 +2,7 @@ package io.railhead.gateway.auth;
 
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Base64;
@@ -12,7 +12,7 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
-/** What a body's bytes can be checked by. */
+/** The declared checksum of a body. */
 enum BodyChecksum {
     CRC32(4),
     CRC32C(4),
@@ -78,8 +78,8 @@ enum BodyChecksum {
         }
     }
 
-    S3Exception mismatch() {
-        return new S3Exception(S3Error.BAD_DIGEST, this == CONTENT_MD5
+    S3Refusal mismatch() {
+        return new S3Refusal(S3Error.BAD_DIGEST, this == CONTENT_MD5
                 ? "The Content-MD5 you specified did not match what we received."
                 : "The " + name() + " you specified did not match the calculated checksum.");
     }

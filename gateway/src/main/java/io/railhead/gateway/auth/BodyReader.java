@@ -2,7 +2,7 @@ package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -27,7 +27,7 @@ public final class BodyReader {
     private long seenBytes;
     private boolean ended;
     private @Nullable ByteBuffer held;
-    private @Nullable S3Exception refusal;
+    private @Nullable S3Refusal refusal;
 
     private BodyReader(PayloadSigning payload, Framing framing, Set<String> trailerNames,
             long declaredBytes, BodyChecks checks) {
@@ -46,7 +46,7 @@ public final class BodyReader {
         long declaredBytes = length(headers,
                 chunked ? "x-amz-decoded-content-length" : "content-length");
         if (chunked && declaredBytes < 0) {
-            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH,
+            throw new S3Refusal(S3Error.MISSING_CONTENT_LENGTH,
                     "You must provide the x-amz-decoded-content-length HTTP header.");
         }
         checks.expectContent(payload);
@@ -66,7 +66,7 @@ public final class BodyReader {
                 Set.of(), bytes, new BodyChecks());
     }
 
-    /** Throws {@code S3Exception} if the headers contradict each other. */
+    /** Throws {@code S3Refusal} if the headers contradict each other. */
     public static BodyReader open(Authentication who, Headers headers) {
         return open(who, payload(who, headers), headers);
     }
@@ -80,7 +80,7 @@ public final class BodyReader {
     public static BodyReader openPlain(PayloadSigning declared, Headers headers) {
         if (!(declared instanceof PayloadSigning.Digest
                 || declared instanceof PayloadSigning.Unsigned)) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "A request whose bytes are read out of memory must not declare chunks.");
         }
         return open(new Authentication.Anonymous(), declared, headers);
@@ -141,7 +141,7 @@ public final class BodyReader {
             case Authentication.Signed seed -> new ChunkSignatures(seed);
             case Authentication.Named _,Authentication.PassedThrough _ -> null;
             case Authentication.Proven _,Authentication.Anonymous _ ->
-                throw new S3Exception(S3Error.INVALID_REQUEST,
+                throw new S3Refusal(S3Error.INVALID_REQUEST,
                         "Signed chunks need a signed request.");
         };
     }
@@ -156,7 +156,7 @@ public final class BodyReader {
         boolean mayTrail = payload instanceof PayloadSigning.UnsignedChunks
                 || (payload instanceof PayloadSigning.SignedChunks(boolean trailer) && trailer);
         if (!names.isEmpty() && !mayTrail) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "x-amz-trailer needs an x-amz-content-sha256 that ends in -TRAILER.");
         }
         return Collections.unmodifiableSet(names);
@@ -188,7 +188,7 @@ public final class BodyReader {
             length = length * 10 + digit;
         }
         if (!valid) {
-            throw new S3Exception(S3Error.INVALID_ARGUMENT, name + " is not a length.");
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT, name + " is not a length.");
         }
         return length;
     }
@@ -214,7 +214,7 @@ public final class BodyReader {
         }
     }
 
-    /** Verifies the whole and hands on the rest, or throws {@code S3Exception}. */
+    /** Verifies the whole and hands on the rest, or throws {@code S3Refusal}. */
     public void end(Consumer<ByteBuffer> out) {
         refusing(() -> {
             requireOpen();
@@ -244,15 +244,15 @@ public final class BodyReader {
         }
         try {
             step.run();
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             refusal = e;
             held = null;
             throw e;
         }
     }
 
-    private static S3Exception wrongLength() {
-        return new S3Exception(S3Error.INCOMPLETE_BODY);
+    private static S3Refusal wrongLength() {
+        return new S3Refusal(S3Error.INCOMPLETE_BODY);
     }
 
     /** The body's length without framing, or -1 if no header says. */

@@ -3,7 +3,7 @@ package io.railhead.gateway.auth;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 
@@ -46,7 +46,7 @@ final class ChunkSignatures {
         String expected = Hex.of(key.sign(stringToSign));
         if (!MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
                 signature.getBytes(ISO_8859_1))) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         previous = expected;
     }

@@ -3,8 +3,8 @@ package io.railhead.gateway.auth;
 import java.util.Set;
 
 /**
- * What a reload of {@code credentials.yaml} took away or altered, by principal name: whatever was
- * granted to them before is to be revoked.
+ * The principals that a reload of {@code credentials.yaml} removed or altered, by name: whatever
+ * was granted to them before is to be revoked.
  */
 public record CredentialChange(Set<String> vanished, Set<String> changed) {
 

@@ -3,7 +3,7 @@ package io.railhead.gateway.auth;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -108,7 +108,7 @@ final class FormFraming implements Framing {
         return Map.of();
     }
 
-    private static S3Exception malformed() {
-        return new S3Exception(S3Error.MALFORMED_POST_REQUEST);
+    private static S3Refusal malformed() {
+        return new S3Refusal(S3Error.MALFORMED_POST_REQUEST);
     }
 }

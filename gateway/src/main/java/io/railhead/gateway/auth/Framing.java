@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** How a body's bytes lie on the wire. Single-threaded. */
+/** The framing of a request body on the wire. Single-threaded. */
 interface Framing {
 
     /** Consumes what is given, hands on the body's own bytes. */

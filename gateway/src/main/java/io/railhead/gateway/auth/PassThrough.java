@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 
 /** Verifies nothing and holds no secret: the store is asked each time. */
@@ -11,7 +11,7 @@ public final class PassThrough implements RequestAuthenticator {
     public Authentication authenticate(RequestHead head, Instant now) {
         String host = head.headers().get("host");
         if (host == null) {
-            throw new S3Exception(S3Error.INVALID_REQUEST, "Missing required header: Host");
+            throw new S3Refusal(S3Error.INVALID_REQUEST, "Missing required header: Host");
         }
         return new Authentication.PassedThrough(host);
     }

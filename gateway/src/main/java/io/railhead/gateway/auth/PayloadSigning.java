@@ -1,9 +1,9 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 
-/** How a request's body is framed and what of it is signed: {@code x-amz-content-sha256}. */
+/** The framing and the signed part of a request's body: {@code x-amz-content-sha256}. */
 public sealed interface PayloadSigning {
     String UNSIGNED = "UNSIGNED-PAYLOAD";
     String SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
@@ -50,7 +50,7 @@ public sealed interface PayloadSigning {
 
     private static PayloadSigning parseDigest(String value) {
         if (value.startsWith("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD")) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "Chunks signed with AWS4-ECDSA-P256-SHA256 are not supported."
                             + " Please use AWS4-HMAC-SHA256.");
         }
@@ -58,7 +58,7 @@ public sealed interface PayloadSigning {
             return Digest.EMPTY;
         }
         if (!Hex.isSha256(value)) {
-            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                     "x-amz-content-sha256 must be " + UNSIGNED + ", " + UNSIGNED_CHUNKS_AND_TRAILER
                             + ", " + SIGNED_CHUNKS + ", " + SIGNED_CHUNKS_AND_TRAILER
                             + " or a valid sha256 value.");

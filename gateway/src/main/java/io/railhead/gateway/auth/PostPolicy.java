@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.railhead.backend.Caller;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -40,8 +40,8 @@ public final class PostPolicy {
     }
 
     /**
-     * Who signed; null where nothing claims a signature. Throws {@code S3Exception} if the claim
-     * does not hold.
+     * Who signed; null where nothing claims a signature. Throws {@code S3Refusal} if the claim does
+     * not hold.
      *
      * @param fields by name in lower case
      */
@@ -61,10 +61,11 @@ public final class PostPolicy {
 
     private Identity verified(Map<String, String> fields, String policy, String credential,
             String signature) {
-        if (!Claim.ALGORITHM.equals(fields.get("x-amz-algorithm"))) {
+        if (!SignatureInput.ALGORITHM.equals(fields.get("x-amz-algorithm"))) {
             throw Authenticator.unsupportedMechanism();
         }
-        Claim.Credential claim = Claim.Credential.parse(credential, S3Error.INVALID_ARGUMENT);
+        SignatureInput.Credential claim = SignatureInput.Credential.parse(credential,
+                S3Error.INVALID_ARGUMENT);
         Identity identity = identity(claim.accessKeyId(), fields);
         byte[] expected = SigningKey.derive(identity.key().secret(), claim.scope()).sign(policy);
         requireEqual(Hex.of(expected), signature);
@@ -85,7 +86,7 @@ public final class PostPolicy {
     private Identity identity(String accessKey, Map<String, String> fields) {
         Identity identity = credentials.find(accessKey);
         if (identity == null) {
-            throw new S3Exception(S3Error.INVALID_ACCESS_KEY_ID);
+            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
         }
         Authenticator.requireToken(identity.key(), fields.get("x-amz-security-token"));
         return identity;
@@ -93,7 +94,7 @@ public final class PostPolicy {
 
     private static void requireEqual(String expected, String signature) {
         if (!MessageDigest.isEqual(expected.getBytes(UTF_8), signature.getBytes(UTF_8))) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
     }
 
@@ -103,7 +104,7 @@ public final class PostPolicy {
         String date = SigningTime.format(now);
         SignatureScope scope = new SignatureScope(date.substring(0, 8), region, "s3");
         Map<String, String> fields = new LinkedHashMap<>();
-        fields.put("x-amz-algorithm", Claim.ALGORITHM);
+        fields.put("x-amz-algorithm", SignatureInput.ALGORITHM);
         fields.put("x-amz-credential", caller.accessKey() + "/" + scope);
         fields.put("x-amz-date", date);
         if (caller.sessionToken() != null) {
@@ -130,7 +131,7 @@ public final class PostPolicy {
             signing.forEach((name, value) -> conditions.add(new JsonObject().put(name, value)));
             return document.put("conditions", conditions).encode();
         } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
-            throw new S3Exception(S3Error.INVALID_POLICY_DOCUMENT,
+            throw new S3Refusal(S3Error.INVALID_POLICY_DOCUMENT,
                     "Invalid Policy: Invalid JSON.");
         }
     }

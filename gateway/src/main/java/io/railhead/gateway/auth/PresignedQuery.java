@@ -2,7 +2,7 @@ package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,27 +17,28 @@ final class PresignedQuery {
 
     private PresignedQuery() {}
 
-    static Claim parse(QueryParameters query, Headers headers) {
+    static SignatureInput parse(QueryParameters query, Headers headers) {
         String algorithm = required(query, ALGORITHM);
         if (algorithm.equals("AWS4-ECDSA-P256-SHA256")) {
             throw Authenticator.unsupportedMechanism();
         }
-        if (!algorithm.equals(Claim.ALGORITHM)) {
-            throw new S3Exception(MALFORMED,
-                    "X-Amz-Algorithm only supports \"" + Claim.ALGORITHM + "\"");
+        if (!algorithm.equals(SignatureInput.ALGORITHM)) {
+            throw new S3Refusal(MALFORMED,
+                    "X-Amz-Algorithm only supports \"" + SignatureInput.ALGORITHM + "\"");
         }
-        Claim.Credential who = Claim.Credential.parse(required(query, "X-Amz-Credential"),
+        SignatureInput.Credential who = SignatureInput.Credential.parse(
+                required(query, "X-Amz-Credential"),
                 MALFORMED);
-        List<String> names = Claim.signedHeaders(required(query, "X-Amz-SignedHeaders"),
+        List<String> names = SignatureInput.signedHeaders(required(query, "X-Amz-SignedHeaders"),
                 MALFORMED);
-        String signature = Claim.signature(required(query, SIGNATURE), MALFORMED);
+        String signature = SignatureInput.signature(required(query, SIGNATURE), MALFORMED);
         Instant signedAt = SigningTime.parse(required(query, "X-Amz-Date"));
         if (signedAt == null) {
-            throw new S3Exception(MALFORMED,
+            throw new S3Refusal(MALFORMED,
                     "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
         }
-        Claim.requireSameDay(who.scope(), signedAt, MALFORMED);
-        return new Claim(who.accessKeyId(), who.scope(), names, signature, signedAt,
+        SignatureInput.requireSameDay(who.scope(), signedAt, MALFORMED);
+        return new SignatureInput(who.accessKeyId(), who.scope(), names, signature, signedAt,
                 expires(required(query, "X-Amz-Expires")), token(query, headers),
                 payload(query, headers), true);
     }
@@ -45,7 +46,7 @@ final class PresignedQuery {
     private static String required(QueryParameters query, String name) {
         String value = query.single(name);
         if (value == null) {
-            throw new S3Exception(MALFORMED, "Query-string authentication version 4 requires the"
+            throw new S3Refusal(MALFORMED, "Query-string authentication version 4 requires the"
                     + " X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date,"
                     + " X-Amz-SignedHeaders, and X-Amz-Expires parameters.");
         }
@@ -58,13 +59,13 @@ final class PresignedQuery {
             // A plus sign is no digit.
             seconds = Long.parseLong(text.startsWith("+") ? "" : text);
         } catch (NumberFormatException e) {
-            throw new S3Exception(MALFORMED, "X-Amz-Expires should be a number");
+            throw new S3Refusal(MALFORMED, "X-Amz-Expires should be a number");
         }
         if (seconds < 0) {
-            throw new S3Exception(MALFORMED, "X-Amz-Expires must be non-negative");
+            throw new S3Refusal(MALFORMED, "X-Amz-Expires must be non-negative");
         }
         if (seconds > MAX_EXPIRES_SECONDS) {
-            throw new S3Exception(MALFORMED, "X-Amz-Expires must be less than a week (in seconds);"
+            throw new S3Refusal(MALFORMED, "X-Amz-Expires must be less than a week (in seconds);"
                     + " that is, the given X-Amz-Expires must be less than "
                     + MAX_EXPIRES_SECONDS + " seconds");
         }
@@ -75,7 +76,7 @@ final class PresignedQuery {
         String inQuery = query.single("X-Amz-Security-Token");
         String inHeader = headers.get("x-amz-security-token");
         if (inQuery != null && inHeader != null) {
-            throw new S3Exception(MALFORMED, "X-Amz-Security-Token must appear only once.");
+            throw new S3Refusal(MALFORMED, "X-Amz-Security-Token must appear only once.");
         }
         return inQuery != null ? inQuery : inHeader;
     }
@@ -88,7 +89,7 @@ final class PresignedQuery {
         String inQuery = query.single("X-Amz-Content-Sha256");
         String inHeader = headers.get(CONTENT_SHA256);
         if (inQuery != null && inHeader != null && !inQuery.equals(inHeader.strip())) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         String value = inQuery != null ? inQuery : inHeader;
         return value == null

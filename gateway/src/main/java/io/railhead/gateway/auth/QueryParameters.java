@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -36,7 +36,7 @@ final class QueryParameters {
                 parameters.add(parameter(rawQuery.substring(start, end)));
             }
             if (parameters.size() > MAX) {
-                throw new S3Exception(S3Error.INVALID_URI, "The query has too many parameters.");
+                throw new S3Refusal(S3Error.INVALID_URI, "The query has too many parameters.");
             }
             start = end + 1;
         }
@@ -66,7 +66,7 @@ final class QueryParameters {
         for (Parameter parameter : parameters) {
             if (parameter.name.equals(name)) {
                 if (found != null) {
-                    throw new S3Exception(S3Error.AUTHORIZATION_QUERY_PARAMETERS_ERROR,
+                    throw new S3Refusal(S3Error.AUTHORIZATION_QUERY_PARAMETERS_ERROR,
                             name + " must not appear more than once.");
                 }
                 found = UriEncoding.decodeQueryPart(parameter.raw);

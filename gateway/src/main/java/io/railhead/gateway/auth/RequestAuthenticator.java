@@ -2,10 +2,13 @@ package io.railhead.gateway.auth;
 
 import java.time.Instant;
 
-/** How the sender of a request is known: one for each way to. Any thread, never blocks. */
+/**
+ * Authenticates the sender of a request; one implementation for each way to. Any thread, never
+ * blocks.
+ */
 @FunctionalInterface
 public interface RequestAuthenticator {
 
-    /** Who sent it; throws {@code S3Exception} with AWS's code if the claim does not hold. */
+    /** Who sent it; throws {@code S3Refusal} with AWS's code if the claim does not hold. */
     Authentication authenticate(RequestHead head, Instant now);
 }

@@ -5,7 +5,7 @@ import io.railhead.backend.RedactedQuery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a signature covers, byte for byte as received.
+ * The signed head of a request, byte for byte as received.
  *
  * @param rawPath percent-encoded, with its leading slash; each char is one byte
  * @param rawQuery without the question mark; null if there is none

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -63,7 +63,7 @@ public final class SigV2 {
         this.bucketInHost = bucketInHost;
     }
 
-    /** Who signed, by header or by query; throws {@code S3Exception} if nobody did. */
+    /** Who signed, by header or by query; throws {@code S3Refusal} if nobody did. */
     Authentication authenticate(RequestHead head, QueryParameters query,
             @Nullable String authorization, Instant now) {
         String accessKeyId;
@@ -71,7 +71,7 @@ public final class SigV2 {
         if (authorization != null) {
             int colon = authorization.lastIndexOf(':');
             if (colon < 0) {
-                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                         "AWS authorization header is invalid. Expected AwsAccessKeyId:signature");
             }
             accessKeyId = authorization.substring("AWS ".length(), colon).strip();
@@ -82,7 +82,7 @@ public final class SigV2 {
         }
         Identity identity = credentials.find(accessKeyId);
         if (identity == null) {
-            throw new S3Exception(S3Error.INVALID_ACCESS_KEY_ID);
+            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
         }
         Map<String, String> fields = fields(head, query);
         Authenticator.requireToken(identity.key(), fields.get("x-amz-security-token"));
@@ -97,7 +97,7 @@ public final class SigV2 {
                     signature.getBytes(UTF_8));
         };
         if (resources.stream().noneMatch(holds)) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         return new Authentication.Named(identity.principal(), identity.key(), payload(fields));
     }
@@ -105,7 +105,7 @@ public final class SigV2 {
     private static String required(QueryParameters query, String name) {
         String value = query.single(name);
         if (value == null) {
-            throw new S3Exception(S3Error.ACCESS_DENIED, "Query-string authentication requires the"
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Query-string authentication requires the"
                     + " Signature, Expires and AWSAccessKeyId parameters");
         }
         return value;
@@ -122,7 +122,7 @@ public final class SigV2 {
             seen[0]++;
             seen[1] += name.length() + value.length();
             if (seen[0] > MAX_FIELDS || seen[1] > MAX_BYTES) {
-                throw new S3Exception(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
+                throw new S3Refusal(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
             }
             add(fields, name.toLowerCase(Locale.ROOT), value);
         });
@@ -132,7 +132,7 @@ public final class SigV2 {
                     || lower.equals("content-type")) {
                 add(fields, lower, value);
             } else if (!SIGNED.contains(name) && !UNSIGNED.contains(name)) {
-                throw new S3Exception(S3Error.INVALID_REQUEST, "The parameter " + lower
+                throw new S3Refusal(S3Error.INVALID_REQUEST, "The parameter " + lower
                         + " is not covered by a signature of version 2; please use"
                         + " AWS4-HMAC-SHA256.");
             }
@@ -146,7 +146,7 @@ public final class SigV2 {
         }
         String before = fields.get(name);
         if (before != null && SINGLE.contains(name)) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "The header " + name + " must not appear twice.");
         }
         fields.put(name, before == null ? value.strip() : before + ',' + value.strip());
@@ -160,11 +160,11 @@ public final class SigV2 {
                 ? null
                 : date.length() == 16 ? SigningTime.parse(date) : SigningTime.parseHttp(date);
         if (signedAt == null) {
-            throw new S3Exception(S3Error.ACCESS_DENIED,
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "AWS authentication requires a valid Date or x-amz-date header");
         }
         if (Duration.between(signedAt, now).abs().compareTo(MAX_SKEW) > 0) {
-            throw new S3Exception(S3Error.REQUEST_TIME_TOO_SKEWED);
+            throw new S3Refusal(S3Error.REQUEST_TIME_TOO_SKEWED);
         }
         return amzDate != null || date == null ? "" : date;
     }
@@ -174,11 +174,11 @@ public final class SigV2 {
         try {
             seconds = Long.parseLong(expires);
         } catch (NumberFormatException e) {
-            throw new S3Exception(S3Error.ACCESS_DENIED, "Invalid date (should be seconds since"
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Invalid date (should be seconds since"
                     + " epoch): " + expires);
         }
         if (seconds < now.getEpochSecond()) {
-            throw new S3Exception(S3Error.ACCESS_DENIED, "Request has expired");
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Request has expired");
         }
         return expires;
     }
@@ -235,7 +235,7 @@ public final class SigV2 {
     /** Each char is one byte as it came. */
     static byte[] hmac(Secret secret, String text) {
         if (text.chars().anyMatch(c -> c > 0xFF)) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         try {
             Mac mac = Mac.getInstance(HMAC);
@@ -253,7 +253,7 @@ public final class SigV2 {
                 ? new PayloadSigning.Unsigned()
                 : PayloadSigning.parse(value);
         if (payload instanceof PayloadSigning.SignedChunks) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "Signed chunks need a request signed with AWS4-HMAC-SHA256.");
         }
         return payload;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 /**
- * Where and when a SigV4 signature holds.
+ * The scope of a SigV4 signature: day, region and service.
  *
  * @param date yyyyMMdd, UTC
  */

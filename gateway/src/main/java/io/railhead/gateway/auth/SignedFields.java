@@ -2,7 +2,7 @@ package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.dialect.Dialects;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,17 +28,19 @@ final class SignedFields {
     /** A canonical request holds these outside the list of headers too. */
     private static final Set<String> COVERED_ANYWAY = Set.of("x-amz-date", "x-amz-content-sha256");
 
-    private final Claim claim;
+    private final SignatureInput signatureInput;
     private final Map<String, Integer> places;
     private final @Nullable String[] values;
     private final Set<String> unsignedSeen = new HashSet<>();
     private int fields;
     private long bytes;
 
-    private SignedFields(Claim claim) {
-        this.claim = claim;
-        this.values = new String[claim.signedHeaders().size()];
-        this.places = values.length > MAX_SEARCHED ? places(claim.signedHeaders()) : Map.of();
+    private SignedFields(SignatureInput signatureInput) {
+        this.signatureInput = signatureInput;
+        this.values = new String[signatureInput.signedHeaders().size()];
+        this.places = values.length > MAX_SEARCHED
+                ? places(signatureInput.signedHeaders())
+                : Map.of();
     }
 
     private static Map<String, Integer> places(List<String> names) {
@@ -50,11 +52,11 @@ final class SignedFields {
     }
 
     /** One {@code name:value} line for each signed header. */
-    static String canonical(Claim claim, Headers headers) {
-        if (!claim.signedHeaders().contains("host")) {
+    static String canonical(SignatureInput signatureInput, Headers headers) {
+        if (!signatureInput.signedHeaders().contains("host")) {
             throw notSigned();
         }
-        SignedFields fields = new SignedFields(claim);
+        SignedFields fields = new SignedFields(signatureInput);
         headers.forEach(fields::take);
         return fields.lines();
     }
@@ -63,7 +65,7 @@ final class SignedFields {
         fields++;
         bytes += name.length() + value.length();
         if (fields > MAX_FIELDS || bytes > MAX_BYTES) {
-            throw new S3Exception(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
+            throw new S3Refusal(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
         }
         int index = indexOf(name);
         if (index < 0) {
@@ -72,7 +74,7 @@ final class SignedFields {
         }
         String before = values[index];
         String trimmed = collapse(value);
-        if (before != null && SINGLE.contains(claim.signedHeaders().get(index))) {
+        if (before != null && SINGLE.contains(signatureInput.signedHeaders().get(index))) {
             throw twice(name);
         }
         values[index] = before == null ? trimmed : before + ',' + trimmed;
@@ -82,7 +84,7 @@ final class SignedFields {
         if (!places.isEmpty()) {
             return places.getOrDefault(name.toLowerCase(Locale.ROOT), -1);
         }
-        List<String> names = claim.signedHeaders();
+        List<String> names = signatureInput.signedHeaders();
         for (int i = 0; i < names.size(); i++) {
             if (names.get(i).equalsIgnoreCase(name)) {
                 return i;
@@ -97,9 +99,9 @@ final class SignedFields {
         }
         String lower = name.toLowerCase(Locale.ROOT);
         if (Dialects.isHeader(lower)) {
-            throw new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED);
+            throw new S3Refusal(S3Error.RDMA_TOKEN_NOT_SIGNED);
         }
-        boolean allowed = claim.presigned()
+        boolean allowed = signatureInput.presigned()
                 ? lower.equals("x-amz-content-sha256")
                 : COVERED_ANYWAY.contains(lower);
         if (!allowed) {
@@ -110,13 +112,13 @@ final class SignedFields {
         }
     }
 
-    private static S3Exception twice(String name) {
-        return new S3Exception(S3Error.INVALID_REQUEST,
+    private static S3Refusal twice(String name) {
+        return new S3Refusal(S3Error.INVALID_REQUEST,
                 "The header " + name.toLowerCase(Locale.ROOT) + " must not appear twice.");
     }
 
-    private static S3Exception notSigned() {
-        return new S3Exception(S3Error.ACCESS_DENIED,
+    private static S3Refusal notSigned() {
+        return new S3Refusal(S3Error.ACCESS_DENIED,
                 "There were headers present in the request which were not signed");
     }
 
@@ -141,9 +143,12 @@ final class SignedFields {
         for (int i = 0; i < values.length; i++) {
             String value = values[i];
             if (value == null) {
-                throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+                throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
             }
-            lines.append(claim.signedHeaders().get(i)).append(':').append(value).append('\n');
+            lines.append(signatureInput.signedHeaders().get(i))
+                    .append(':')
+                    .append(value)
+                    .append('\n');
         }
         return lines.toString();
     }

@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -63,7 +63,7 @@ final class Trailers {
             return;
         }
         if (signature == null) {
-            throw new S3Exception(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
         StringBuilder canonical = new StringBuilder();
         values.forEach((name, value) -> canonical.append(name)
@@ -77,7 +77,7 @@ final class Trailers {
         return values;
     }
 
-    private static S3Exception malformed() {
-        return new S3Exception(S3Error.MALFORMED_TRAILER);
+    private static S3Refusal malformed() {
+        return new S3Refusal(S3Error.MALFORMED_TRAILER);
     }
 }

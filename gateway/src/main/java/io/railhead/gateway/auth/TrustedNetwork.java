@@ -1,10 +1,13 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 
-/** Whoever can reach the gateway is one principal, whatever the request says of itself. */
+/**
+ * Authenticates everybody who can reach the gateway as one principal, whatever the request says of
+ * itself.
+ */
 public final class TrustedNetwork implements RequestAuthenticator {
     private final CredentialStore credentials;
     private final String name;
@@ -19,7 +22,7 @@ public final class TrustedNetwork implements RequestAuthenticator {
     public Authentication authenticate(RequestHead head, Instant now) {
         Principal principal = credentials.findPrincipal(name);
         if (principal == null) {
-            throw new S3Exception(S3Error.ACCESS_DENIED,
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "The principal of this gateway's network has no credential any more.");
         }
         String payload = head.headers().get("x-amz-content-sha256");

@@ -1,7 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -94,18 +94,18 @@ final class UriEncoding {
         } else if (c <= 0xFF) {
             encoded.append('%').append(HEX.charAt(c >> 4)).append(HEX.charAt(c & 0xF));
         } else {
-            throw new S3Exception(S3Error.INVALID_URI);
+            throw new S3Refusal(S3Error.INVALID_URI);
         }
     }
 
     private static char hexByte(String raw, int percent) {
         if (percent + 2 >= raw.length()) {
-            throw new S3Exception(S3Error.INVALID_URI);
+            throw new S3Refusal(S3Error.INVALID_URI);
         }
         int high = Hex.digit(raw.charAt(percent + 1));
         int low = Hex.digit(raw.charAt(percent + 2));
         if (high < 0 || low < 0) {
-            throw new S3Exception(S3Error.INVALID_URI);
+            throw new S3Refusal(S3Error.INVALID_URI);
         }
         return (char) (high << 4 | low);
     }

@@ -1,4 +1,4 @@
-/** Who asks: SigV4 verification, request bodies, {@code credentials.yaml}. */
+/** Authentication: SigV4 verification, request bodies, {@code credentials.yaml}. */
 @NullMarked
 package io.railhead.gateway.auth;
 

@@ -1,10 +1,10 @@
 package io.railhead.gateway.authorization;
 
 import io.railhead.gateway.admin.Metrics;
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -31,7 +31,7 @@ public final class AccessControl {
      */
     public record Deletion(String key, @Nullable String versionId) {}
 
-    /** Throws {@code S3Exception} unless everything that the request asks for is allowed. */
+    /** Throws {@code S3Refusal} unless everything that the request asks for is allowed. */
     public void require(S3Request request) {
         if (policy == null) {
             return;
@@ -87,7 +87,7 @@ public final class AccessControl {
     }
 
     /**
-     * Throws {@code S3Exception} unless an upload by a form is allowed.
+     * Throws {@code S3Refusal} unless an upload by a form is allowed.
      *
      * @param key that it stores
      * @param fields names in lower case
@@ -117,12 +117,12 @@ public final class AccessControl {
                 Access.toObject(action, bucket, key)));
     }
 
-    private void require(Policy current, Asker asker, Access access) {
+    private void require(Policy current, RequestSource requestSource, Access access) {
         if (access.isAmbiguous()) {
             throw denied("unknown", "The gateway has a policy, and a key with a segment of dots"
                     + " could mean another's to the store.");
         }
-        if (!allows(current, asker, access)) {
+        if (!allows(current, requestSource, access)) {
             throw denied(access.action().policyName(), "The gateway's policy does not allow "
                     + access.action().policyName() + " on this resource.");
         }
@@ -136,9 +136,9 @@ public final class AccessControl {
         }
     }
 
-    private S3Exception denied(String action, String detail) {
+    private S3Refusal denied(String action, String detail) {
         decided(action, false);
-        return new S3Exception(S3Error.ACCESS_DENIED, detail);
+        return new S3Refusal(S3Error.ACCESS_DENIED, detail);
     }
 
     /** What {@link #allows} is asked with: made once for what is read often. */
@@ -147,14 +147,15 @@ public final class AccessControl {
     }
 
     /** Whether a plain GET is allowed; allocates nothing. */
-    public boolean allows(Asker asker, Access reading) {
+    public boolean allows(RequestSource requestSource, Access reading) {
         return policy == null
-                || (!reading.isAmbiguous() && allows(policy.current(), asker, reading));
+                || (!reading.isAmbiguous() && allows(policy.current(), requestSource, reading));
     }
 
     /** In each reading that a store could have of it. */
-    private static boolean allows(Policy policy, Asker asker, Access access) {
+    private static boolean allows(Policy policy, RequestSource requestSource, Access access) {
         Access asPath = access.asPath();
-        return policy.allows(asker, access) && (asPath == null || policy.allows(asker, asPath));
+        return policy.allows(requestSource, access)
+                && (asPath == null || policy.allows(requestSource, asPath));
     }
 }

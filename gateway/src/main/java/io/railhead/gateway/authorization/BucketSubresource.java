@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What reading, writing and deleting one of a bucket's settings asks for; null where S3 has no such
- * operation. "Permissions" of each operation in the Amazon S3 API reference.
+ * The actions that reading, writing and deleting one of a bucket's settings asks for; null where S3
+ * has no such operation. "Permissions" of each operation in the Amazon S3 API reference.
  */
 record BucketSubresource(@Nullable S3Action get, @Nullable S3Action put,
         @Nullable S3Action delete) {

@@ -1,6 +1,6 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import java.net.InetAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 sealed interface Condition {
 
-    boolean holds(Asker asker, Access access);
+    boolean holds(RequestSource requestSource, Access access);
 
     /** Which text of a listing is looked at. */
     enum Subject {
@@ -26,7 +26,7 @@ sealed interface Condition {
         }
 
         @Override
-        public boolean holds(Asker asker, Access access) {
+        public boolean holds(RequestSource requestSource, Access access) {
             String text = subject == Subject.PREFIX ? access.prefix() : access.delimiter();
             return (text != null && matches(text)) != not;
         }
@@ -48,8 +48,8 @@ sealed interface Condition {
         }
 
         @Override
-        public boolean holds(Asker asker, Access access) {
-            return contains(asker.source()) != not;
+        public boolean holds(RequestSource requestSource, Access access) {
+            return contains(requestSource.source()) != not;
         }
 
         private boolean contains(@Nullable InetAddress source) {
@@ -66,8 +66,8 @@ sealed interface Condition {
     record Secure(boolean wanted) implements Condition {
 
         @Override
-        public boolean holds(Asker asker, Access access) {
-            return asker.secure() == wanted;
+        public boolean holds(RequestSource requestSource, Access access) {
+            return requestSource.secure() == wanted;
         }
     }
 }

@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code x-amz-copy-source} reads: {@code [/]bucket/key[?versionId=id]}, percent-encoded.
- * Stores differ in whether a plus sign is a space, so both readings are asked for.
+ * The source of a copy in {@code x-amz-copy-source}: {@code [/]bucket/key[?versionId=id]},
+ * percent-encoded. Stores differ in whether a plus sign is a space, so both readings are asked for.
  */
 final class CopySource {
     private static final String VERSION = "?versionId=";

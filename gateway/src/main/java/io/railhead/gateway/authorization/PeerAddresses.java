@@ -7,7 +7,7 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a caller may have bytes written to, or read from, the port of a GID: a token that
+ * Decides whether a caller may have bytes written to, or read from, the port of a GID: a token that
  * connects nobody names some machine's memory, and nothing in it proves whose.
  */
 public final class PeerAddresses {

@@ -1,12 +1,12 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Who may do what, in S3's policy language: what no statement allows is denied, and one that denies
+ * An access policy in S3's policy language: what no statement allows is denied, and one that denies
  * outweighs any that allows. Immutable; asking allocates nothing.
  */
 final class Policy {
@@ -18,14 +18,14 @@ final class Policy {
         this.statements = List.copyOf(statements);
     }
 
-    boolean allows(Asker asker, Access access) {
+    boolean allows(RequestSource requestSource, Access access) {
         boolean allowed = false;
         for (int i = 0; i < statements.size(); i++) {
             Statement statement = statements.get(i);
-            if (!statement.allows() && statement.isAbout(asker, access)) {
+            if (!statement.allows() && statement.isAbout(requestSource, access)) {
                 return false;
             }
-            allowed |= !allowed && statement.allows() && statement.isAbout(asker, access);
+            allowed |= !allowed && statement.allows() && statement.isAbout(requestSource, access);
         }
         return allowed;
     }

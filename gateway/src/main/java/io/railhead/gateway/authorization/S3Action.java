@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * What a request may ask for, under the names that S3 policies use: "Actions, resources, and
- * condition keys for Amazon S3" in the Service Authorization Reference.
+ * The actions that policies may name: "Actions, resources, and condition keys for Amazon S3" in the
+ * Service Authorization Reference.
  */
 public enum S3Action {
     ABORT_MULTIPART_UPLOAD("AbortMultipartUpload"),

@@ -1,6 +1,6 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import java.util.List;
 import java.util.Set;
 
@@ -23,10 +23,10 @@ record Statement(boolean allows, boolean everybody, Set<String> principals, Set<
         conditions = List.copyOf(conditions);
     }
 
-    boolean isAbout(Asker asker, Access access) {
-        return (everybody || principals.contains(asker.principal()))
+    boolean isAbout(RequestSource requestSource, Access access) {
+        return (everybody || principals.contains(requestSource.principal()))
                 && actions.contains(access.action())
-                && namesResource(access) != notResource && conditionsHold(asker, access);
+                && namesResource(access) != notResource && conditionsHold(requestSource, access);
     }
 
     private boolean namesResource(Access access) {
@@ -38,9 +38,9 @@ record Statement(boolean allows, boolean everybody, Set<String> principals, Set<
         return false;
     }
 
-    private boolean conditionsHold(Asker asker, Access access) {
+    private boolean conditionsHold(RequestSource requestSource, Access access) {
         for (int i = 0; i < conditions.size(); i++) {
-            if (!conditions.get(i).holds(asker, access)) {
+            if (!conditions.get(i).holds(requestSource, access)) {
                 return false;
             }
         }

@@ -5,7 +5,7 @@ import io.prometheus.client.Histogram;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestOperation;
@@ -13,7 +13,7 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is counted of native requests. The series of a hit are looked up once. Any thread. */
+/** Counters of native requests. The series of a hit are looked up once. Any thread. */
 final class ChannelCounts {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelCounts.class);
 
@@ -81,13 +81,13 @@ final class ChannelCounts {
         metrics.rdmaDeclined.labels(reason).inc();
     }
 
-    void error(String requestId, S3Exception error, RequestOperation operation, String bucket) {
+    void error(String requestId, S3Refusal error, RequestOperation operation, String bucket) {
         metrics.failed(requestId, error.error().code(), error.status(),
                 "channel_" + operation.name().toLowerCase(Locale.ROOT), bucket);
     }
 
     /** Logs an unexpected failure, and tells it without its words. */
-    S3Exception unexpected(RequestChannel channel, int requestId, RequestOperation operation,
+    S3Refusal unexpected(RequestChannel channel, int requestId, RequestOperation operation,
             Throwable cause) {
         metrics.internalErrors.labels("channel").inc();
         LOG.atWarn()
@@ -97,7 +97,7 @@ final class ChannelCounts {
                 .addKeyValue("operation", operation)
                 .addKeyValue("principal", channel.session().principal())
                 .log("native request failed");
-        return new S3Exception(S3Error.INTERNAL_ERROR);
+        return new S3Refusal(S3Error.INTERNAL_ERROR);
     }
 
     void took(RequestOperation operation, long nanos) {

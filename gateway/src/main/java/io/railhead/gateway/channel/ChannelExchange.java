@@ -7,9 +7,9 @@ import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.operation.RdmaErrors;
 import io.railhead.gateway.operation.StoreErrors;
 import io.railhead.gateway.request.Guard;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestOperation;
@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * <p> While something may touch the peer's memory, no answer goes out: whoever wants the request
  * over asks the transfer to stop, and its end answers.
  */
-final class ChannelExchange implements Requester {
+final class ChannelExchange implements ResponseSink {
     private static final int MAX_DOCUMENT_BYTES = 64 << 10;
 
     private final int id;
@@ -183,7 +183,7 @@ final class ChannelExchange implements Requester {
             lose();
             return;
         }
-        S3Exception error = cause instanceof S3Exception known ? known : unexpected(cause);
+        S3Refusal error = cause instanceof S3Refusal known ? known : unexpected(cause);
         if (cancelled && error.error() == S3Error.RDMA_TRANSFER_FENCED) {
             cancelled();
             return;
@@ -197,7 +197,7 @@ final class ChannelExchange implements Requester {
         return Answer.requestId(channel.session().number(), id);
     }
 
-    private S3Exception unexpected(Throwable cause) {
+    private S3Refusal unexpected(Throwable cause) {
         return counts.unexpected(channel, id, operation, cause);
     }
 
@@ -210,7 +210,7 @@ final class ChannelExchange implements Requester {
 
     void refuse(int status, byte[] document) {
         AnswerTexts.Refusal refusal = AnswerTexts.refusal(status, document);
-        S3Exception ours = StoreErrors.credentialRefusal(channel.session().principal(),
+        S3Refusal ours = StoreErrors.credentialRefusal(channel.session().principal(),
                 refusal.code());
         if (ours != null) {
             fail(ours);

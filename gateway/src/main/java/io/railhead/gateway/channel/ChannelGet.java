@@ -11,13 +11,13 @@ import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.operation.Destination;
-import io.railhead.gateway.operation.MemoryRead;
 import io.railhead.gateway.operation.ObjectRead;
+import io.railhead.gateway.operation.RdmaGet;
 import io.railhead.gateway.operation.StoreAnswers;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.Answer;
 
@@ -26,18 +26,18 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         RemoteBuffer buffer) implements Destination {
 
     @Override
-    public Requester requester() {
+    public ResponseSink requester() {
         return exchange;
     }
 
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
         exchange.touch();
-        new MemoryRead(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(exchange))
+        new RdmaGet(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(exchange))
                 .start();
     }
 
-    private record Told(ChannelExchange exchange) implements MemoryRead.Client {
+    private record Told(ChannelExchange exchange) implements RdmaGet.Client {
 
         @Override
         public void delivered(ReadPlan plan, CacheResult result) {
@@ -56,7 +56,7 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         }
 
         @Override
-        public void broken(S3Exception error) {
+        public void broken(S3Refusal error) {
             exchange.fail(error);
         }
     }
@@ -68,13 +68,13 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
                 metadata.version().etag(), metadata.version().versionId(), wire(result));
     }
 
-    static io.railhead.rdma.channel.CacheResult wire(CacheResult result) {
+    static io.railhead.rdma.channel.AnswerOrigin wire(CacheResult result) {
         return switch (result) {
-            case HIT -> io.railhead.rdma.channel.CacheResult.HIT;
-            case REVALIDATED -> io.railhead.rdma.channel.CacheResult.REVALIDATED;
-            case STALE -> io.railhead.rdma.channel.CacheResult.STALE;
-            case MISS -> io.railhead.rdma.channel.CacheResult.MISS;
-            case BYPASS -> io.railhead.rdma.channel.CacheResult.NONE;
+            case HIT -> io.railhead.rdma.channel.AnswerOrigin.HIT;
+            case REVALIDATED -> io.railhead.rdma.channel.AnswerOrigin.REVALIDATED;
+            case STALE -> io.railhead.rdma.channel.AnswerOrigin.STALE;
+            case MISS -> io.railhead.rdma.channel.AnswerOrigin.MISS;
+            case BYPASS -> io.railhead.rdma.channel.AnswerOrigin.NONE;
         };
     }
 
@@ -106,7 +106,7 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
 
     @Override
     public void unsatisfiable() {
-        exchange.fail(new S3Exception(S3Error.INVALID_RANGE));
+        exchange.fail(new S3Refusal(S3Error.INVALID_RANGE));
     }
 
     private String firstByte() {

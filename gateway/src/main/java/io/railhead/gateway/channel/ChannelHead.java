@@ -71,7 +71,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
         exchange.answer(Outcome.DESCRIBED, Answer.described(exchange.id(), size(headers),
                 AnswerTexts.lastModifiedMillis(headers.get("last-modified")),
                 orEmpty(headers.get("etag")), orEmpty(headers.get("x-amz-version-id")),
-                AnswerTexts.headers(headers), io.railhead.rdma.channel.CacheResult.NONE));
+                AnswerTexts.headers(headers), io.railhead.rdma.channel.AnswerOrigin.NONE));
     }
 
     private static long size(Headers headers) {

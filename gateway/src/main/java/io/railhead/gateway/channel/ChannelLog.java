@@ -2,13 +2,13 @@ package io.railhead.gateway.channel;
 
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.NativeAccess;
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestOperation;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 
-/** What one channel's requests come to in the access log. Any thread. */
-record ChannelLog(AccessLog log, Session session, Asker asker) {
+/** Writes one channel's requests into the access log. Any thread. */
+record ChannelLog(AccessLog log, ClientSession session, RequestSource asker) {
 
     /** Whether anything is made of a request: a hit makes nothing else. */
     boolean isOn() {

@@ -2,7 +2,7 @@ package io.railhead.gateway.channel;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
-import io.railhead.gateway.operation.MemoryUpload;
+import io.railhead.gateway.operation.RdmaPut;
 import io.railhead.rdma.channel.Answer;
 
 /**
@@ -10,7 +10,7 @@ import io.railhead.rdma.channel.Answer;
  *
  * @param bytes of the window, all of which are sent on or the upload fails
  */
-record ChannelPut(ChannelExchange exchange, long bytes) implements MemoryUpload.Client {
+record ChannelPut(ChannelExchange exchange, long bytes) implements RdmaPut.Client {
 
     @Override
     public void received(BackendResponse answer) {

@@ -7,7 +7,7 @@ import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.request.Routes;
 
 /**
- * What native requests are served with.
+ * The services that native requests use.
  *
  * @param reads with the deadlines of native requests
  * @param windowBytes the most that one request may hold leased

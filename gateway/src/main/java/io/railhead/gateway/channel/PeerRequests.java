@@ -1,22 +1,22 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.admission.Share;
-import io.railhead.gateway.admission.Ticket;
+import io.railhead.gateway.admission.Permit;
+import io.railhead.gateway.admission.TenantQuota;
 import io.railhead.gateway.auth.Identity;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.log.AccessLog;
-import io.railhead.gateway.operation.MemoryUpload;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.operation.RdmaPut;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.channel.Answer;
@@ -25,7 +25,7 @@ import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestRange;
 import io.railhead.rdma.channel.RequestView;
-import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.dialect.TokenOperation;
 import io.railhead.rdma.session.EndReason;
 import io.vertx.core.Context;
 import java.util.Map;
@@ -33,7 +33,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one channel's peer asks for: hits at once, the rest on one event loop.
+ * Serves one channel's requests: hits at once, the rest on one event loop.
  *
  * <p> Its calls come on the channel's own thread, which alone touches the remembered names, but
  * that anybody may have all of them forgotten; the table of outstanding requests is also changed by
@@ -46,12 +46,12 @@ final class PeerRequests {
     private final RequestChannel channel;
     private final Context context;
     private final ChannelCounts counts;
-    private final Hits hits;
-    private volatile @Nullable KnownName[] names = new @Nullable KnownName[REMEMBERED];
+    private final ChannelHitHandler channelHitHandler;
+    private volatile @Nullable CachedRoute[] names = new @Nullable CachedRoute[REMEMBERED];
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
-    private final Asker asker;
+    private final RequestSource requestSource;
     private final ChannelLog log;
-    private final Share share;
+    private final TenantQuota tenantQuota;
     private Identity caller;
 
     /** @param context the event loop of what is no hit */
@@ -61,19 +61,18 @@ final class PeerRequests {
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
-        this.asker = caller.asker();
-        this.share = services.admission().share(caller.identity().principal());
+        this.requestSource = caller.asker();
+        this.tenantQuota = services.admission().share(caller.identity().principal());
         this.context = context;
         this.counts = counts;
-        this.log = new ChannelLog(accessLog, channel.session(), asker);
-        this.hits = new Hits(services.reads().cache(), services.reads().grants(),
-                services.reads().nanoClock(), services.windowBytes(), counts,
-                log);
+        this.log = new ChannelLog(accessLog, channel.session(), requestSource);
+        this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
+                services.windowBytes(), counts, log);
     }
 
     /** Names lead elsewhere from now on. Any thread. */
     void forgetNames() {
-        names = new @Nullable KnownName[REMEMBERED];
+        names = new @Nullable CachedRoute[REMEMBERED];
     }
 
     int outstanding() {
@@ -85,20 +84,20 @@ final class PeerRequests {
             channel.session().end(EndReason.REVOKED);
             return;
         }
-        Guard.run(() -> serve(request), thrown -> refuse(request, thrown instanceof S3Exception e
+        Guard.run(() -> serve(request), thrown -> refuse(request, thrown instanceof S3Refusal e
                 ? e
                 : counts.unexpected(channel, request.id(), request.operation(), thrown)));
     }
 
     /** Hits are not counted among what is in flight: each session's own bound holds for them. */
     private void serve(RequestView request) {
-        services.admission().pass(share);
+        services.admission().pass(tenantQuota);
         boolean moves = request.operation() != RequestOperation.HEAD;
         String unusable = moves ? unusable(request) : null;
-        KnownName known = unusable == null ? know(request) : null;
+        CachedRoute known = unusable == null ? know(request) : null;
         if (known == null) {
             if (unusable == null) {
-                refuse(request, new S3Exception(S3Error.INVALID_BUCKET_NAME));
+                refuse(request, new S3Refusal(S3Error.INVALID_BUCKET_NAME));
             } else {
                 decline(request, unusable);
             }
@@ -111,7 +110,7 @@ final class PeerRequests {
         }
     }
 
-    private void move(RequestView request, KnownName known) {
+    private void move(RequestView request, CachedRoute known) {
         RemoteBuffer window;
         try {
             window = channel.session()
@@ -121,8 +120,8 @@ final class PeerRequests {
             return;
         }
         boolean served = request.operation() == RequestOperation.GET
-                && services.access().allows(asker, known.reading())
-                && hits.tryServe(request, known, window, channel);
+                && services.access().allows(requestSource, known.reading())
+                && channelHitHandler.tryServe(request, known, window, channel);
         if (!served) {
             start(request, known, window);
         }
@@ -154,19 +153,19 @@ final class PeerRequests {
     }
 
     /** Null for a bucket that cannot be. */
-    private @Nullable KnownName know(RequestView request) {
+    private @Nullable CachedRoute know(RequestView request) {
         int at = request.nameHash() & (REMEMBERED - 1);
         // Once: where others take its place meanwhile, what is found is not kept among them.
         @Nullable
-        KnownName[] remembered = names;
-        KnownName known = remembered[at];
+        CachedRoute[] remembered = names;
+        CachedRoute known = remembered[at];
         if (known != null && request.nameEquals(known.name())) {
             return known;
         }
         if (!Address.isBucketName(request.bucket())) {
             return null;
         }
-        KnownName met = new KnownName(request.name(), caller, asker, services.routes());
+        CachedRoute met = new CachedRoute(request.name(), caller, requestSource, services.routes());
         remembered[at] = met;
         return met;
     }
@@ -185,7 +184,7 @@ final class PeerRequests {
         channel.answer(answer);
     }
 
-    private void refuse(RequestView request, S3Exception error) {
+    private void refuse(RequestView request, S3Refusal error) {
         counts.error(Answer.requestId(channel.session().number(), request.id()), error,
                 request.operation(), request.bucket());
         counts.ended(request.bucket(), request.operation(), Outcome.FAILED);
@@ -193,15 +192,16 @@ final class PeerRequests {
                 error.detail()));
     }
 
-    private void start(RequestView view, KnownName known, @Nullable RemoteBuffer window) {
+    private void start(RequestView view, CachedRoute known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
-        Ticket ticket = services.admission().enter(share, window == null ? 0 : window.length());
+        Permit permit = services.admission()
+                .enter(tenantQuota, window == null ? 0 : window.length());
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
         ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
                 request.operation(), channel, context, counts, answer -> {
                     outstanding.remove(id);
-                    ticket.close();
+                    permit.close();
                     log.ended(request.operation(), known.name().bucket(), known.name().key(),
                             answer, arrivedAtNanos);
                 });
@@ -210,7 +210,7 @@ final class PeerRequests {
     }
 
     /** On the event loop. */
-    private void serve(ChannelExchange exchange, Request request, KnownName known,
+    private void serve(ChannelExchange exchange, Request request, CachedRoute known,
             @Nullable RemoteBuffer window) {
         if (exchange.isOver()) {
             return;
@@ -222,11 +222,11 @@ final class PeerRequests {
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
-                    Operation.PUT, requireWindow(window));
+                    TokenOperation.PUT, requireWindow(window));
             case UPLOAD_PART -> put(exchange, allowed(known.request("PUT",
                     Map.of("partNumber", Integer.toUnsignedString(request.partNumber()),
                             "uploadId", request.uploadId()),
-                    writing(request))), Operation.PART, requireWindow(window));
+                    writing(request))), TokenOperation.PART, requireWindow(window));
         }
     }
 
@@ -244,9 +244,9 @@ final class PeerRequests {
         }
     }
 
-    private void put(ChannelExchange exchange, S3Request request, Operation kind,
+    private void put(ChannelExchange exchange, S3Request request, TokenOperation kind,
             RemoteBuffer window) {
-        MemoryUpload upload = new MemoryUpload(services.reads(), exchange, request, kind, window,
+        RdmaPut upload = new RdmaPut(services.reads(), exchange, request, kind, window,
                 new ChannelPut(exchange, window.length()));
         upload.start();
         exchange.touch();
@@ -282,7 +282,7 @@ final class PeerRequests {
         Headers.Builder headers = Headers.builder();
         request.headers().forEach((name, value) -> {
             if (name.startsWith("x-amz-copy-source")) {
-                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                         name + " has no meaning where the body is sent.");
             }
             headers.add(name, AnswerTexts.asHeader(value));

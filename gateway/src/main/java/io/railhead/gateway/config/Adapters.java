@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Which adapters' addresses a configuration means, out of one reading of the devices. */
+/** The adapters' addresses that a configuration means, out of one reading of the devices. */
 public final class Adapters {
     private Adapters() {}
 

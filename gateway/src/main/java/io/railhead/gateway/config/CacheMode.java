@@ -1,6 +1,6 @@
 package io.railhead.gateway.config;
 
-/** What a rule keeps. */
+/** The mode of caching of a rule. */
 public enum CacheMode {
     OFF,
     READS,

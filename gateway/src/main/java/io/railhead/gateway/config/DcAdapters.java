@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Which ports {@code rdma.dc} may mean, out of one reading of the devices. */
+/** The ports that {@code rdma.dc} may mean, out of one reading of the devices. */
 public final class DcAdapters {
     private DcAdapters() {}
 

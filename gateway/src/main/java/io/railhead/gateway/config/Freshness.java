@@ -2,7 +2,7 @@ package io.railhead.gateway.config;
 
 import java.time.Duration;
 
-/** How old an answer from the cache may be. */
+/** The highest age of a cached response. */
 public sealed interface Freshness {
 
     /** The store's own read-after-write: each hit is revalidated. */

@@ -1,7 +1,7 @@
 package io.railhead.gateway.config;
 
 /**
- * Where a listener binds.
+ * The address that a listener binds.
  *
  * @param host an address or name, IPv6 without its brackets
  * @param port 0 lets the system choose

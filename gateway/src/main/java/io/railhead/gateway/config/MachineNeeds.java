@@ -5,7 +5,7 @@ import io.railhead.gateway.config.GatewayConfig.Rdma;
 import java.nio.file.Path;
 
 /**
- * What a configuration asks of the machine.
+ * The requirements of a configuration on the machine.
  *
  * @param storeConnections to all backends together, at most
  */

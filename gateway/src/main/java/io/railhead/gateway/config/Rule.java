@@ -3,7 +3,7 @@ package io.railhead.gateway.config;
 import java.time.Duration;
 
 /**
- * What holds for a request, all values resolved.
+ * The resolved rule of a request, all values filled in.
  *
  * @param backend a key of {@link GatewayConfig#backends}
  * @param rememberAuthorization how long the store's yes is remembered; zero asks each time

@@ -102,7 +102,7 @@ final class RuleLoader {
             return stores.iterator().next();
         }
         if (!stores.contains(name)) {
-            String nearest = Spelling.nearest(name, stores);
+            String nearest = DidYouMean.nearest(name, stores);
             throw section.problem("backend", "there is no '" + name + "' under backends"
                     + (nearest == null ? "" : "; did you mean " + nearest + "?"));
         }

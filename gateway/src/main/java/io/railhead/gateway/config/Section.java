@@ -301,7 +301,7 @@ public final class Section {
         for (Iterator<String> it = node.fieldNames(); it.hasNext();) {
             String key = it.next();
             if (!asked.contains(key)) {
-                String nearest = Spelling.nearest(key, asked);
+                String nearest = DidYouMean.nearest(key, asked);
                 throw problem(key, nearest == null
                         ? "unknown key; known here: " + String.join(", ", asked)
                         : "unknown key; did you mean " + at(nearest) + "?");
@@ -313,7 +313,7 @@ public final class Section {
     public ConfigException missing(String key, String what) {
         return keys().stream()
                 .filter(other -> !asked.contains(other))
-                .filter(other -> Spelling.nearest(other, List.of(key)) != null)
+                .filter(other -> DidYouMean.nearest(other, List.of(key)) != null)
                 .findFirst()
                 .map(other -> problem(other, "unknown key; did you mean " + at(key) + "?"))
                 .orElseGet(() -> problem(key, what));

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What a configuration file says, key by key, defaults filled in, for people to read. No key of
- * {@code railhead.yaml} holds a secret; one that came to would be masked here.
+ * The settings of a configuration file, key by key, defaults filled in, for people to read. No key
+ * of {@code railhead.yaml} holds a secret; one that came to would be masked here.
  */
 final class Settings implements Section.Listener {
     private static final String MASK = "****";

@@ -10,7 +10,7 @@ import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.frontdoor.RequestIds;
 import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -91,7 +91,7 @@ public final class AdminApi implements AutoCloseable {
         private final String name;
         private final AdminCall call;
         private final HttpServerRequest request;
-        private final Reply reply;
+        private final AdminResponse adminResponse;
         private String principal = "";
 
         Taken(String name, AdminCall call, HttpServerRequest request) {
@@ -99,7 +99,7 @@ public final class AdminApi implements AutoCloseable {
             this.call = call;
             this.request = request;
             Context context = vertx.getOrCreateContext();
-            this.reply = new Reply(request, context, RequestIds.next());
+            this.adminResponse = new AdminResponse(request, context, RequestIds.next());
         }
 
         void admit() {
@@ -116,25 +116,25 @@ public final class AdminApi implements AutoCloseable {
 
         private Authentication.Signed authenticate(RequestHead head) {
             if (authenticator == null) {
-                throw new S3Exception(S3Error.NOT_IMPLEMENTED, "Under gateway.authentication:"
+                throw new S3Refusal(S3Error.NOT_IMPLEMENTED, "Under gateway.authentication:"
                         + " pass_through the gateway knows no administrators.");
             }
             if (!head.method().equals("POST")) {
-                throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "Calls are posted.");
+                throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED, "Calls are posted.");
             }
             if (!(authenticator.authenticate(head,
                     clock.instant()) instanceof Authentication.Signed signed)
                     || signed.presigned()) {
-                throw new S3Exception(S3Error.ACCESS_DENIED,
+                throw new S3Refusal(S3Error.ACCESS_DENIED,
                         "Calls must be signed by SigV4, in the Authorization header.");
             }
             principal = signed.principal().name();
             if (!signed.principal().admin()) {
-                throw new S3Exception(S3Error.ACCESS_DENIED, "Principal " + principal
+                throw new S3Refusal(S3Error.ACCESS_DENIED, "Principal " + principal
                         + " is no administrator (admin: true in the credentials file).");
             }
             if (!(signed.payload() instanceof PayloadSigning.Digest)) {
-                throw new S3Exception(S3Error.INVALID_REQUEST,
+                throw new S3Refusal(S3Error.INVALID_REQUEST,
                         "A call's body must be signed: x-amz-content-sha256 must be its hash.");
             }
             return signed;
@@ -147,7 +147,7 @@ public final class AdminApi implements AutoCloseable {
                     body.appendBuffer(piece);
                 } else {
                     request.handler(_ -> {}).endHandler(null);
-                    refuse(new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
+                    refuse(new S3Refusal(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
                             "A call must be at most " + MAX_BODY_BYTES + " bytes.")
                             .withStatus(413));
                 }
@@ -168,12 +168,12 @@ public final class AdminApi implements AutoCloseable {
                     .name("admin-" + name)
                     .unstarted(() -> run(signed, body));
             if (running.size() >= MAX_CALLS) {
-                refuse(new S3Exception(S3Error.SLOW_DOWN,
+                refuse(new S3Refusal(S3Error.SLOW_DOWN,
                         MAX_CALLS + " calls are under way already."));
                 return;
             }
             running.add(thread);
-            reply.onClosed(thread::interrupt);
+            adminResponse.onClosed(thread::interrupt);
             thread.start();
             if (closed) {
                 thread.interrupt();
@@ -184,13 +184,13 @@ public final class AdminApi implements AutoCloseable {
             try {
                 requireHash(signed, body);
                 var asked = new AdminCall.Asked(signed, request.remoteAddress().hostAddress(),
-                        CallBody.parse(body), reply);
+                        CallBody.parse(body), adminResponse);
                 JsonObject answer = call.run(asked);
                 note(new String(body, StandardCharsets.UTF_8), answer.getString("state", "done"));
-                reply.end(answer);
+                adminResponse.end(answer);
             } catch (InterruptedException e) {
                 if (closed) {
-                    refuse(new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                    refuse(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                             "The gateway is stopping."));
                 } else {
                     note(new String(body, StandardCharsets.UTF_8), "cancelled");
@@ -207,7 +207,7 @@ public final class AdminApi implements AutoCloseable {
             byte[] hash = Digests.of("SHA-256").digest(body);
             if (!(signed.payload() instanceof PayloadSigning.Digest(String hex))
                     || !MessageDigest.isEqual(hash, HexFormat.of().parseHex(hex))) {
-                throw new S3Exception(S3Error.CONTENT_SHA256_MISMATCH);
+                throw new S3Refusal(S3Error.CONTENT_SHA256_MISMATCH);
             }
         }
 
@@ -220,17 +220,17 @@ public final class AdminApi implements AutoCloseable {
         }
 
         private void refuse(Throwable failure) {
-            S3Exception error = failure instanceof S3Exception known ? known : unexpected(failure);
+            S3Refusal error = failure instanceof S3Refusal known ? known : unexpected(failure);
             metrics.adminCalls.labels(name, error.error().code()).inc();
             LOG.info("admin call {} by '{}' refused: {}: {}", name, principal,
                     error.error().code(), error.detail().replaceAll("\\s", " "));
-            reply.fail(error);
+            adminResponse.fail(error);
         }
 
-        private S3Exception unexpected(Throwable failure) {
+        private S3Refusal unexpected(Throwable failure) {
             LOG.warn("admin call {} failed", name, failure);
             metrics.internalErrors.labels("admin").inc();
-            return new S3Exception(S3Error.INTERNAL_ERROR);
+            return new S3Refusal(S3Error.INTERNAL_ERROR);
         }
     }
 }

@@ -9,7 +9,7 @@ interface AdminCall {
 
     /**
      * Does it, on a virtual thread of its own that is interrupted where the caller leaves or the
-     * gateway stops; throws {@code S3Exception} where it is refused.
+     * gateway stops; throws {@code S3Refusal} where it is refused.
      *
      * @return the answer, or its last line where lines were sent before; {@code state} in it says
      *         how it ended unless that is {@code done}
@@ -22,5 +22,5 @@ interface AdminCall {
      * @param caller an administrator, proved
      * @param peer address of the caller, as policies see it
      */
-    record Asked(Authentication.Signed caller, String peer, CallBody body, Reply reply) {}
+    record Asked(Authentication.Signed caller, String peer, CallBody body, AdminResponse reply) {}
 }

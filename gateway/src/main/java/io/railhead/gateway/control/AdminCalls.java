@@ -27,7 +27,7 @@ public final class AdminCalls {
         Metrics metrics = reads.metrics();
         CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
         LogLevels levels = new LogLevels(vertx, clock);
-        WarmCall warm = new WarmCall(new Warming.Services(reads, routes, access));
+        WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
         return new AdminApi(vertx, authenticator, clock, metrics, Map.of(
                 "warm", warm::run,
                 "evict", cache::evict,

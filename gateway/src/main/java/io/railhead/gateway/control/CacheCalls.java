@@ -6,7 +6,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.Selection;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Set;
@@ -45,7 +45,7 @@ final class CacheCalls {
         Selection selection = asked.body().selection();
         asked.body().close();
         if (!control.tryPin(selection)) {
-            throw new S3Exception(S3Error.INVALID_REQUEST, "What is held of that is more than may"
+            throw new S3Refusal(S3Error.INVALID_REQUEST, "What is held of that is more than may"
                     + " be pinned beside the " + control.pinnedBytes() + " bytes that are: "
                     + control.pinLimitBytes() + " in all (cache.pin_limit), by 1000 pins.")
                     .withStatus(409);
@@ -57,7 +57,7 @@ final class CacheCalls {
         Selection selection = asked.body().selection();
         asked.body().close();
         if (!control.unpin(selection)) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "There is no such pin; pins lists those that there are.").withStatus(404);
         }
         return pinned();

@@ -3,7 +3,7 @@ package io.railhead.gateway.control;
 import io.railhead.cache.Selection;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -37,8 +37,8 @@ final class CallBody {
         }
     }
 
-    static S3Exception refusal(String detail) {
-        return new S3Exception(S3Error.INVALID_REQUEST, detail);
+    static S3Refusal refusal(String detail) {
+        return new S3Refusal(S3Error.INVALID_REQUEST, detail);
     }
 
     @Nullable

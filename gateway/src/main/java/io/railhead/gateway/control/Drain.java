@@ -5,8 +5,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether an operator wants the gateway left alone: it is not ready, and clients on connections
- * that they keep are told to close them. Whoever comes all the same is served. Any thread.
+ * An operator's drain: the gateway is not ready, and clients on connections that they keep are told
+ * to close them. Whoever comes all the same is served. Any thread.
  */
 public final class Drain {
     private static final long LONGEST_WAIT_SECONDS = 3600;

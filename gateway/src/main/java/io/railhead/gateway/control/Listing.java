@@ -1,7 +1,7 @@
 package io.railhead.gateway.control;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.ByteArrayInputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -45,13 +45,13 @@ record Listing(List<Entry> entries, @Nullable String next) {
         return factory;
     }
 
-    /** Throws {@code S3Exception} on what is none. */
+    /** Throws {@code S3Refusal} on what is none. */
     static Listing parse(byte[] document) {
         try {
             return read(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
         } catch (XMLStreamException | RuntimeException | Error e) {
             // The JDK's parser throws both at what is not well-formed.
-            throw new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+            throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                     "The store's listing cannot be read.");
         }
     }

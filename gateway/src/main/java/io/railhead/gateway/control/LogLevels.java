@@ -4,7 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** How much is logged, changed while the gateway runs; for a while, or until it ends. */
+/** Log levels, changed while the gateway runs; for a while, or until it ends. */
 final class LogLevels {
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(LogLevels.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,199}");
@@ -64,7 +64,7 @@ final class LogLevels {
         if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
             return context;
         }
-        throw new S3Exception(S3Error.NOT_IMPLEMENTED, "The gateway does not log by logback.");
+        throw new S3Refusal(S3Error.NOT_IMPLEMENTED, "The gateway does not log by logback.");
     }
 
     private static Logger logger(LoggerContext context, String name) {

@@ -1,8 +1,8 @@
 package io.railhead.gateway.control;
 
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -14,46 +14,50 @@ final class WarmCall {
     private static final int MAX_CONCURRENCY = 64;
     private static final long LINE_MILLIS = 1000;
 
-    private final Warming.Services services;
+    private final CacheWarming.Services services;
     private final Vertx vertx;
     private final Semaphore places = new Semaphore(MAX_AT_A_TIME);
 
-    WarmCall(Warming.Services services) {
+    WarmCall(CacheWarming.Services services) {
         this.services = services;
         this.vertx = services.reads().vertx();
     }
 
     JsonObject run(AdminCall.Asked asked) throws InterruptedException {
-        Warming.Plan plan = plan(asked.body());
+        CacheWarming.Plan plan = plan(asked.body());
         if (!places.tryAcquire()) {
-            throw new S3Exception(S3Error.SLOW_DOWN,
+            throw new S3Refusal(S3Error.SLOW_DOWN,
                     MAX_AT_A_TIME + " warmings are under way already.");
         }
         try {
             // TLS is not spoken on this port.
-            Asker asker = Asker.of(asked.caller().principal().name(), asked.peer(), false);
-            return run(new Warming(services, plan, asked.caller(), asker), asked.reply());
+            RequestSource requestSource = RequestSource.of(asked.caller().principal().name(),
+                    asked.peer(), false);
+            return run(new CacheWarming(services, plan, asked.caller(), requestSource),
+                    asked.reply());
         } finally {
             places.release();
         }
     }
 
-    private JsonObject run(Warming warming, Reply reply) throws InterruptedException {
+    private JsonObject run(CacheWarming cacheWarming, AdminResponse adminResponse)
+            throws InterruptedException {
         long timer = vertx.setPeriodic(LINE_MILLIS,
-                _ -> reply.line(warming.progress().running()));
+                _ -> adminResponse.line(cacheWarming.progress().running()));
         try {
-            warming.run();
+            cacheWarming.run();
         } finally {
             vertx.cancelTimer(timer);
         }
-        return warming.ended();
+        return cacheWarming.ended();
     }
 
-    private static Warming.Plan plan(CallBody body) {
+    private static CacheWarming.Plan plan(CallBody body) {
         String prefix = body.text("prefix");
         String from = body.text("from");
         List<String> keys = body.texts("keys");
-        Warming.Plan plan = new Warming.Plan(body.bucket(), prefix == null ? "" : prefix, keys,
+        CacheWarming.Plan plan = new CacheWarming.Plan(body.bucket(), prefix == null ? "" : prefix,
+                keys,
                 from == null ? "" : from, body.number("bytes_per_second", 1, Long.MAX_VALUE, 0),
                 (int) body.number("concurrency", 1, MAX_CONCURRENCY, 4));
         body.close();

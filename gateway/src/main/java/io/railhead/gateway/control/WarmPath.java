@@ -3,8 +3,8 @@ package io.railhead.gateway.control;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.frontdoor.OwnPath;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.frontdoor.InternalEndpoint;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.WarmRead;
 import io.railhead.gateway.request.Address;
@@ -12,7 +12,7 @@ import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
@@ -28,63 +28,63 @@ import org.jspecify.annotations.Nullable;
  * and within the limits of who asks. The answer's last line says what became of it; a long one has
  * a line now and then, so that the connection is not idle. Any thread.
  */
-public final class WarmPath implements OwnPath, WarmRead.Gate {
+public final class WarmPath implements InternalEndpoint, WarmRead.Gate {
     private static final long LINE_MILLIS = 5000;
 
-    private final Warming.Services services;
+    private final CacheWarming.Services services;
     private final Vertx vertx;
     /** What is being fetched for all callers: together they must not evict either. */
     private final AtomicLong reservedBytes = new AtomicLong();
 
     public WarmPath(ReadServices reads, Routes routes, AccessControl access) {
-        services = new Warming.Services(reads, routes, access);
+        services = new CacheWarming.Services(reads, routes, access);
         vertx = reads.vertx();
     }
 
     @Override
-    public void handle(Exchange exchange, Authentication.Signed caller, Query query) {
-        if (!exchange.request().method().name().equals("POST") || caller.presigned()) {
-            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED,
+    public void handle(HttpExchange httpExchange, Authentication.Signed caller, Query query) {
+        if (!httpExchange.request().method().name().equals("POST") || caller.presigned()) {
+            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED,
                     "An object is warmed by a POST with a signed header.");
         }
-        S3Request request = services.request(caller, exchange.asker(caller), address(query),
+        S3Request request = services.request(caller, httpExchange.asker(caller), address(query),
                 Map.of());
-        exchange.moves(services.reads().runBytes());
-        new Answer(exchange, request).begin();
+        httpExchange.moves(services.reads().runBytes());
+        new Answer(httpExchange, request).begin();
     }
 
     private static Address address(Query query) {
         String bucket = query.get("bucket");
         String key = query.get("key");
         if (bucket == null || key == null || key.isEmpty()) {
-            throw new S3Exception(S3Error.INVALID_ARGUMENT,
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                     "bucket and key must name the object to warm.");
         }
         if (!Address.isBucketName(bucket)) {
-            throw new S3Exception(S3Error.INVALID_BUCKET_NAME);
+            throw new S3Refusal(S3Error.INVALID_BUCKET_NAME);
         }
         return Address.ofObject(bucket, key);
     }
 
     /** One object, and who waits for it. Exchange's event loop only. */
     private final class Answer {
-        private final Exchange exchange;
+        private final HttpExchange httpExchange;
         private final WarmRead read;
         private @Nullable HttpServerResponse begun;
         private long timer;
 
-        Answer(Exchange exchange, S3Request request) {
-            this.exchange = exchange;
+        Answer(HttpExchange httpExchange, S3Request request) {
+            this.httpExchange = httpExchange;
             read = new WarmRead(services.reads(), request,
                     ((VertxInternal) vertx).createEventLoopContext(), WarmPath.this,
-                    (outcome, bytes, detail) -> exchange.executor()
+                    (outcome, bytes, detail) -> httpExchange.executor()
                             .execute(() -> end(outcome, bytes, detail)));
         }
 
         void begin() {
             timer = vertx.setPeriodic(LINE_MILLIS,
-                    _ -> exchange.executor().execute(this::line));
-            exchange.onClosed(() -> {
+                    _ -> httpExchange.executor().execute(this::line));
+            httpExchange.onClosed(() -> {
                 vertx.cancelTimer(timer);
                 read.cancel();
             });
@@ -92,14 +92,14 @@ public final class WarmPath implements OwnPath, WarmRead.Gate {
         }
 
         private void line() {
-            if (!exchange.isOver() && !head().writeQueueFull()) {
+            if (!httpExchange.isOver() && !head().writeQueueFull()) {
                 head().write(JsonObject.of("state", "running").encode() + "\n");
             }
         }
 
         private void end(WarmRead.Outcome outcome, long bytes, String detail) {
             vertx.cancelTimer(timer);
-            if (exchange.isOver()) {
+            if (httpExchange.isOver()) {
                 return;
             }
             head().end(Buffer.buffer(JsonObject.of("state",
@@ -110,10 +110,10 @@ public final class WarmPath implements OwnPath, WarmRead.Gate {
         private HttpServerResponse head() {
             HttpServerResponse response = begun;
             if (response == null) {
-                response = exchange.answer(200)
+                response = httpExchange.answer(200)
                         .putHeader("content-type", "application/x-ndjson")
                         .putHeader("cache-control", "no-store");
-                exchange.unsized();
+                httpExchange.unsized();
                 begun = response;
             }
             return response;

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** How far a warming has come. Any thread. */
+/** The progress of a warming. Any thread. */
 final class WarmProgress {
     /** So many failures in a row are the store's, and not the objects'. */
     private static final int MAX_FAILURES = 10;

@@ -1,4 +1,4 @@
-/** What an operator has the gateway do, by signed calls on the admin port. */
+/** The admin API: an operator's signed calls on the admin port. */
 @NullMarked
 package io.railhead.gateway.control;
 

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.railhead.gateway.fill.ObjectHeaders;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
@@ -36,7 +36,7 @@ public final class AnswerHead {
         return OVERRIDES.containsKey(queryParameter);
     }
 
-    /** Throws {@code S3Exception} where a replacement could not be sent as a header's value. */
+    /** Throws {@code S3Refusal} where a replacement could not be sent as a header's value. */
     public static void requireSendableOverrides(S3Request request) {
         if (request.query().isEmpty()) {
             return;
@@ -44,7 +44,7 @@ public final class AnswerHead {
         OVERRIDES.forEach((parameter, header) -> {
             String value = override(request, parameter);
             if (value != null && value.chars().anyMatch(AnswerHead::isControl)) {
-                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                         parameter + " must not hold control characters.");
             }
         });
@@ -55,9 +55,10 @@ public final class AnswerHead {
     }
 
     /** Status and headers of an answer whose body is the planned bytes. */
-    public static HttpServerResponse write(Exchange exchange, S3Request request, ReadPlan plan,
+    public static HttpServerResponse write(HttpExchange httpExchange, S3Request request,
+            ReadPlan plan,
             CacheResult result) {
-        HttpServerResponse response = exchange.answer(plan.status());
+        HttpServerResponse response = httpExchange.answer(plan.status());
         forEach(request, plan, result, response::putHeader);
         return response;
     }
@@ -70,10 +71,10 @@ public final class AnswerHead {
     }
 
     /** The same without Content-Length: the object's bytes go elsewhere, or there is no body. */
-    public static HttpServerResponse writeObject(Exchange exchange, S3Request request,
+    public static HttpServerResponse writeObject(HttpExchange httpExchange, S3Request request,
             ReadPlan plan,
             CacheResult result) {
-        HttpServerResponse response = exchange.answer(plan.status());
+        HttpServerResponse response = httpExchange.answer(plan.status());
         forEachOfObject(request, plan, result, response::putHeader);
         return response;
     }

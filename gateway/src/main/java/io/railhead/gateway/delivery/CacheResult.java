@@ -2,7 +2,7 @@ package io.railhead.gateway.delivery;
 
 import java.util.Locale;
 
-/** What the cache did for a read: {@code x-cache}, and a label in metrics. */
+/** The cache's part in a read: {@code x-cache}, and a label in metrics. */
 public enum CacheResult {
     /** Everything was held, and nobody was asked. */
     HIT,

@@ -5,7 +5,7 @@ import io.netty.buffer.Unpooled;
 import io.railhead.cache.FillException;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * that write has reached the socket, or failed. Event loop only.
  */
 public final class HttpDelivery implements RangeReader.Sink {
-    private final Exchange exchange;
+    private final HttpExchange httpExchange;
     private final Supplier<HttpServerResponse> head;
     private final Broken broken;
     private long remaining;
@@ -41,9 +41,9 @@ public final class HttpDelivery implements RangeReader.Sink {
      *
      * @param head writes the head when the first bytes are there
      */
-    public HttpDelivery(Exchange exchange, long length, Supplier<HttpServerResponse> head,
+    public HttpDelivery(HttpExchange httpExchange, long length, Supplier<HttpServerResponse> head,
             Broken broken) {
-        this.exchange = exchange;
+        this.httpExchange = httpExchange;
         this.remaining = length;
         this.head = head;
         this.broken = broken;
@@ -51,7 +51,7 @@ public final class HttpDelivery implements RangeReader.Sink {
 
     @Override
     public void slice(PageSlice ownedSlice) {
-        if (exchange.isOver()) {
+        if (httpExchange.isOver()) {
             ownedSlice.close();
             return;
         }
@@ -74,7 +74,7 @@ public final class HttpDelivery implements RangeReader.Sink {
         }
         remaining -= slice.length();
         BufferInternal bytes = BufferInternal.buffer(wrap(slice.buffers()));
-        return remaining == 0 ? exchange.endWith(bytes) : to.write(bytes);
+        return remaining == 0 ? httpExchange.endWith(bytes) : to.write(bytes);
     }
 
     private static ByteBuf wrap(List<ByteBuffer> buffers) {
@@ -92,7 +92,7 @@ public final class HttpDelivery implements RangeReader.Sink {
 
     @Override
     public void failed(FillException cause, long atOffset) {
-        if (!exchange.isOver()) {
+        if (!httpExchange.isOver()) {
             broken.at(cause, atOffset, response);
         }
     }

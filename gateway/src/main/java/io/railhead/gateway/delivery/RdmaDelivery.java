@@ -4,7 +4,7 @@ import io.railhead.cache.FillException;
 import io.railhead.cache.RangeReader;
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.gateway.request.Guard;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.vertx.core.Vertx;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class RdmaDelivery implements RangeReader.Sink {
-    private final Requester requester;
+    private final ResponseSink responseSink;
     private final Vertx vertx;
     private final Transfer transfer;
     private final long fromOffset;
@@ -63,10 +63,10 @@ public final class RdmaDelivery implements RangeReader.Sink {
         void broken(Throwable cause);
     }
 
-    public RdmaDelivery(Requester requester, Vertx vertx, Transfer transfer, long fromOffset,
+    public RdmaDelivery(ResponseSink responseSink, Vertx vertx, Transfer transfer, long fromOffset,
             RdmaDeadlines deadlines,
             Outcome outcome) {
-        this.requester = requester;
+        this.responseSink = responseSink;
         this.vertx = vertx;
         this.transfer = transfer;
         this.fromOffset = fromOffset;
@@ -76,9 +76,9 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     public void start(RangeReader newReader) {
         reader = newReader;
-        requester.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED,
+        responseSink.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED,
                 "the client went away or wants no answer")));
-        arm(deadlines.decideMillis(requester.arrivedAtNanos()), this::decisionIsDue);
+        arm(deadlines.decideMillis(responseSink.arrivedAtNanos()), this::decisionIsDue);
         newReader.start();
     }
 
@@ -88,7 +88,8 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     private void arm(long millis, Runnable task) {
         vertx.cancelTimer(timer);
-        timer = vertx.setTimer(Math.max(1, millis), ignored -> requester.executor().execute(task));
+        timer = vertx.setTimer(Math.max(1, millis),
+                ignored -> responseSink.executor().execute(task));
     }
 
     private void decisionIsDue() {
@@ -99,7 +100,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
 
     @Override
     public void slice(PageSlice ownedSlice) {
-        if (state == State.WAITING && !deadlines.isOpen(requester.arrivedAtNanos())) {
+        if (state == State.WAITING && !deadlines.isOpen(responseSink.arrivedAtNanos())) {
             ownedSlice.close();
             decline("slow");
             return;
@@ -107,7 +108,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
         if (state == State.WAITING) {
             state = State.POSTING;
             written = Written.PERHAPS_SOME;
-            arm(deadlines.fenceMillis(requester.arrivedAtNanos()),
+            arm(deadlines.fenceMillis(responseSink.arrivedAtNanos()),
                     () -> stop(new TransferException(TransferException.Reason.FENCED,
                             "the deadline has passed")));
         }
@@ -118,7 +119,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
         writesUnderWay++;
         // A thrown failure, too, is told once nothing touches the client's memory.
         Guard.run(() -> transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
-                .whenComplete((done, failure) -> requester.executor()
+                .whenComplete((done, failure) -> responseSink.executor()
                         .execute(() -> written(failure))),
                 this::written);
     }
@@ -171,10 +172,11 @@ public final class RdmaDelivery implements RangeReader.Sink {
         } else if (state == State.POSTING) {
             state = State.FENCING;
             cancelReader();
-            transfer.fence().whenComplete((fenced, failure) -> requester.executor().execute(() -> {
-                over();
-                outcome.broken(cause);
-            }));
+            transfer.fence()
+                    .whenComplete((fenced, failure) -> responseSink.executor().execute(() -> {
+                        over();
+                        outcome.broken(cause);
+                    }));
         }
     }
 

@@ -5,7 +5,7 @@ import io.railhead.gateway.request.ByteRange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which bytes of which version are to be delivered, and how the answer calls them.
+ * The plan of a read: the version, the range, and the response's head.
  *
  * @param from first byte
  * @param to one past the last

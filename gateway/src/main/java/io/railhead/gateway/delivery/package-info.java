@@ -1,4 +1,4 @@
-/** How an object's bytes reach whoever asked: an HTTP body out of page memory, or one-sided. */
+/** Delivery of an object's bytes: an HTTP body out of page memory, or one-sided. */
 @NullMarked
 package io.railhead.gateway.delivery;
 

@@ -6,9 +6,9 @@ import io.railhead.cache.ObjectId;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.frontdoor.UnsignedPath;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Set;
@@ -39,27 +39,27 @@ public final class EventEndpoint implements UnsignedPath {
     }
 
     @Override
-    public void handle(Exchange exchange, RequestHead head) {
+    public void handle(HttpExchange httpExchange, RequestHead head) {
         switch (head.method()) {
             // Whether anybody is here is no secret, and some senders ask without their token.
             case "HEAD", "OPTIONS" -> {
-                exchange.answer(200).putHeader("content-length", "0");
-                exchange.end();
+                httpExchange.answer(200).putHeader("content-length", "0");
+                httpExchange.end();
             }
             case "POST" -> {
                 if (!token.isProvedBy(head.headers().get("authorization"))) {
-                    throw refusal("unauthorized", new S3Exception(S3Error.ACCESS_DENIED,
+                    throw refusal("unauthorized", new S3Refusal(S3Error.ACCESS_DENIED,
                             "Events need the token of gateway.events.token_file.")
                             .withStatus(401)
                             .withHeader("www-authenticate", "Bearer"));
                 }
-                receive(exchange);
+                receive(httpExchange);
             }
-            default -> throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "Events are posted.");
+            default -> throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED, "Events are posted.");
         }
     }
 
-    private S3Exception refusal(String outcome, S3Exception error) {
+    private S3Refusal refusal(String outcome, S3Refusal error) {
         count(outcome, 1);
         return error;
     }
@@ -68,13 +68,13 @@ public final class EventEndpoint implements UnsignedPath {
         metrics.events.labels(outcome).inc(events);
     }
 
-    private void receive(Exchange exchange) {
+    private void receive(HttpExchange httpExchange) {
         Buffer body = Buffer.buffer();
-        exchange.onBody(piece -> {
+        httpExchange.onBody(piece -> {
             if (body.length() + piece.length() > MAX_BODY_BYTES) {
-                if (!exchange.isAnswered()) {
-                    exchange.fail(refusal("too_large",
-                            new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
+                if (!httpExchange.isAnswered()) {
+                    httpExchange.fail(refusal("too_large",
+                            new S3Refusal(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
                                     "Events must be at most " + MAX_BODY_BYTES + " bytes.")
                                     .withStatus(413)));
                 }
@@ -82,27 +82,27 @@ public final class EventEndpoint implements UnsignedPath {
                 body.appendBuffer(piece);
             }
         }, () -> {
-            if (!exchange.isAnswered()) {
+            if (!httpExchange.isAnswered()) {
                 // Many events take a while, and the loop has none.
-                exchange.attemptElsewhere(() -> take(exchange, body.getBytes()));
+                httpExchange.attemptElsewhere(() -> take(httpExchange, body.getBytes()));
             }
         }, () -> count("malformed", 1));
-        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
-            exchange.request().response().writeContinue();
+        if ("100-continue".equalsIgnoreCase(httpExchange.request().getHeader("expect"))) {
+            httpExchange.request().response().writeContinue();
         }
-        exchange.request().resume();
+        httpExchange.request().resume();
     }
 
-    private void take(Exchange exchange, byte[] body) {
+    private void take(HttpExchange httpExchange, byte[] body) {
         try {
             take(EventDocument.parse(body));
-            exchange.executor().execute(() -> {
-                exchange.answer(200).putHeader("content-length", "0");
-                exchange.end();
+            httpExchange.executor().execute(() -> {
+                httpExchange.answer(200).putHeader("content-length", "0");
+                httpExchange.end();
             });
         } catch (EventDocument.MalformedException e) {
             throw refusal("malformed",
-                    new S3Exception(S3Error.INVALID_REQUEST, String.valueOf(e.getMessage())));
+                    new S3Refusal(S3Error.INVALID_REQUEST, String.valueOf(e.getMessage())));
         }
     }
 

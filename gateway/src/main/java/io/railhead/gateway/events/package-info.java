@@ -1,4 +1,4 @@
-/** What stores tell of their objects, unasked. */
+/** Event notifications of stores. */
 @NullMarked
 package io.railhead.gateway.events;
 

@@ -1,4 +1,4 @@
-/** Where missing bytes come from: a backend as one principal sees it. */
+/** Fills: the source of missing bytes is a backend as one principal sees it. */
 @NullMarked
 package io.railhead.gateway.fill;
 

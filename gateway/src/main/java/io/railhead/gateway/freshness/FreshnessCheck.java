@@ -4,7 +4,7 @@ import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 
-/** Whether what is held may be served without asking, as its rule promises. */
+/** Decides whether a cached object may be served without asking the store, as its rule promises. */
 public final class FreshnessCheck {
 
     private FreshnessCheck() {}

@@ -3,7 +3,7 @@ package io.railhead.gateway.freshness;
 import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectMetadata;
 
-/** What a HEAD in the principal's own name found. */
+/** The result of a HEAD in the principal's own name. */
 public sealed interface Probe {
 
     /** It may be read, and this is what it is now. */

@@ -1,6 +1,6 @@
 package io.railhead.gateway.freshness;
 
-import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.authorization.AuthorizationKey;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +31,7 @@ public final class Revalidations {
      *
      * @param reads whether the object's bytes are wanted, too, which may take a right more
      */
-    public record Question(Grant grant, boolean reads) {}
+    public record Question(AuthorizationKey grant, boolean reads) {}
 
     /** What is under way for keys of one hash, guarded by its own monitor. */
     private static final class Stripe {

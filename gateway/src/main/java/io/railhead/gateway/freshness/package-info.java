@@ -1,4 +1,4 @@
-/** Whether what is held may be served now, and the revalidations that find out. */
+/** Freshness: whether a cached object may be served now, and the revalidations that find out. */
 @NullMarked
 package io.railhead.gateway.freshness;
 

@@ -5,7 +5,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.LastHttpContent;
 
-/** Where an answer ends in what is written. */
+/** The end of a response in the written bytes. */
 final class AnswerEnd {
 
     private AnswerEnd() {}

@@ -1,9 +1,9 @@
 package io.railhead.gateway.frontdoor;
 
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.RequestTarget;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
@@ -19,12 +19,12 @@ final class FramingCheck {
 
     private FramingCheck() {}
 
-    static void require(Exchange exchange) {
-        HttpServerRequest request = exchange.request();
+    static void require(HttpExchange httpExchange) {
+        HttpServerRequest request = httpExchange.request();
         String problem = problem(request.headers(), request.version(), request.uri());
         if (problem != null) {
-            exchange.closeAfterwards();
-            throw new S3Exception(S3Error.BAD_REQUEST, problem);
+            httpExchange.closeAfterwards();
+            throw new S3Refusal(S3Error.BAD_REQUEST, problem);
         }
     }
 

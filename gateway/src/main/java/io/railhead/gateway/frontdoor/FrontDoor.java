@@ -3,26 +3,26 @@ package io.railhead.gateway.frontdoor;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
-import io.railhead.gateway.admission.Share;
-import io.railhead.gateway.admission.Ticket;
+import io.railhead.gateway.admission.Permit;
+import io.railhead.gateway.admission.TenantQuota;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.HttpDate;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
-import io.railhead.gateway.operation.HeldReads;
+import io.railhead.gateway.operation.HitLookup;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.RequestTarget;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.ContextInternal;
@@ -47,14 +47,14 @@ public final class FrontDoor {
     private final AccessControl access;
     private final Routes routes;
     private final Router router;
-    private final Map<String, OwnPath> ownPaths;
+    private final Map<String, InternalEndpoint> ownPaths;
     private final Map<String, UnsignedPath> unsignedPaths;
     private final Map<String, DialectPath> dialectPaths;
     private final List<String> domains;
     private final InstantSource clock;
     private final Metrics metrics;
     private final AccessLog accessLog;
-    private final HeldReads heldReads;
+    private final HitLookup hitLookup;
     private final HttpDate date = new HttpDate(InstantSource.system());
 
     /**
@@ -64,10 +64,10 @@ public final class FrontDoor {
     public FrontDoor(RequestAuthenticator authenticator, Admission admission,
             AccessControl access,
             Routes routes, Router router,
-            Map<String, OwnPath> ownPaths, Map<String, UnsignedPath> unsignedPaths,
+            Map<String, InternalEndpoint> ownPaths, Map<String, UnsignedPath> unsignedPaths,
             Map<String, DialectPath> dialectPaths,
             List<String> domains, InstantSource clock, Metrics metrics,
-            AccessLog accessLog, HeldReads heldReads) {
+            AccessLog accessLog, HitLookup hitLookup) {
         this.authenticator = authenticator;
         this.admission = admission;
         this.access = access;
@@ -80,7 +80,7 @@ public final class FrontDoor {
         this.clock = clock;
         this.metrics = metrics;
         this.accessLog = accessLog;
-        this.heldReads = heldReads;
+        this.hitLookup = hitLookup;
     }
 
     /**
@@ -88,79 +88,85 @@ public final class FrontDoor {
      *
      * @param standingAside while all is Vert.x's to answer
      */
-    Hits hits(Turns turns, BooleanSupplier standingAside) {
-        return new Hits(this, heldReads, turns, standingAside, metrics, accessLog, date);
+    HttpHitHandler hits(FairScheduler fairScheduler, BooleanSupplier standingAside) {
+        return new HttpHitHandler(this, hitLookup, fairScheduler, standingAside, metrics, accessLog,
+                date);
     }
 
-    /** @param verdict what came of {@link #verify}; null where that was not asked */
-    void handle(HttpServerRequest http, Context context, Turns turns,
-            @Nullable Verdict verdict) {
+    /** @param verifiedRequest what came of {@link #verify}; null where that was not asked */
+    void handle(HttpServerRequest http, Context context, FairScheduler fairScheduler,
+            @Nullable VerifiedRequest verifiedRequest) {
         http.pause();
-        if (Exchange.isBehindTheEnd(http)) {
+        if (HttpExchange.isBehindTheEnd(http)) {
             http.connection().close();
             return;
         }
-        Exchange exchange = new Exchange(http, context, metrics, accessLog, date,
+        HttpExchange httpExchange = new HttpExchange(http, context, metrics, accessLog, date,
                 RequestIds.next());
-        exchange.attempt(() -> admit(exchange, http, turns, verdict));
+        httpExchange.attempt(() -> admit(httpExchange, http, fairScheduler, verifiedRequest));
     }
 
-    private void admit(Exchange exchange, HttpServerRequest http, Turns turns,
-            @Nullable Verdict verdict) {
-        FramingCheck.require(exchange);
-        S3Request verified = verdict == null ? null : verdict.request();
+    private void admit(HttpExchange httpExchange, HttpServerRequest http,
+            FairScheduler fairScheduler,
+            @Nullable VerifiedRequest verifiedRequest) {
+        FramingCheck.require(httpExchange);
+        S3Request verified = verifiedRequest == null ? null : verifiedRequest.request();
         if (verified == null) {
-            verify(exchange, http, turns, verdict == null ? null : verdict.refusal());
+            verify(httpExchange, http, fairScheduler,
+                    verifiedRequest == null ? null : verifiedRequest.refusal());
         } else {
-            named(exchange, verified.head(), verified.address(), verified.query());
-            admit(exchange, verified, turns);
+            named(httpExchange, verified.head(), verified.address(), verified.query());
+            admit(httpExchange, verified, fairScheduler);
         }
     }
 
     /** @param refusal of its head or its signature, where either is known to be wrong */
-    private void verify(Exchange exchange, HttpServerRequest http, Turns turns,
-            @Nullable S3Exception refusal) {
+    private void verify(HttpExchange httpExchange, HttpServerRequest http,
+            FairScheduler fairScheduler,
+            @Nullable S3Refusal refusal) {
         RequestHead head = head(http.method().name(), http.uri(), http.headers(), http.isSSL());
         Address address = address(head);
         DialectPath dialect = dialect(head, address);
-        if (OwnPath.isIn(head.rawPath(), address)) {
-            own(exchange, head, turns);
+        if (InternalEndpoint.isIn(head.rawPath(), address)) {
+            own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {
-            exchange.describe("Pairing", head.rawPath());
+            httpExchange.describe("Pairing", head.rawPath());
             Authentication caller = authenticate(head);
-            enter(exchange, caller, turns, () -> dialect.handle(exchange, head, caller));
+            enter(httpExchange, caller, fairScheduler,
+                    () -> dialect.handle(httpExchange, head, caller));
         } else {
             Query query = query(head.rawQuery());
-            named(exchange, head, address, query);
+            named(httpExchange, head, address, query);
             if (refusal != null) {
                 throw refusal;
             }
-            admit(exchange, verified(head, address, query, exchange.peer()), turns);
+            admit(httpExchange, verified(head, address, query, httpExchange.peer()), fairScheduler);
         }
     }
 
-    private static void named(Exchange exchange, RequestHead head, Address address,
+    private static void named(HttpExchange httpExchange, RequestHead head, Address address,
             Query query) {
-        exchange.addresses(address, query);
-        exchange.describe("unauthenticated", head.rawPath());
+        httpExchange.addresses(address, query);
+        httpExchange.describe("unauthenticated", head.rawPath());
     }
 
-    private void admit(Exchange exchange, S3Request request, Turns turns) {
-        enter(exchange, request.authentication(), turns, () -> route(exchange, request));
+    private void admit(HttpExchange httpExchange, S3Request request, FairScheduler fairScheduler) {
+        enter(httpExchange, request.authentication(), fairScheduler,
+                () -> route(httpExchange, request));
     }
 
     /**
      * Who asks for what, of a request that goes to a store; null for all others.
      *
      * @param peer who sent it, by address alone
-     * @throws S3Exception where something is wrong with it, which {@link #handle} says
+     * @throws S3Refusal where something is wrong with it, which {@link #handle} says
      */
     @Nullable
     S3Request verify(String method, String uri,
-            Iterable<Map.Entry<String, String>> fields, Asker peer) {
+            Iterable<Map.Entry<String, String>> fields, RequestSource peer) {
         RequestHead head = head(method, uri, fields, peer.secure());
         Address address = address(head);
-        return OwnPath.isIn(head.rawPath(), address) || dialect(head, address) != null
+        return InternalEndpoint.isIn(head.rawPath(), address) || dialect(head, address) != null
                 ? null
                 : verified(head, address, query(head.rawQuery()), peer);
     }
@@ -173,7 +179,7 @@ public final class FrontDoor {
                 : null;
     }
 
-    private S3Request verified(RequestHead head, Address address, Query query, Asker peer) {
+    private S3Request verified(RequestHead head, Address address, Query query, RequestSource peer) {
         Authentication authentication = authenticate(head);
         return new S3Request(head, address, query, authentication,
                 peer.as(authentication.principalName()), routes.route(authentication, address));
@@ -182,32 +188,33 @@ public final class FrontDoor {
     /** Its answer, where that takes nothing but a moment; null for all others. */
     @Nullable
     PlannedHit findHit(S3Request request) {
-        ReadPlan plan = heldReads.find(request, PlannedHit.MOST_BYTES);
+        ReadPlan plan = hitLookup.find(request, PlannedHit.MOST_BYTES);
         if (plan == null) {
             return null;
         }
-        Share share = admission.share(request.authentication(), request.asker());
-        Ticket ticket = admission.tryEnter(share, plan.length());
-        return ticket == null ? null : new PlannedHit(request, plan, ticket);
+        TenantQuota tenantQuota = admission.share(request.authentication(), request.asker());
+        Permit permit = admission.tryEnter(tenantQuota, plan.length());
+        return permit == null ? null : new PlannedHit(request, plan, permit);
     }
 
-    private void enter(Exchange exchange, Authentication caller, Turns turns, Runnable request) {
-        Share share = exchange.enter(admission, caller);
-        if (turns.isFree()) {
+    private void enter(HttpExchange httpExchange, Authentication caller,
+            FairScheduler fairScheduler, Runnable request) {
+        TenantQuota tenantQuota = httpExchange.enter(admission, caller);
+        if (fairScheduler.isFree()) {
             request.run();
         } else {
             metrics.waited.inc();
             ContextInternal here = ContextInternal.current();
-            turns.await(share, () -> here.dispatch(() -> exchange.goOn(request)));
+            fairScheduler.await(tenantQuota, () -> here.dispatch(() -> httpExchange.goOn(request)));
         }
     }
 
-    private void route(Exchange exchange, S3Request request) {
-        exchange.asks(request);
+    private void route(HttpExchange httpExchange, S3Request request) {
+        httpExchange.asks(request);
         Router.Match match = router.match(request);
-        exchange.describe(match.name(), request.head().rawPath());
+        httpExchange.describe(match.name(), request.head().rawPath());
         access.require(request);
-        match.operation().handle(exchange, request);
+        match.operation().handle(httpExchange, request);
     }
 
     private Authentication authenticate(RequestHead head) {
@@ -229,34 +236,35 @@ public final class FrontDoor {
         }
         try {
             return authenticator.authenticate(head.withMethod(about), clock.instant());
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             return new Authentication.Anonymous();
         }
     }
 
-    private void own(Exchange exchange, RequestHead head, Turns turns) {
-        exchange.describe("Own", head.rawPath());
-        String name = head.rawPath().substring(OwnPath.PREFIX.length());
+    private void own(HttpExchange httpExchange, RequestHead head, FairScheduler fairScheduler) {
+        httpExchange.describe("Own", head.rawPath());
+        String name = head.rawPath().substring(InternalEndpoint.PREFIX.length());
         UnsignedPath unsigned = unsignedPaths.get(name);
         if (unsigned != null) {
-            unsigned.handle(exchange, head);
+            unsigned.handle(httpExchange, head);
             return;
         }
         Authentication authentication = authenticator.authenticate(head, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
-            throw new S3Exception(S3Error.ACCESS_DENIED,
-                    "Requests below " + OwnPath.PREFIX
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
+                    "Requests below " + InternalEndpoint.PREFIX
                             + " must be signed, and the gateway must verify signatures.");
         }
-        enter(exchange, authentication, turns, () -> OwnPath.require(ownPaths, name)
-                .handle(exchange, signed, query(head.rawQuery())));
+        enter(httpExchange, authentication, fairScheduler,
+                () -> InternalEndpoint.require(ownPaths, name)
+                        .handle(httpExchange, signed, query(head.rawQuery())));
     }
 
     /** @param secure whether it came over TLS */
     private RequestHead head(String method, String uri,
             Iterable<Map.Entry<String, String>> fields, boolean secure) {
         if (!METHODS.contains(method)) {
-            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED);
+            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED);
         }
         RequestTarget target = target(uri, secure);
         String path = target.pathAndQuery();
@@ -272,7 +280,7 @@ public final class FrontDoor {
         try {
             return RequestTarget.parse(uri, secure);
         } catch (IllegalArgumentException e) {
-            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
     }
 
@@ -294,11 +302,11 @@ public final class FrontDoor {
             Address address = Address.of(head.rawPath(), head.headers().get("host"), domains);
             String bucket = address.bucket();
             if (bucket != null && !Address.isBucketName(bucket)) {
-                throw new S3Exception(S3Error.INVALID_BUCKET_NAME);
+                throw new S3Refusal(S3Error.INVALID_BUCKET_NAME);
             }
             return address;
         } catch (IllegalArgumentException e) {
-            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
     }
 
@@ -306,7 +314,7 @@ public final class FrontDoor {
         try {
             return Query.parse(raw);
         } catch (IllegalArgumentException e) {
-            throw new S3Exception(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }
     }
 }

@@ -5,7 +5,7 @@ import io.prometheus.client.Histogram;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
 
-/** What is counted of hits. Their series are looked up once. Any thread. */
+/** Counters of hits. Their series are looked up once. Any thread. */
 final class HitCounts {
     private static final String OPERATION = "GetObject";
     private static final String TRANSPORT = "http";

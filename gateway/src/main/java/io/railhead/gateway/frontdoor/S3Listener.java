@@ -7,13 +7,13 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.GatewayConfig;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.LingeringClose;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -57,7 +57,7 @@ public final class S3Listener {
     private final Metrics metrics;
     private final HttpServerOptions options;
     private final Duration headerTimeout;
-    private final BodyPace.Limit pace;
+    private final MinimumRateGuard.Limit pace;
     private final Connections connections;
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
     private BooleanSupplier leaving = () -> false;
@@ -67,7 +67,7 @@ public final class S3Listener {
             GatewayConfig.Gateway settings) {
         Duration idleTimeout = settings.idleTimeout();
         this.connections = connections;
-        this.pace = BodyPace.Limit.of(settings.minRate().bytes(), idleTimeout);
+        this.pace = MinimumRateGuard.Limit.of(settings.minRate().bytes(), idleTimeout);
         this.metrics = metrics;
         this.headerTimeout = settings.headerTimeout();
         this.vertx = vertx;
@@ -118,26 +118,28 @@ public final class S3Listener {
 
     private Future<HttpServer> listen(Context context, String host, int port) {
         Connections.OfLoop ofLoop = connections.new OfLoop();
-        Turns turns = Turns.of(((ContextInternal) context).nettyEventLoop());
-        Hits hits = door.hits(turns,
+        FairScheduler fairScheduler = FairScheduler
+                .of(((ContextInternal) context).nettyEventLoop());
+        HttpHitHandler httpHitHandler = door.hits(fairScheduler,
                 () -> leaving.getAsBoolean() || traced.getAsBoolean());
         HttpServer server = vertx.createHttpServer(options)
-                .requestHandler(request -> handle(request, context, turns,
-                        hits.takeVerdict()))
-                .connectionHandler(connection -> guard(connection, ofLoop, turns.new Gathering(),
-                        hits))
+                .requestHandler(request -> handle(request, context, fairScheduler,
+                        httpHitHandler.takeVerdict()))
+                .connectionHandler(
+                        connection -> guard(connection, ofLoop, fairScheduler.new Gathering(),
+                                httpHitHandler))
                 .invalidRequestHandler(this::refuse);
         servers.add(server);
         return server.listen(port, host);
     }
 
-    private void handle(HttpServerRequest request, Context context, Turns turns,
-            @Nullable Verdict verdict) {
+    private void handle(HttpServerRequest request, Context context, FairScheduler fairScheduler,
+            @Nullable VerifiedRequest verifiedRequest) {
         Guard.run(() -> {
             if (leaving.getAsBoolean()) {
                 request.response().putHeader("connection", "close");
             }
-            door.handle(request, context, turns, verdict);
+            door.handle(request, context, fairScheduler, verifiedRequest);
         }, thrown -> {
             LOG.warn("a request could not be begun", thrown);
             metrics.internalErrors.labels("request").inc();
@@ -146,7 +148,7 @@ public final class S3Listener {
     }
 
     private void guard(HttpConnection connection, Connections.OfLoop ofLoop,
-            Turns.Gathering gathering, Hits hits) {
+            FairScheduler.Gathering gathering, HttpHitHandler httpHitHandler) {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
         if (!options.isSsl()) {
@@ -155,30 +157,30 @@ public final class S3Listener {
         }
         LingeringClose.guard(pipeline);
         pipeline.addBefore(context.name(), null, gathering);
-        pipeline.addBefore(context.name(), null, new AwaitedAnswer());
-        BodyPace bodyPace = new BodyPace(pace,
+        pipeline.addBefore(context.name(), null, new IdleExemption());
+        MinimumRateGuard minimumRateGuard = new MinimumRateGuard(pace,
                 reason -> metrics.closedConnections.labels(reason).inc());
-        pipeline.addBefore(context.name(), null, bodyPace);
-        pipeline.addBefore(context.name(), null, new BodyCopies());
+        pipeline.addBefore(context.name(), null, minimumRateGuard);
+        pipeline.addBefore(context.name(), null, new HeapCopyHandler());
         StrictDecoder.replaceIn(pipeline, options);
         Connections.Waiting place = ofLoop.add(context);
         SocketAddress peer = connection.remoteAddress();
-        hits.serve(context, Asker.of("", peer == null ? null : peer.hostAddress(),
-                connection.isSsl()), bodyPace, place);
+        httpHitHandler.serve(context, RequestSource.of("", peer == null ? null : peer.hostAddress(),
+                connection.isSsl()), minimumRateGuard, place);
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);
     }
 
     /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */
     private void refuse(HttpServerRequest request) {
-        if (Exchange.isBehindTheEnd(request)) {
+        if (HttpExchange.isBehindTheEnd(request)) {
             request.connection().close();
             return;
         }
         LingeringClose.whileSending(
                 ((HttpServerConnection) request.connection()).channelHandlerContext().channel(),
                 () -> true);
-        S3Exception error = refusal(request.decoderResult().cause());
+        S3Refusal error = refusal(request.decoderResult().cause());
         String requestId = RequestIds.next();
         metrics.failed(requestId, error.error().code(), error.status(), "unknown", "");
         request.response()
@@ -190,13 +192,13 @@ public final class S3Listener {
                 .onComplete(ended -> request.connection().close());
     }
 
-    private static S3Exception refusal(@Nullable Throwable cause) {
+    private static S3Refusal refusal(@Nullable Throwable cause) {
         return switch (cause) {
             case TooLongHttpHeaderException _ ->
-                new S3Exception(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
+                new S3Refusal(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
             case TooLongHttpLineException _ ->
-                new S3Exception(S3Error.INVALID_URI, "The specified URI is too long.");
-            case null, default -> new S3Exception(S3Error.BAD_REQUEST,
+                new S3Refusal(S3Error.INVALID_URI, "The specified URI is too long.");
+            case null, default -> new S3Refusal(S3Error.BAD_REQUEST,
                     "An error occurred when parsing the HTTP request.");
         };
     }

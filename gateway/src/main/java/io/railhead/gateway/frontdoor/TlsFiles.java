@@ -26,9 +26,8 @@ import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the PEM files of {@code gateway.tls} say, proved before it is used: a certificate that its
- * key does not belong to, as between the replacement of one and the other, would end every
- * handshake.
+ * The PEM files of {@code gateway.tls}, checked before use: a certificate that its key does not
+ * belong to, as between the replacement of one and the other, would end every handshake.
  */
 public final class TlsFiles {
     private static final Set<String> PROTOCOLS = Set.of("TLSv1.2", "TLSv1.3");

@@ -1,4 +1,4 @@
-/** Where requests come in: listeners, and each request's way from its head to its operation. */
+/** The entrance of requests: listeners, and each request's way from its head to its operation. */
 @NullMarked
 package io.railhead.gateway.frontdoor;
 

@@ -17,7 +17,7 @@ import org.reactivestreams.Subscription;
 public final class BodyRelay implements Subscriber<ByteBuffer> {
     private static final int PIECES_IN_FLIGHT = 8;
 
-    private final Exchange exchange;
+    private final HttpExchange httpExchange;
     private final HttpServerResponse response;
     private final Runnable onWhole;
     private final Consumer<Outcome> onEnd;
@@ -45,9 +45,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     public record Outcome(long bytes, boolean complete) {}
 
     /** @param onEnd called once on the event loop; it ends the response or cuts it */
-    public BodyRelay(Exchange exchange, HttpServerResponse response, long expected,
+    public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
             Consumer<Outcome> onEnd) {
-        this(exchange, response, expected, () -> {}, onEnd);
+        this(httpExchange, response, expected, () -> {}, onEnd);
     }
 
     /**
@@ -57,9 +57,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
      * @param onWhole called on the event loop when so many have come, and before the last of them
      *            is sent; never where they are unknown
      */
-    public BodyRelay(Exchange exchange, HttpServerResponse response, long expected,
+    public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
             Runnable onWhole, Consumer<Outcome> onEnd) {
-        this.exchange = exchange;
+        this.httpExchange = httpExchange;
         this.response = response;
         this.expected = expected;
         this.onWhole = onWhole;
@@ -69,11 +69,11 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     @Override
     public void onSubscribe(Subscription newSubscription) {
         subscription = newSubscription;
-        exchange.executor().execute(() -> {
-            if (exchange.isOver()) {
+        httpExchange.executor().execute(() -> {
+            if (httpExchange.isOver()) {
                 newSubscription.cancel();
             } else {
-                exchange.onClosed(newSubscription::cancel);
+                httpExchange.onClosed(newSubscription::cancel);
                 newSubscription.request(PIECES_IN_FLIGHT);
             }
         });
@@ -81,11 +81,11 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
 
     @Override
     public void onNext(ByteBuffer piece) {
-        exchange.executor().execute(() -> write(piece));
+        httpExchange.executor().execute(() -> write(piece));
     }
 
     private void write(ByteBuffer piece) {
-        if (exchange.isOver() || ended) {
+        if (httpExchange.isOver() || ended) {
             subscription.cancel();
             return;
         }
@@ -95,7 +95,7 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
             return;
         }
         if (bytes == 0) {
-            exchange.passes(piece);
+            httpExchange.passes(piece);
         }
         bytes += piece.remaining();
         if (bytes == expected) {
@@ -113,12 +113,12 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
 
     @Override
     public void onError(Throwable cause) {
-        exchange.executor().execute(() -> end(false));
+        httpExchange.executor().execute(() -> end(false));
     }
 
     @Override
     public void onComplete() {
-        exchange.executor().execute(() -> end(expected < 0 || bytes == expected));
+        httpExchange.executor().execute(() -> end(expected < 0 || bytes == expected));
     }
 
     private void end(boolean complete) {

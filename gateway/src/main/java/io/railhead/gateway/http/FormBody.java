@@ -9,8 +9,8 @@ public final class FormBody extends RequestBody {
     private @Nullable ByteBuffer beginning;
 
     /** @param beginning goes before what is still to be read; its content must not change */
-    public FormBody(Exchange exchange, BodyReader reader, ByteBuffer beginning) {
-        super(exchange, reader);
+    public FormBody(HttpExchange httpExchange, BodyReader reader, ByteBuffer beginning) {
+        super(httpExchange, reader);
         this.beginning = beginning;
     }
 

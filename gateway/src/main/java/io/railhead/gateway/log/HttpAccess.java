@@ -11,7 +11,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one HTTP request comes to in the access log.
+ * Writes one HTTP request into the access log.
  *
  * @param address null until its path was understood
  * @param asked null until it was verified

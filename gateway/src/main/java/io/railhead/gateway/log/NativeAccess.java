@@ -1,20 +1,21 @@
 package io.railhead.gateway.log;
 
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.RequestOperation;
 import java.net.InetAddress;
 import java.time.Instant;
 import java.util.Locale;
 
 /**
- * What one native request comes to in the access log: what HTTP alone has is a dash.
+ * Writes one native request into the access log; the fields that HTTP alone has are dashes.
  *
  * @param session of the gateway that it came over
  */
-public record NativeAccess(int session, String fabric, Asker asker, RequestOperation operation,
+public record NativeAccess(int session, String fabric, RequestSource asker,
+        RequestOperation operation,
         String bucket, String key, Answer answer, long totalNanos) {
 
     public void writeTo(AccessLog log) {
@@ -31,7 +32,7 @@ public record NativeAccess(int session, String fabric, Asker asker, RequestOpera
         line.none().bytes(answer.objectSize()).number(totalNanos / 1_000_000).none();
         line.quoted(null).quoted(null).field(answer.versionId());
         line.none().none().none().none().none().none().none().none();
-        if (answer.cache() != CacheResult.NONE) {
+        if (answer.cache() != AnswerOrigin.NONE) {
             line.extra("cache", answer.cache().name().toLowerCase(Locale.ROOT));
         }
         line.extra("transport", fabric);

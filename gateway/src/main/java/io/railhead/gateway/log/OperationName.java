@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** What S3's access log calls an operation: {@code REST.GET.OBJECT}. */
+/** The name of an operation in S3's access log: {@code REST.GET.OBJECT}. */
 final class OperationName {
     /** What a query parameter makes of a request on an object. */
     private static final Map<String, String> OF_OBJECTS = new LinkedHashMap<>();

@@ -7,7 +7,7 @@ import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.rdma.dialect.Decline;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * cannot be finished is cut. Event loop only.
  */
 final class BodyRead {
-    private final Exchange exchange;
+    private final HttpExchange httpExchange;
     private final ReadScope scope;
     private final ReadPlan plan;
     private final CacheResult expected;
@@ -25,9 +25,9 @@ final class BodyRead {
     private final ObjectRead read;
 
     /** @param declined why RDMA was asked for and is not used; "" if it was not asked for */
-    BodyRead(Exchange exchange, ReadPlan plan, CacheResult expected, String declined,
+    BodyRead(HttpExchange httpExchange, ReadPlan plan, CacheResult expected, String declined,
             ObjectRead read) {
-        this.exchange = exchange;
+        this.httpExchange = httpExchange;
         this.scope = read.scope();
         this.plan = plan;
         this.expected = expected;
@@ -36,16 +36,16 @@ final class BodyRead {
     }
 
     void start() {
-        HttpDelivery delivery = new HttpDelivery(exchange, plan.length(),
+        HttpDelivery delivery = new HttpDelivery(httpExchange, plan.length(),
                 () -> head(scope.settled(expected)), this::broken);
         RangeReader reader = scope.reader(plan, Pool.CACHE, delivery);
-        exchange.onClosed(reader::cancel);
+        httpExchange.onClosed(reader::cancel);
         reader.start();
     }
 
     private HttpServerResponse head(CacheResult result) {
         scope.count(plan, result, "http");
-        HttpServerResponse response = AnswerHead.write(exchange, scope.request(), plan,
+        HttpServerResponse response = AnswerHead.write(httpExchange, scope.request(), plan,
                 result);
         if (!declined.isEmpty()) {
             response.putHeader(Decline.REASON, declined);
@@ -61,21 +61,21 @@ final class BodyRead {
                     read.restart(cause);
                 } else {
                     read.forget(cause);
-                    exchange.cut("version");
+                    httpExchange.cut("version");
                 }
             }
             case BACKEND_ERROR -> {
                 if (response == null) {
                     read.uncacheable();
                 } else {
-                    exchange.cut("backend");
+                    httpExchange.cut("backend");
                 }
             }
             case BACKEND_FAILED, CORRUPT -> {
                 if (response == null) {
-                    exchange.fail(StoreErrors.of(cause));
+                    httpExchange.fail(StoreErrors.of(cause));
                 } else {
-                    exchange.cut("backend");
+                    httpExchange.cut("backend");
                 }
             }
         }
@@ -84,6 +84,6 @@ final class BodyRead {
     private void uncached(long atOffset, @Nullable HttpServerResponse response) {
         CacheResult result = expected == CacheResult.STALE ? expected : CacheResult.MISS;
         HttpServerResponse begun = response != null ? response : head(result);
-        new UncachedBody(exchange, scope.request(), plan, begun).continueAt(atOffset);
+        new UncachedBody(httpExchange, scope.request(), plan, begun).continueAt(atOffset);
     }
 }

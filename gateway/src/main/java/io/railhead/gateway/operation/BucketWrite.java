@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.request.S3Request;
 
@@ -20,13 +20,13 @@ final class BucketWrite implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
-        relay.forward(exchange, request, outcome -> ended(request, outcome));
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        relay.forward(httpExchange, request, outcome -> ended(request, outcome));
     }
 
     /** The same with a body that is read already in part. */
-    void forward(Exchange exchange, S3Request request, RequestBody body, Payload payload) {
-        relay.forward(exchange, request, payload, body, outcome -> ended(request, outcome));
+    void forward(HttpExchange httpExchange, S3Request request, RequestBody body, Payload payload) {
+        relay.forward(httpExchange, request, payload, body, outcome -> ended(request, outcome));
     }
 
     private void ended(S3Request request, Relay.Outcome outcome) {

@@ -3,10 +3,10 @@ package io.railhead.gateway.operation;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.dc.DcPeer;
+import io.railhead.rdma.dc.DcClient;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.pairing.GidBytes;
 import java.net.InetAddress;
@@ -30,7 +30,7 @@ public record DcTokens(Fabric fabric, Supplier<@Nullable String> reasonAgainst) 
     }
 
     /**
-     * The client's memory. Throws {@code S3Exception} where it is on another machine than the
+     * The client's memory. Throws {@code S3Refusal} where it is on another machine than the
      * client's and not on the principal's list.
      *
      * @param peer of the TCP connection; null where it is not known
@@ -38,9 +38,9 @@ public record DcTokens(Fabric fabric, Supplier<@Nullable String> reasonAgainst) 
     RemoteBuffer resolve(Principal principal, Token token, @Nullable InetAddress peer) {
         byte[] gid = HexFormat.of().parseHex(token.gid());
         if (!token.hasGid() || !PeerAddresses.allow(principal, gid, peer)) {
-            throw new S3Exception(S3Error.RDMA_FOREIGN_ADDRESS);
+            throw new S3Refusal(S3Error.RDMA_FOREIGN_ADDRESS);
         }
-        return new RemoteBuffer(new DcPeer(principal.name(), principal.tenant(),
+        return new RemoteBuffer(new DcClient(principal.name(), principal.tenant(),
                 GidBytes.read(gid), token.lid(), token.session()), token.address(),
                 token.length(), token.key());
     }

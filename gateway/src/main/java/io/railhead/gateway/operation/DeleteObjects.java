@@ -6,10 +6,10 @@ import io.railhead.cache.ObjectId;
 import io.railhead.cache.WriteOutcome;
 import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
@@ -38,40 +38,41 @@ final class DeleteObjects implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
+    public void handle(HttpExchange httpExchange, S3Request request) {
         BodyReader reader = BodyReader.open(request.authentication(), request.headers());
         if (reader.decodedLength() < 0) {
-            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
+            throw new S3Refusal(S3Error.MISSING_CONTENT_LENGTH);
         }
         if (reader.decodedLength() > MAX_BODY_BYTES) {
-            throw new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED, "Your request was too big.");
+            throw new S3Refusal(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED, "Your request was too big.");
         }
         Buffer body = Buffer.buffer();
         Buffer raw = request.isPassedThrough() ? Buffer.buffer() : body;
-        exchange.onBody(piece -> {
-            if (request.isPassedThrough() && !exchange.isAnswered()) {
+        httpExchange.onBody(piece -> {
+            if (request.isPassedThrough() && !httpExchange.isAnswered()) {
                 raw.appendBuffer(piece);
-                requireBound(exchange, raw);
+                requireBound(httpExchange, raw);
             }
-            accept(exchange, reader, piece, body);
-        }, () -> complete(exchange, request, reader, body, raw),
-                () -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY,
+            accept(httpExchange, reader, piece, body);
+        }, () -> complete(httpExchange, request, reader, body, raw),
+                () -> httpExchange.fail(new S3Refusal(S3Error.INCOMPLETE_BODY,
                         "You did not provide the number of bytes specified by the Content-Length HTTP header.")));
-        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
-            exchange.request().response().writeContinue();
+        if ("100-continue".equalsIgnoreCase(httpExchange.request().getHeader("expect"))) {
+            httpExchange.request().response().writeContinue();
         }
-        exchange.request().resume();
+        httpExchange.request().resume();
     }
 
     /** The framing of few bytes can be long. */
-    private static void requireBound(Exchange exchange, Buffer raw) {
+    private static void requireBound(HttpExchange httpExchange, Buffer raw) {
         if (raw.length() > 2 * MAX_BODY_BYTES) {
-            exchange.fail(new S3Exception(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED));
+            httpExchange.fail(new S3Refusal(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED));
         }
     }
 
-    private static void accept(Exchange exchange, BodyReader reader, Buffer piece, Buffer body) {
-        if (exchange.isAnswered()) {
+    private static void accept(HttpExchange httpExchange, BodyReader reader, Buffer piece,
+            Buffer body) {
+        if (httpExchange.isAnswered()) {
             // Refused: what else comes of it is read away.
             return;
         }
@@ -86,22 +87,25 @@ final class DeleteObjects implements Operation {
     }
 
     /** @param raw as it came where the client's own signature covers that; else {@code body} */
-    private void complete(Exchange exchange, S3Request request, BodyReader reader, Buffer body,
+    private void complete(HttpExchange httpExchange, S3Request request, BodyReader reader,
+            Buffer body,
             Buffer raw) {
-        if (exchange.isAnswered() || exchange.isOver()) {
+        if (httpExchange.isAnswered() || httpExchange.isOver()) {
             return;
         }
         reader.end(decoded -> append(body, decoded));
         byte[] document = body.getBytes();
         // Of thousands of keys that takes longer than an event loop has.
-        exchange.attemptElsewhere(() -> {
+        httpExchange.attemptElsewhere(() -> {
             DeletionList list = DeletionList.parse(document);
-            exchange.executor()
-                    .execute(() -> exchange.goOn(() -> delete(exchange, request, list, raw)));
+            httpExchange.executor()
+                    .execute(() -> httpExchange
+                            .goOn(() -> delete(httpExchange, request, list, raw)));
         });
     }
 
-    private void delete(Exchange exchange, S3Request request, DeletionList list, Buffer raw) {
+    private void delete(HttpExchange httpExchange, S3Request request, DeletionList list,
+            Buffer raw) {
         Map<Boolean, List<DeletionList.Entry>> parts = list.entries()
                 .stream()
                 .collect(Collectors.partitioningBy(
@@ -109,7 +113,7 @@ final class DeleteObjects implements Operation {
         List<DeletionList.Entry> asked = parts.getOrDefault(true, List.of());
         List<DeletionList.Entry> denied = parts.getOrDefault(false, List.of());
         if (!denied.isEmpty() && request.isPassedThrough()) {
-            throw new S3Exception(S3Error.ACCESS_DENIED,
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "The gateway's policy does not allow all of these deletions, and it cannot"
                             + " change what the client has signed.");
         }
@@ -120,10 +124,11 @@ final class DeleteObjects implements Operation {
                 .forEach(write -> write.end(ObjectWrite.outcomeOf(outcome)));
         try {
             if (denied.isEmpty()) {
-                relay.forward(exchange, request, new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
+                relay.forward(httpExchange, request,
+                        new Payload.Bytes(ByteBuffer.wrap(raw.getBytes())),
                         onOutcome);
             } else {
-                new PartialDeletion(exchange, request, list, asked, denied).start(onOutcome);
+                new PartialDeletion(httpExchange, request, list, asked, denied).start(onOutcome);
             }
         } catch (RuntimeException | Error e) {
             writes.forEach(write -> write.end(WriteOutcome.REFUSED));

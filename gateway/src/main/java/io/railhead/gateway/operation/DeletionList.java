@@ -3,7 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -67,13 +67,13 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         return factory;
     }
 
-    /** Throws {@code S3Exception} on what is none. */
+    /** Throws {@code S3Refusal} on what is none. */
     static DeletionList parse(byte[] document) {
         try {
             return parse(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
         } catch (XMLStreamException | RuntimeException | Error e) {
             // The JDK's parser throws both at what is not well-formed.
-            throw new S3Exception(S3Error.MALFORMED_XML,
+            throw new S3Refusal(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");
         }
     }

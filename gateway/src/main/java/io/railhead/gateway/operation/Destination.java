@@ -3,16 +3,16 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 
 /**
- * Where an object's bytes go, and how every end of their read is told there. Called on the
+ * The destination of an object's bytes, which is told every end of the read. Called on the
  * requester's executor; each call but {@link #requester} is a read's last word, unless the read is
  * handed on or begun anew.
  */
 public interface Destination {
 
-    Requester requester();
+    ResponseSink requester();
 
     /** Delivers the planned bytes and answers; what stands in the way is told to the read. */
     void deliver(ObjectRead read, ReadPlan plan, CacheResult expected);

@@ -4,8 +4,8 @@ import io.railhead.gateway.request.ByteRange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the first GET of a cold object asks for: whole pages around what the client wants, not past
- * the run they lie in, so that fills which follow continue where it ends.
+ * The range of the first GET of a cold object: whole pages around the requested range, within one
+ * run, so that the fills which follow continue where it ends.
  */
 record DiscoveryRange(long offset, long length) {
 

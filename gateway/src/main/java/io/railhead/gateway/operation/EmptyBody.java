@@ -3,10 +3,10 @@ package io.railhead.gateway.operation;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.auth.PayloadSigning;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 
@@ -17,25 +17,25 @@ import io.vertx.core.internal.buffer.BufferInternal;
 final class EmptyBody {
     private static final int MAX_FRAMING_BYTES = 8 << 10;
 
-    private final Exchange exchange;
+    private final HttpExchange httpExchange;
     private final BodyReader reader;
     private int framingBytes;
 
-    private EmptyBody(Exchange exchange, BodyReader reader) {
-        this.exchange = exchange;
+    private EmptyBody(HttpExchange httpExchange, BodyReader reader) {
+        this.httpExchange = httpExchange;
         this.reader = reader;
     }
 
     /**
      * Goes on once the body has proved to be empty; throws, or fails the exchange, if it is not.
      */
-    static void require(Exchange exchange, S3Request request, Runnable next) {
+    static void require(HttpExchange httpExchange, S3Request request, Runnable next) {
         if (isChunked(request.authentication())) {
             BodyReader reader = BodyReader.open(request.authentication(), request.headers());
             if (reader.decodedLength() != 0) {
                 throw notEmpty();
             }
-            new EmptyBody(exchange, reader).read(next);
+            new EmptyBody(httpExchange, reader).read(next);
             return;
         }
         String length = request.header("content-length");
@@ -53,23 +53,23 @@ final class EmptyBody {
     }
 
     private void read(Runnable next) {
-        exchange.onBody(this::accept, () -> {
-            if (!exchange.isAnswered() && !exchange.isOver()) {
+        httpExchange.onBody(this::accept, () -> {
+            if (!httpExchange.isAnswered() && !httpExchange.isOver()) {
                 reader.end(_ -> {
                     throw notEmpty();
                 });
                 next.run();
             }
-        }, () -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
-        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
-            exchange.request().response().writeContinue();
+        }, () -> httpExchange.fail(new S3Refusal(S3Error.INCOMPLETE_BODY)));
+        if ("100-continue".equalsIgnoreCase(httpExchange.request().getHeader("expect"))) {
+            httpExchange.request().response().writeContinue();
         }
-        exchange.request().resume();
+        httpExchange.request().resume();
     }
 
     private void accept(Buffer piece) {
         framingBytes += piece.length();
-        if (exchange.isAnswered() || exchange.isOver()) {
+        if (httpExchange.isAnswered() || httpExchange.isOver()) {
             return;
         }
         if (framingBytes > MAX_FRAMING_BYTES) {
@@ -80,8 +80,8 @@ final class EmptyBody {
         });
     }
 
-    private static S3Exception notEmpty() {
-        return new S3Exception(S3Error.INVALID_REQUEST,
+    private static S3Refusal notEmpty() {
+        return new S3Refusal(S3Error.INVALID_REQUEST,
                 "A request with an RDMA token must have an empty body.");
     }
 }

@@ -5,7 +5,7 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +42,6 @@ final class EmptyParts {
                     answer.headers().toBuilder().remove("content-range").build(), answer.body());
         }
         BodyDrain.discard(answer.body());
-        throw new S3Exception(S3Error.INVALID_RANGE);
+        throw new S3Refusal(S3Error.INVALID_RANGE);
     }
 }

@@ -1,7 +1,7 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes before the file in the form of an upload by POST (RFC 7578). Each char is one byte.
+ * The fields before the file in the form of an upload by POST (RFC 7578). Each char is one byte.
  * What another reader could read differently is refused: the store must not see another key.
  * Immutable.
  *
@@ -64,7 +64,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return quoted == null ? matcher.group(2) : quoted;
     }
 
-    /** Null while the file's part has not begun; throws {@code S3Exception} on what is no form. */
+    /** Null while the file's part has not begun; throws {@code S3Refusal} on what is no form. */
     static @Nullable FormHead tryRead(String bytes, String boundary) {
         String delimiter = "--" + boundary;
         if (bytes.length() < delimiter.length()) {
@@ -78,7 +78,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         while (true) {
             int head = start + delimiter.length();
             if (bytes.startsWith("--", head)) {
-                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                         "POST requires exactly one file upload per request.");
             }
             int value = bytes.indexOf(LINE + LINE, head);
@@ -164,16 +164,16 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         }
     }
 
-    private static S3Exception malformed() {
-        return new S3Exception(S3Error.MALFORMED_POST_REQUEST);
+    private static S3Refusal malformed() {
+        return new S3Refusal(S3Error.MALFORMED_POST_REQUEST);
     }
 
-    /** By name in lower case. Throws {@code S3Exception} where one comes twice: which one holds? */
+    /** By name in lower case. Throws {@code S3Refusal} where one comes twice: which one holds? */
     Map<String, String> fields() {
         Map<String, String> fields = new HashMap<>();
         for (Part part : parts) {
             if (fields.put(part.name, part.value) != null) {
-                throw new S3Exception(S3Error.INVALID_ARGUMENT,
+                throw new S3Refusal(S3Error.INVALID_ARGUMENT,
                         "The form has " + part.name + " twice.");
             }
         }

@@ -8,14 +8,14 @@ import io.railhead.gateway.auth.Identity;
 import io.railhead.gateway.auth.PayloadSigning;
 import io.railhead.gateway.auth.PostPolicy;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.FormBody;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Route;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -50,54 +50,55 @@ public final class FormUpload implements Operation {
     private record Sending(S3Request request, ByteBuffer head) {}
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
+    public void handle(HttpExchange httpExchange, S3Request request) {
         String boundary = FormHead.boundary(request.header("content-type"));
         if (boundary == null) {
-            throw new S3Exception(S3Error.MALFORMED_POST_REQUEST);
+            throw new S3Refusal(S3Error.MALFORMED_POST_REQUEST);
         }
         long length = BodyReader.untouched(request.headers()).decodedLength();
         if (length < 0) {
-            throw new S3Exception(S3Error.MISSING_CONTENT_LENGTH);
+            throw new S3Refusal(S3Error.MISSING_CONTENT_LENGTH);
         }
         Buffer read = Buffer.buffer();
         // Looked at each time that it has doubled: a head may come byte by byte.
         int[] due = {1};
-        exchange.onBody(piece -> {
+        httpExchange.onBody(piece -> {
             read.appendBuffer(piece);
             if (read.length() >= due[0] || read.length() > MAX_HEAD_BYTES) {
                 due[0] = 2 * read.length();
-                take(exchange, request, length, boundary, read);
+                take(httpExchange, request, length, boundary, read);
             }
         }, () -> {
-            if (!take(exchange, request, length, boundary, read) && !exchange.isAnswered()) {
-                throw new S3Exception(S3Error.MALFORMED_POST_REQUEST);
+            if (!take(httpExchange, request, length, boundary, read)
+                    && !httpExchange.isAnswered()) {
+                throw new S3Refusal(S3Error.MALFORMED_POST_REQUEST);
             }
-        }, () -> exchange.fail(new S3Exception(S3Error.INCOMPLETE_BODY)));
-        if ("100-continue".equalsIgnoreCase(exchange.request().getHeader("expect"))) {
-            exchange.request().response().writeContinue();
+        }, () -> httpExchange.fail(new S3Refusal(S3Error.INCOMPLETE_BODY)));
+        if ("100-continue".equalsIgnoreCase(httpExchange.request().getHeader("expect"))) {
+            httpExchange.request().response().writeContinue();
         }
-        exchange.request().resume();
+        httpExchange.request().resume();
     }
 
     /** Whether the head was whole, and all is under way. */
-    private boolean take(Exchange exchange, S3Request request, long length, String boundary,
+    private boolean take(HttpExchange httpExchange, S3Request request, long length, String boundary,
             Buffer read) {
-        if (exchange.isAnswered() || exchange.isOver()) {
+        if (httpExchange.isAnswered() || httpExchange.isOver()) {
             return false;
         }
         FormHead head = FormHead.tryRead(read.toString(StandardCharsets.ISO_8859_1), boundary);
         if (head != null) {
-            exchange.request().pause();
-            forward(exchange, sending(exchange, request, head), length, head, read);
+            httpExchange.request().pause();
+            forward(httpExchange, sending(httpExchange, request, head), length, head, read);
             return true;
         }
         if (read.length() > MAX_HEAD_BYTES) {
-            throw new S3Exception(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
+            throw new S3Refusal(S3Error.MAX_POST_PRE_DATA_LENGTH_EXCEEDED);
         }
         return false;
     }
 
-    private Sending sending(Exchange exchange, S3Request request, FormHead form) {
+    private Sending sending(HttpExchange httpExchange, S3Request request, FormHead form) {
         Map<String, String> fields = form.fields();
         Identity signer = site.policies.authenticate(fields);
         byte[] asItCame = form.with(Set.of(), Map.of());
@@ -111,7 +112,7 @@ public final class FormUpload implements Operation {
                 fields.getOrDefault("key", ""));
         Route route = site.routes.route(named, object);
         S3Request signed = new S3Request(request.head(), request.address(), request.query(), named,
-                exchange.asker(named), new Route(route.backend(), new Caller.Anonymous(),
+                httpExchange.asker(named), new Route(route.backend(), new Caller.Anonymous(),
                         route.namespace(), route.rule()));
         requireAllowed(signed, fields, form.fileName());
         Caller.@Nullable Credential other = otherThan(signer, route.caller());
@@ -130,7 +131,7 @@ public final class FormUpload implements Operation {
             case Caller.Credential known -> known.accessKey().equals(signer.key().id())
                     && signer.key().secret().matches(known.secretKey()) ? null : known;
             case Caller.Anonymous _,Caller.ClientSigned _,Caller.DefaultChain _ ->
-                throw new S3Exception(S3Error.NOT_IMPLEMENTED,
+                throw new S3Refusal(S3Error.NOT_IMPLEMENTED,
                         "Uploads by forms need a principal whose credential at the store is"
                                 + " configured.");
         };
@@ -145,7 +146,7 @@ public final class FormUpload implements Operation {
         site.access.requireUpload(request, key.replace("${filename}", base), fields.keySet());
     }
 
-    private void forward(Exchange exchange, Sending sending, long length, FormHead head,
+    private void forward(HttpExchange httpExchange, Sending sending, long length, FormHead head,
             Buffer read) {
         int headBytes = sending.head.remaining();
         long newLength = length - head.length() + headBytes;
@@ -154,8 +155,8 @@ public final class FormUpload implements Operation {
                 .put(read.getBytes(head.length(), read.length()))
                 .flip();
         BodyReader reader = BodyReader.ofForm(head.boundary(), newLength, headBytes);
-        FormBody body = new FormBody(exchange, reader, beginning);
-        write.forward(exchange, sending.request, body,
+        FormBody body = new FormBody(httpExchange, reader, beginning);
+        write.forward(httpExchange, sending.request, body,
                 new Payload.Stream(body, newLength, "UNSIGNED-PAYLOAD", Map.of()));
     }
 }

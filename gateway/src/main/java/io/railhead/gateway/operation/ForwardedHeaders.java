@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.dialect.Dialects;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
-/** Which headers pass through the gateway, in each direction; all others are one hop's own. */
+/** The headers that pass through the gateway, in each direction; all others are one hop's own. */
 final class ForwardedHeaders {
     private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date",
             "x-amz-content-sha256",
@@ -56,7 +56,7 @@ final class ForwardedHeaders {
             StandardCharsets.UTF_8.newDecoder()
                     .decode(ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1)));
         } catch (CharacterCodingException e) {
-            throw new S3Exception(S3Error.INVALID_REQUEST,
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
                     "The value of the header " + name + " must be UTF-8.");
         }
     }

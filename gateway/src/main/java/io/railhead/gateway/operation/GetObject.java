@@ -2,9 +2,9 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.RdmaDelivery;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.dialect.Dialect;
 
@@ -21,22 +21,22 @@ final class GetObject implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
+    public void handle(HttpExchange httpExchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
-        switch (admission.admit(request, io.railhead.rdma.dialect.Operation.GET,
-                exchange.connection())) {
+        switch (admission.admit(request, io.railhead.rdma.dialect.TokenOperation.GET,
+                httpExchange.connection())) {
             case TokenAdmission.NoToken _ ->
-                read(request, new HttpBody(services, exchange, request, ""));
+                read(request, new HttpBodyDestination(services, httpExchange, request, ""));
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->
-                intoMemory(new HttpMemory(services, exchange, request, buffer, dialect,
+                intoMemory(new TokenDestination(services, httpExchange, request, buffer, dialect,
                         RdmaDelivery.Written.NOTHING));
             case TokenAdmission.Inline(String reason) ->
-                read(request, new HttpBody(services, exchange, request, reason));
-            case TokenAdmission.Refused(S3Exception error) -> exchange.fail(error);
+                read(request, new HttpBodyDestination(services, httpExchange, request, reason));
+            case TokenAdmission.Refused(S3Refusal error) -> httpExchange.fail(error);
         }
     }
 
-    private void intoMemory(HttpMemory memory) {
+    private void intoMemory(TokenDestination memory) {
         S3Request request = memory.request();
         if (!PartRange.isAsked(request)) {
             read(request, memory);

@@ -5,7 +5,7 @@ import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Locale;
@@ -19,19 +19,20 @@ final class HeadObject implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
+    public void handle(HttpExchange httpExchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
         boolean plain = ObjectReads.isCacheable(request) && request.header("range") == null
                 && request.header("if-match") == null;
         if (plain) {
-            new ObjectHead(services, exchange, request, new Told(services, exchange, request))
+            new ObjectHead(services, httpExchange, request,
+                    new Told(services, httpExchange, request))
                     .start();
         } else {
-            services.relay().handle(exchange, request);
+            services.relay().handle(httpExchange, request);
         }
     }
 
-    private record Told(ReadServices services, Exchange exchange, S3Request request)
+    private record Told(ReadServices services, HttpExchange exchange, S3Request request)
             implements
                 ObjectHead.Client {
 

@@ -14,7 +14,7 @@ import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.PageSource;
 import io.railhead.gateway.fill.BackendPageSource;
 import io.railhead.gateway.fill.ObjectHeaders;
-import io.railhead.gateway.freshness.Absences;
+import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.request.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -30,20 +30,21 @@ final class ObjectDiscovery implements DiscoverySource {
     private static final int MAX_DOCUMENT_BYTES = 4096;
 
     private final ReadScope scope;
-    private final Backing backing;
+    private final ObjectProbe objectProbe;
     private final DiscoveryRange asked;
     private final ObjectRead read;
 
-    ObjectDiscovery(ReadScope scope, Backing backing, DiscoveryRange asked, ObjectRead read) {
+    ObjectDiscovery(ReadScope scope, ObjectProbe objectProbe, DiscoveryRange asked,
+            ObjectRead read) {
         this.scope = scope;
-        this.backing = backing;
+        this.objectProbe = objectProbe;
         this.asked = asked;
         this.read = read;
     }
 
     @Override
     public void send(Flight flight) {
-        ObjectHeaders.Moment sent = backing.now(scope.id());
+        ObjectHeaders.Moment sent = objectProbe.now(scope.id());
         scope.request()
                 .route()
                 .backend()
@@ -107,7 +108,7 @@ final class ObjectDiscovery implements DiscoverySource {
 
     /** Of the refusals, that there is no such key is remembered, if the store says so. */
     private void refused(BackendResponse answer, ObjectHeaders.Moment sent) {
-        if (answer.status() != 404 || !Absences.isRemembered(scope.rule())
+        if (answer.status() != 404 || !NegativeCache.isRemembered(scope.rule())
                 || !isShort(answer.headers())) {
             onExecutor(() -> refused(answer));
             return;
@@ -126,7 +127,8 @@ final class ObjectDiscovery implements DiscoverySource {
         if (new String(document, UTF_8).contains(NO_SUCH_KEY)) {
             scope.services()
                     .absences()
-                    .learn(scope.grant(), Absences.Said.BY_CODE, sent.nanos(), sent.generation());
+                    .learn(scope.grant(), NegativeCache.Said.BY_CODE, sent.nanos(),
+                            sent.generation());
         }
         refused(new BackendResponse(404, answer.headers(),
                 new FixedBody(ByteBuffer.wrap(document))));
@@ -136,7 +138,7 @@ final class ObjectDiscovery implements DiscoverySource {
         String length = headers.get("content-length");
         return length != null && length.length() <= 4
                 && Integer.parseInt(length) <= MAX_DOCUMENT_BYTES
-                && !Absences.isDeleteMarker(headers);
+                && !NegativeCache.isDeleteMarker(headers);
     }
 
     private void refused(BackendResponse answer) {

@@ -3,27 +3,25 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
-import io.railhead.gateway.authorization.Grant;
-import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.fill.ObjectHeaders;
-import io.railhead.gateway.freshness.Absences;
-import io.railhead.gateway.freshness.FreshnessCheck;
+import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Probe;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one object: from memory where that is allowed and fresh, else by the very HEAD
- * that would be asked. Requester's executor only.
+ * The head of one object: from memory where that is allowed and fresh, else by the client's own
+ * HEAD. Requester's executor only.
  */
 public final class ObjectHead {
     private final ReadServices services;
-    private final Requester requester;
+    private final ResponseSink responseSink;
     private final S3Request request;
     private final Client client;
 
@@ -37,33 +35,33 @@ public final class ObjectHead {
     }
 
     /** @param request that the cache may answer */
-    public ObjectHead(ReadServices services, Requester requester, S3Request request,
+    public ObjectHead(ReadServices services, ResponseSink responseSink, S3Request request,
             Client client) {
         this.services = services;
-        this.requester = requester;
+        this.responseSink = responseSink;
         this.request = request;
         this.client = client;
     }
 
     public void start() {
         ObjectId id = request.objectId();
-        Grant grant = ObjectReads.grant(request, id);
+        AuthorizationKey authorizationKey = ObjectReads.grant(request, id);
         ObjectMetadata held = services.cache().find(id);
-        if (held != null && tellsAll(held) && mayServe(held, grant)) {
+        if (held != null && tellsAll(held) && mayServe(held, authorizationKey)) {
             found(held, CacheResult.HIT);
             return;
         }
         if (held == null && !ObjectReads.asksAnew(request) && services.absences()
-                .isAbsent(grant, request.route().rule(), Absences.Said.BY_STATUS)) {
+                .isAbsent(authorizationKey, request.route().rule(), NegativeCache.Said.BY_STATUS)) {
             services.metrics().cacheResults.labels("absent").inc();
-            requester.fail(new S3Exception(S3Error.NO_SUCH_KEY));
+            responseSink.fail(new S3Refusal(S3Error.NO_SUCH_KEY));
             return;
         }
-        new Backing(services).probe(request, id, grant)
-                .whenComplete((probe, failure) -> requester.executor()
+        new ObjectProbe(services).probe(request, id, authorizationKey)
+                .whenComplete((probe, failure) -> responseSink.executor()
                         .execute(() -> answer(failure == null
                                 ? probe
-                                : new Probe.Unanswered(failure), held, grant)));
+                                : new Probe.Unanswered(failure), held, authorizationKey)));
     }
 
     /** Metadata of a GET has no checksums, so only a client that wants them needs a HEAD. */
@@ -71,16 +69,17 @@ public final class ObjectHead {
         return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
     }
 
-    private boolean mayServe(ObjectMetadata held, Grant grant) {
-        Rule rule = request.route().rule();
-        return !ObjectReads.asksAnew(request) && services.grants()
-                .isGranted(ObjectHeaders.isGuarded(held) ? grant.toDescribe() : grant, rule)
-                && FreshnessCheck.isFresh(rule, held, services.nanoClock().getAsLong(),
-                        services.cache().isSettled(held));
+    private boolean mayServe(ObjectMetadata held, AuthorizationKey authorizationKey) {
+        AuthorizationKey reader = ObjectHeaders.isGuarded(held)
+                ? authorizationKey.toDescribe()
+                : authorizationKey;
+        return !ObjectReads.asksAnew(request)
+                && services.servability().allows(reader, request.route().rule(), held);
     }
 
-    private void answer(Probe probe, @Nullable ObjectMetadata held, Grant grant) {
-        if (requester.isOver()) {
+    private void answer(Probe probe, @Nullable ObjectMetadata held,
+            AuthorizationKey authorizationKey) {
+        if (responseSink.isOver()) {
             return;
         }
         switch (probe) {
@@ -88,29 +87,29 @@ public final class ObjectHead {
             case Probe.Uncacheable(Headers headers) -> client.passed(200, headers);
             case Probe.Refused(int status, Headers headers) -> client.passed(status, headers);
             case Probe.Failed(int status, Headers headers) -> {
-                if (!foundUnasked(held, grant)) {
+                if (!foundUnasked(held, authorizationKey)) {
                     client.passed(status, headers);
                 }
             }
             case Probe.Unanswered(Throwable failure) -> {
-                if (!foundUnasked(held, grant)) {
-                    requester.fail(StoreErrors.of(failure));
+                if (!foundUnasked(held, authorizationKey)) {
+                    responseSink.fail(StoreErrors.of(failure));
                 }
             }
         }
     }
 
     /** The store gave no answer to pass on: the rule may serve what is held all the same. */
-    private boolean foundUnasked(@Nullable ObjectMetadata held, Grant grant) {
+    private boolean foundUnasked(@Nullable ObjectMetadata held, AuthorizationKey authorizationKey) {
         if (held == null) {
             return false;
         }
-        if (mayServe(held, grant)) {
+        if (mayServe(held, authorizationKey)) {
             // Only checksums are left out.
             found(held, CacheResult.HIT);
             return true;
         }
-        if (services.mayServeStale(held, request, grant)) {
+        if (services.mayServeStale(held, request, authorizationKey)) {
             found(held, CacheResult.STALE);
             return true;
         }

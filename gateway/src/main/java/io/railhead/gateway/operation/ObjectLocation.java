@@ -1,7 +1,7 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.S3Request;
 import java.net.URI;
@@ -9,20 +9,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where what was written can be found. A store says so in its own name, which the client never
- * used; redirections, which mean another place, stay as they are.
+ * The location of a written object. A store says so in its own name, which the client never used;
+ * redirections, which mean another place, stay as they are.
  */
 final class ObjectLocation {
 
     private ObjectLocation() {}
 
     /** The answer with its {@code Location} as the client would have asked for it. */
-    static BackendResponse seenByClient(BackendResponse answer, Exchange exchange,
+    static BackendResponse seenByClient(BackendResponse answer, HttpExchange httpExchange,
             S3Request request) {
         String location = answer.headers().get("location");
         String seen = location == null || !answer.isSuccess()
                 ? null
-                : seen(location, exchange.request().scheme(), request);
+                : seen(location, httpExchange.request().scheme(), request);
         return seen == null
                 ? answer
                 : new BackendResponse(answer.status(),

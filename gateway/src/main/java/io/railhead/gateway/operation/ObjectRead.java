@@ -8,13 +8,13 @@ import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
-import io.railhead.gateway.freshness.Absences;
+import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.request.ByteRange;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +38,8 @@ public final class ObjectRead {
     private static final int MAX_RESTARTS = 3;
 
     private final ReadServices services;
-    private final Backing backing;
-    private final Requester requester;
+    private final ObjectProbe objectProbe;
+    private final ResponseSink responseSink;
     private final S3Request request;
     private final ReadScope scope;
     private Destination destination;
@@ -48,11 +48,11 @@ public final class ObjectRead {
 
     public ObjectRead(ReadServices services, S3Request request, Destination destination) {
         this.services = services;
-        this.backing = new Backing(services);
-        this.requester = destination.requester();
+        this.objectProbe = new ObjectProbe(services);
+        this.responseSink = destination.requester();
         this.request = request;
         this.destination = destination;
-        this.scope = ReadScope.of(services, requester, request);
+        this.scope = ReadScope.of(services, responseSink, request);
     }
 
     ReadScope scope() {
@@ -63,7 +63,7 @@ public final class ObjectRead {
         ObjectMetadata held = services.cache().find(scope.id());
         if (held == null && isKnownToBeAbsent()) {
             services.metrics().cacheResults.labels("absent").inc();
-            requester.fail(new S3Exception(S3Error.NO_SUCH_KEY));
+            responseSink.fail(new S3Refusal(S3Error.NO_SUCH_KEY));
         } else if (held == null && !services.cache().keepsNew()) {
             destination.uncacheable();
         } else if (held == null) {
@@ -76,16 +76,12 @@ public final class ObjectRead {
     }
 
     private boolean mayServe(ObjectMetadata held) {
-        return services.isFresh(held, request) && isGranted();
+        return services.mayServe(held, request, scope.grant());
     }
 
     private boolean isKnownToBeAbsent() {
         return !ObjectReads.asksAnew(request) && services.absences()
-                .isAbsent(scope.grant(), scope.rule(), Absences.Said.BY_CODE);
-    }
-
-    private boolean isGranted() {
-        return services.grants().isGranted(scope.grant(), scope.rule());
+                .isAbsent(scope.grant(), scope.rule(), NegativeCache.Said.BY_CODE);
     }
 
     private void discover() {
@@ -98,8 +94,8 @@ public final class ObjectRead {
                 services.runBytes());
         services.cache()
                 .discover(scope.id(), ObjectReads.tenant(request),
-                        new ObjectDiscovery(scope, backing, asked, this))
-                .whenComplete((discovery, failure) -> requester.executor()
+                        new ObjectDiscovery(scope, objectProbe, asked, this))
+                .whenComplete((discovery, failure) -> responseSink.executor()
                         .execute(() -> discovered(discovery)));
     }
 
@@ -145,9 +141,9 @@ public final class ObjectRead {
     }
 
     private void probe(Consumer<Probe> then) {
-        backing.probe(request, scope.id(), scope.grant())
+        objectProbe.probe(request, scope.id(), scope.grant())
                 .exceptionally(Probe.Unanswered::new)
-                .thenAccept(probe -> requester.executor().execute(() -> then.accept(probe)));
+                .thenAccept(probe -> responseSink.executor().execute(() -> then.accept(probe)));
     }
 
     private void asked(Probe probe, @Nullable ObjectMetadata held) {
@@ -171,7 +167,7 @@ public final class ObjectRead {
             }
             case Probe.Unanswered(Throwable failure) -> {
                 if (!servedStale(held)) {
-                    requester.fail(StoreErrors.of(failure));
+                    responseSink.fail(StoreErrors.of(failure));
                 }
             }
         }
@@ -187,7 +183,7 @@ public final class ObjectRead {
     }
 
     private void serve(ObjectMetadata metadata) {
-        if (requester.isOver()) {
+        if (responseSink.isOver()) {
             return;
         }
         String ifMatch = request.header("if-match");
@@ -203,7 +199,7 @@ public final class ObjectRead {
         ReadPlan plan = ReadPlan.of(metadata, ObjectReads.range(request));
         if (plan == null && size == 0) {
             // Stores answer these in many ways, some with a part that has no bytes.
-            requester.fail(new S3Exception(S3Error.INVALID_RANGE));
+            responseSink.fail(new S3Refusal(S3Error.INVALID_RANGE));
             return;
         }
         if (plan == null) {

@@ -7,7 +7,7 @@ import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.Secret;
-import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.request.ByteRange;
@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which reads may be answered from what is held, and as whom. */
+/** Decides which reads the cache may serve, and in whose name. */
 public final class ObjectReads {
     /**
      * Headers whose meaning only the backend can judge, or whose answers are not for others. What
@@ -107,17 +107,19 @@ public final class ObjectReads {
                 : "";
     }
 
-    public static Grant grant(S3Request request, ObjectId id) {
+    public static AuthorizationKey grant(S3Request request, ObjectId id) {
         return switch (request.authentication()) {
             case Authentication.PassedThrough _ ->
                 throw new IllegalStateException("the store is asked each time");
-            case Authentication.Anonymous _ -> new Grant("", "", "", Grant.Action.READ, id);
+            case Authentication.Anonymous _ ->
+                new AuthorizationKey("", "", "", AuthorizationKey.Action.READ, id);
             case Authentication.Known known -> grant(known.principal(), known.key(), id);
         };
     }
 
-    private static Grant grant(Principal principal, AccessKey key, ObjectId id) {
-        return new Grant(principal.name(), key.id(), token(key), Grant.Action.READ, id);
+    private static AuthorizationKey grant(Principal principal, AccessKey key, ObjectId id) {
+        return new AuthorizationKey(principal.name(), key.id(), token(key),
+                AuthorizationKey.Action.READ, id);
     }
 
     private static String token(AccessKey key) {

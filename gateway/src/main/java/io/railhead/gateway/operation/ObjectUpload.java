@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
 
 /** PutObject whose body comes over HTTP; what it uploads is kept where the rule says so. */
@@ -14,12 +14,13 @@ final class ObjectUpload implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
-        KeptUpload kept = new KeptUpload(services, exchange.executor(), request);
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        WriteThroughUpload kept = new WriteThroughUpload(services, httpExchange.executor(),
+                request);
         ObjectCache.Write write = ObjectWrite.begin(services.cache(), request, request.objectId());
         try {
             services.relay()
-                    .forward(exchange, request, kept::tap, outcome -> {
+                    .forward(httpExchange, request, kept::tap, outcome -> {
                         long generation = write.end(ObjectWrite.outcomeOf(outcome));
                         kept.settle(outcome instanceof Relay.Outcome.Answered(var answer)
                                 ? answer

@@ -4,7 +4,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.WriteOutcome;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.request.S3Request;
 
@@ -22,10 +22,10 @@ final class ObjectWrite implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
+    public void handle(HttpExchange httpExchange, S3Request request) {
         ObjectCache.Write write = begin(cache, request, request.objectId());
         try {
-            relay.forward(exchange, request, outcome -> write.end(outcomeOf(request, outcome)));
+            relay.forward(httpExchange, request, outcome -> write.end(outcomeOf(request, outcome)));
         } catch (RuntimeException | Error e) {
             write.end(WriteOutcome.REFUSED);
             throw e;

@@ -2,13 +2,13 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.authorization.Replays;
+import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.Operation;
 import io.railhead.rdma.dialect.PutDecline;
+import io.railhead.rdma.dialect.TokenOperation;
 import io.railhead.rdma.dialect.rc.PairedWindows;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 
 /** Builds the table's operations from what they share. */
 public final class Operations {
@@ -18,40 +18,45 @@ public final class Operations {
     /** For clients whose signature only the store can verify. */
     public static Router passingThrough(ReadServices services, AccessControl access) {
         Metrics metrics = services.metrics();
-        io.railhead.gateway.operation.Operation relay = new NoTokens(services.relay(), metrics);
-        io.railhead.gateway.operation.Operation write = new NoTokens(
+        io.railhead.gateway.operation.Operation relay = new TokenRejector(services.relay(),
+                metrics);
+        io.railhead.gateway.operation.Operation write = new TokenRejector(
                 new ObjectWrite(services.relay(), services.cache()),
                 metrics);
         io.railhead.gateway.operation.Operation delete = new DeleteObjects(services.relay(),
                 services.cache(), access);
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
-        return new Router(new Router.Table(new NoTokens(new PassedGet(services), metrics), relay,
-                write, relay, write, new NoTokens(delete, metrics),
-                bucketWrite, bucketWrite, relay));
+        return new Router(
+                new Router.Table(new TokenRejector(new PassThroughGet(services), metrics), relay,
+                        write, relay, write, new TokenRejector(delete, metrics),
+                        bucketWrite, bucketWrite, relay));
     }
 
     /**
      * @param paired what tokens of paired queue pairs name
      * @param targets what tokens of targets name
-     * @param replays of requests with tokens
+     * @param replayGuard of requests with tokens
      * @param forms how uploads by HTML forms are verified and sent on
      */
-    public static Router router(ReadServices services, Sessions sessions, GatewayConfig.Rdma rdma,
-            PairedWindows paired, DcTokens targets, Replays replays, AccessControl access,
+    public static Router router(ReadServices services, ClientSessions clientSessions,
+            GatewayConfig.Rdma rdma,
+            PairedWindows paired, DcTokens targets, ReplayGuard replayGuard, AccessControl access,
             FormUpload.Site forms) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
         };
-        TokenAdmission admission = new TokenAdmission(sessions, services.fabric(), paired, targets,
-                replays, new Dialects(putDecline, rdma.dialects()), services.metrics());
+        TokenAdmission admission = new TokenAdmission(clientSessions, services.fabric(), paired,
+                targets,
+                replayGuard, new Dialects(putDecline, rdma.dialects()), services.metrics());
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(
                 new Router.Table(new GetObject(services, admission), new HeadObject(services),
                         new PutObject(services, admission, new ObjectUpload(services),
-                                Operation.PUT),
-                        new PutObject(services, admission, services.relay(), Operation.PART), write,
+                                TokenOperation.PUT),
+                        new PutObject(services, admission, services.relay(), TokenOperation.PART),
+                        write,
                         new DeleteObjects(services.relay(), services.cache(), access),
                         bucketWrite, new FormUpload(bucketWrite, forms), services.relay()));
     }

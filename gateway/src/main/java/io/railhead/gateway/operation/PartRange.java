@@ -5,7 +5,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.auth.RequestHead;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
 import java.util.Map;
@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a part lies in its object, which only the store knows: a GET by {@code partNumber} becomes
- * one of a range, so that the client's memory can take it.
+ * The range of a part in its object, which only the store knows: a GET by {@code partNumber}
+ * becomes one of a range, so that the client's memory can take it.
  */
 final class PartRange {
     private static final String PARAMETER = "partNumber";
@@ -38,15 +38,17 @@ final class PartRange {
         void unknown();
     }
 
-    static void find(Exchange exchange, S3Request request, Found found) {
+    static void find(HttpExchange httpExchange, S3Request request, Found found) {
         BackendRequest head = new BackendRequest("HEAD", request.target(),
                 ForwardedHeaders.toBackend(request.headers()),
                 new io.railhead.backend.Payload.Empty(), request.caller(), null);
         request.route()
                 .backend()
                 .send(head)
-                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
-                    S3Request ranged = failure == null ? ranged(exchange, request, answer) : null;
+                .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
+                    S3Request ranged = failure == null
+                            ? ranged(httpExchange, request, answer)
+                            : null;
                     if (ranged == null) {
                         found.unknown();
                     } else {
@@ -55,7 +57,7 @@ final class PartRange {
                 }));
     }
 
-    private static @Nullable S3Request ranged(Exchange exchange, S3Request request,
+    private static @Nullable S3Request ranged(HttpExchange httpExchange, S3Request request,
             BackendResponse answer) {
         BodyDrain.discard(answer.body());
         String etag = answer.headers().get("etag");
@@ -65,7 +67,7 @@ final class PartRange {
         }
         String parts = answer.headers().get("x-amz-mp-parts-count");
         if (parts != null) {
-            exchange.request().response().putHeader("x-amz-mp-parts-count", parts);
+            httpExchange.request().response().putHeader("x-amz-mp-parts-count", parts);
         }
         String version = request.query().get("versionId");
         RequestHead head = request.head();

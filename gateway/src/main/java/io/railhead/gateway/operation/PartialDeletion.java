@@ -6,11 +6,11 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.auth.Digests;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.operation.DeletionList.Entry;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param asked may be empty: then nobody is asked
  */
-record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, List<Entry> asked,
+record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList list,
+        List<Entry> asked,
         List<Entry> denied) {
     /** Ten times what S3 says of a thousand keys. */
     private static final int MAX_ANSWER_BYTES = 16 << 20;
@@ -92,7 +93,7 @@ record PartialDeletion(Exchange exchange, S3Request request, DeletionList list, 
     private void merge(BackendResponse answer, String body) {
         String merged = DeletionList.merge(body, denied);
         if (merged == null) {
-            exchange.fail(new S3Exception(S3Error.INTERNAL_ERROR,
+            exchange.fail(new S3Refusal(S3Error.INTERNAL_ERROR,
                     "What the store answered to DeleteObjects is not understood."));
         } else {
             answer(answer.status(), answer.headers(), merged);

@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.cache.FillException;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.dialect.Decline;
 import java.util.concurrent.CompletionException;
@@ -16,29 +16,29 @@ public final class RdmaErrors {
 
     private RdmaErrors() {}
 
-    public static S3Exception of(Throwable failure) {
+    public static S3Refusal of(Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()
                 : failure;
         return switch (cause) {
-            case S3Exception known -> known;
-            case TransferException transfer -> new S3Exception(error(transfer.reason()),
+            case S3Refusal known -> known;
+            case TransferException transfer -> new S3Refusal(error(transfer.reason()),
                     String.valueOf(transfer.getMessage()));
             case FillException fill -> StoreErrors.of(fill);
             case Error error -> unexpected(error);
             default ->
-                new S3Exception(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
+                new S3Refusal(S3Error.RDMA_TRANSFER_FAILED, String.valueOf(cause.getMessage()));
         };
     }
 
-    private static S3Exception unexpected(Error error) {
+    private static S3Refusal unexpected(Error error) {
         LOG.warn("a transfer failed", error);
-        return new S3Exception(S3Error.INTERNAL_ERROR);
+        return new S3Refusal(S3Error.INTERNAL_ERROR);
     }
 
     /** A token is declined in this form. */
-    static S3Exception declined(Decline.Answer form, String reason) {
-        return new S3Exception(S3Error.RDMA_NOT_SUPPORTED,
+    static S3Refusal declined(Decline.Answer form, String reason) {
+        return new S3Refusal(S3Error.RDMA_NOT_SUPPORTED,
                 "RDMA is not used for this request: " + reason + ".")
                 .withStatus(form.status())
                 .withHeaders(form.headers())
@@ -46,8 +46,8 @@ public final class RdmaErrors {
     }
 
     /** What would be declined, had nothing been written yet. */
-    public static S3Exception tooLateToDecline(String reason) {
-        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+    public static S3Refusal tooLateToDecline(String reason) {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                 "The transfer had begun and cannot be finished: " + reason + ".");
     }
 

@@ -7,24 +7,24 @@ import io.railhead.cache.RangeReader;
 import io.railhead.cache.ReadAhead;
 import io.railhead.cache.ReadRequest;
 import io.railhead.cache.memory.PageMemory.Pool;
-import io.railhead.gateway.authorization.Grant;
+import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
 import io.railhead.gateway.fill.StoredChecksum;
 import io.railhead.gateway.fill.VerifiedSource;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 
-/** What stays the same for as long as one GET is being answered. */
-record ReadScope(ReadServices services, Requester requester, S3Request request, ObjectId id,
-        Grant grant,
+/** The constants of one GET. */
+record ReadScope(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
+        AuthorizationKey grant,
         BackendPageSource source) {
 
-    static ReadScope of(ReadServices services, Requester requester, S3Request request) {
+    static ReadScope of(ReadServices services, ResponseSink responseSink, S3Request request) {
         ObjectId id = request.objectId();
-        return new ReadScope(services, requester, request, id, ObjectReads.grant(request, id),
+        return new ReadScope(services, responseSink, request, id, ObjectReads.grant(request, id),
                 source(request, FetchTurn.wanted(ObjectReads.tenant(request))));
     }
 

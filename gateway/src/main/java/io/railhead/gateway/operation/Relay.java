@@ -11,14 +11,14 @@ import io.railhead.backend.Payload;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.http.BodyRelay;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.http.VerifiedBody;
 import io.railhead.gateway.request.ByteRange;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * Whatever is not an object read: verified already, signed anew for the backend, forwarded as it is
- * and answered as the backend answers, both bodies flowing with back-pressure.
+ * Relays every request that is not an object read: verified already, signed anew for the backend,
+ * forwarded as it is and answered as the backend answers, both bodies flowing with back-pressure.
  */
 public final class Relay implements Operation {
     /** Longer than any client waits: it is theirs to give up. */
@@ -62,9 +62,9 @@ public final class Relay implements Operation {
     }
 
     @Override
-    public void handle(Exchange exchange, S3Request request) {
+    public void handle(HttpExchange httpExchange, S3Request request) {
         metrics.cacheResults.labels("bypass").inc();
-        forward(exchange, request, outcome -> {});
+        forward(httpExchange, request, outcome -> {});
     }
 
     /** Sees a body, verified, on its way; its length is -1 where no header says it. */
@@ -74,38 +74,40 @@ public final class Relay implements Operation {
     }
 
     /** @param onOutcome called once on the event loop before the answer ends */
-    void forward(Exchange exchange, S3Request request, Consumer<Outcome> onOutcome) {
-        forward(exchange, request, (body, length) -> body, onOutcome);
+    void forward(HttpExchange httpExchange, S3Request request, Consumer<Outcome> onOutcome) {
+        forward(httpExchange, request, (body, length) -> body, onOutcome);
     }
 
-    void forward(Exchange exchange, S3Request request, Tap tap, Consumer<Outcome> onOutcome) {
+    void forward(HttpExchange httpExchange, S3Request request, Tap tap,
+            Consumer<Outcome> onOutcome) {
         BodyReader reader = reader(request);
         if (!hasBody(request)) {
             reader.end(_ -> {});
-            forward(exchange, request, new Payload.Empty(), onOutcome);
+            forward(httpExchange, request, new Payload.Empty(), onOutcome);
             return;
         }
-        RequestBody body = new RequestBody(exchange, reader);
+        RequestBody body = new RequestBody(httpExchange, reader);
         if (reader.decodedLength() == 0) {
-            forwardEmpty(exchange, request, reader, body, onOutcome);
+            forwardEmpty(httpExchange, request, reader, body, onOutcome);
             return;
         }
         Payload payload = stream(tap.on(body, reader.decodedLength()), reader,
                 reader.decodedLength());
-        forward(exchange, request, payload, body, onOutcome);
+        forward(httpExchange, request, payload, body, onOutcome);
     }
 
     /** Of a body without bytes none is held back until the rest is verified: that comes first. */
-    private void forwardEmpty(Exchange exchange, S3Request request, BodyReader reader,
+    private void forwardEmpty(HttpExchange httpExchange, S3Request request, BodyReader reader,
             RequestBody body, Consumer<Outcome> onOutcome) {
-        BodyDrain.collect(body, 0).whenComplete((none, failure) -> exchange.attempt(() -> {
+        BodyDrain.collect(body, 0).whenComplete((none, failure) -> httpExchange.attempt(() -> {
             try {
                 if (failure != null) {
-                    throw failure instanceof S3Exception refused
+                    throw failure instanceof S3Refusal refused
                             ? refused
                             : new CompletionException(failure);
                 }
-                forward(exchange, request, stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
+                forward(httpExchange, request,
+                        stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
                         body, onOutcome);
             } catch (RuntimeException | Error e) {
                 onOutcome.accept(new Outcome.Unsent());
@@ -115,25 +117,25 @@ public final class Relay implements Operation {
     }
 
     /** Asks without a body; what comes of it is the consumer's, on the event loop. */
-    void ask(Exchange exchange, S3Request request, Consumer<BackendResponse> onAnswer) {
+    void ask(HttpExchange httpExchange, S3Request request, Consumer<BackendResponse> onAnswer) {
         request.route()
                 .backend()
                 .send(new BackendRequest(request.method(), request.target(),
                         ForwardedHeaders.toBackend(request.headers()), new Payload.Empty(),
                         request.caller(), patience(request)))
-                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
+                .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure != null) {
-                        fail(exchange, failure, null);
-                    } else if (exchange.isOver()) {
+                        fail(httpExchange, failure, null);
+                    } else if (httpExchange.isOver()) {
                         BodyDrain.discard(answer.body());
                     } else {
                         BackendResponse told = EmptyParts.asS3(request, answer);
-                        S3Exception another = anotherPart(request, told);
+                        S3Refusal another = anotherPart(request, told);
                         if (another == null) {
                             onAnswer.accept(told);
                         } else {
                             BodyDrain.discard(answer.body());
-                            exchange.fail(another);
+                            httpExchange.fail(another);
                         }
                     }
                 }));
@@ -147,9 +149,9 @@ public final class Relay implements Operation {
         return new Payload.Stream(body, length, reader.forwardedSha256(), trailers);
     }
 
-    void forward(Exchange exchange, S3Request request, Payload payload,
+    void forward(HttpExchange httpExchange, S3Request request, Payload payload,
             Consumer<Outcome> onOutcome) {
-        forward(exchange, request, payload, null, onOutcome);
+        forward(httpExchange, request, payload, null, onOutcome);
     }
 
     /** The checksums of a completion speak of the object, not of the document that completes it. */
@@ -171,7 +173,7 @@ public final class Relay implements Operation {
     }
 
     /** @param body whose failure, if it is what failed, the client is told; null without one */
-    void forward(Exchange exchange, S3Request request, Payload payload,
+    void forward(HttpExchange httpExchange, S3Request request, Payload payload,
             @Nullable RequestBody body,
             Consumer<Outcome> onOutcome) {
         Headers headers = request.isPassedThrough()
@@ -183,14 +185,14 @@ public final class Relay implements Operation {
         request.route()
                 .backend()
                 .send(forwarded)
-                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
+                .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure == null) {
-                        pass(exchange, request, answer, body, onOutcome);
+                        pass(httpExchange, request, answer, body, onOutcome);
                     } else {
                         onOutcome.accept(isUnsent(body)
                                 ? new Outcome.Unsent()
                                 : new Outcome.Failed(failure));
-                        fail(exchange, failure, body);
+                        fail(httpExchange, failure, body);
                         if (body != null) {
                             // What was told as unsent must not be sent after all.
                             body.abort(failure);
@@ -212,11 +214,11 @@ public final class Relay implements Operation {
         return works ? PATIENCE : null;
     }
 
-    private void pass(Exchange exchange, S3Request request, BackendResponse stores,
+    private void pass(HttpExchange httpExchange, S3Request request, BackendResponse stores,
             @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
         BackendResponse answer = EmptyParts.asS3(request, stores);
         Consumer<Boolean> onEnd = ended(answer, isUnsent(body), onOutcome);
-        if (exchange.isOver() || exchange.isAnswered()) {
+        if (httpExchange.isOver() || httpExchange.isAnswered()) {
             BodyDrain.discard(answer.body());
             onEnd.accept(false);
             return;
@@ -225,21 +227,22 @@ public final class Relay implements Operation {
         if (failure != null) {
             BodyDrain.discard(answer.body());
             onEnd.accept(false);
-            exchange.fail(failure);
+            httpExchange.fail(failure);
             return;
         }
-        exchange.onClosed(() -> onEnd.accept(false));
-        pass(exchange, request.method(), ObjectLocation.seenByClient(answer, exchange, request),
+        httpExchange.onClosed(() -> onEnd.accept(false));
+        pass(httpExchange, request.method(),
+                ObjectLocation.seenByClient(answer, httpExchange, request),
                 onEnd);
     }
 
     /** Why a read's answer is not what was asked for; null if it may be. */
-    private @Nullable S3Exception anotherPart(S3Request request, BackendResponse answer) {
+    private @Nullable S3Refusal anotherPart(S3Request request, BackendResponse answer) {
         if (!isAnotherPart(request, answer)) {
             return null;
         }
         metrics.integrityFailures.labels("relay").inc();
-        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                 "The store behind the gateway sent another part than it was asked for.");
     }
 
@@ -271,7 +274,7 @@ public final class Relay implements Operation {
             return body.failure();
         }
         return answer.isSuccess() && !body.isComplete()
-                ? new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+                ? new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                         "The store behind the gateway answered before it had the body.")
                 : null;
     }
@@ -302,29 +305,29 @@ public final class Relay implements Operation {
     }
 
     /** Passes an answer on as it is. */
-    public static void pass(Exchange exchange, String method, BackendResponse answer) {
-        pass(exchange, method, answer, complete -> {});
+    public static void pass(HttpExchange httpExchange, String method, BackendResponse answer) {
+        pass(httpExchange, method, answer, complete -> {});
     }
 
     /** @param onEnd hears whether the body was complete, before the client does */
-    private static void pass(Exchange exchange, String method, BackendResponse answer,
+    private static void pass(HttpExchange httpExchange, String method, BackendResponse answer,
             Consumer<Boolean> onEnd) {
-        S3Request asked = exchange.asked();
+        S3Request asked = httpExchange.asked();
         if (asked == null || !mayRefuseCredential(asked, answer)) {
-            send(exchange, method, answer, onEnd);
+            send(httpExchange, method, answer, onEnd);
             return;
         }
         BodyDrain.collect(answer.body(), MAX_REFUSAL_BYTES)
-                .whenComplete((document, failure) -> exchange.executor().execute(() -> {
-                    S3Exception ours = failure == null
+                .whenComplete((document, failure) -> httpExchange.executor().execute(() -> {
+                    S3Refusal ours = failure == null
                             ? StoreErrors.credentialRefusal(asked.principal(),
                                     ErrorXml.code(ByteBuffer.wrap(document)))
                             : null;
                     if (failure != null || ours != null) {
                         onEnd.accept(false);
-                        exchange.fail(ours == null ? StoreErrors.of(failure) : ours);
-                    } else if (!exchange.isOver()) {
-                        send(exchange, method, new BackendResponse(answer.status(),
+                        httpExchange.fail(ours == null ? StoreErrors.of(failure) : ours);
+                    } else if (!httpExchange.isOver()) {
+                        send(httpExchange, method, new BackendResponse(answer.status(),
                                 answer.headers(), new FixedBody(ByteBuffer.wrap(document))),
                                 onEnd);
                     }
@@ -341,9 +344,9 @@ public final class Relay implements Operation {
                 && length.length() <= 5 && Integer.parseInt(length) <= MAX_REFUSAL_BYTES;
     }
 
-    private static void send(Exchange exchange, String method, BackendResponse answer,
+    private static void send(HttpExchange httpExchange, String method, BackendResponse answer,
             Consumer<Boolean> onEnd) {
-        HttpServerResponse response = exchange.answer(answer.status());
+        HttpServerResponse response = httpExchange.answer(answer.status());
         try {
             ForwardedHeaders.toClient(answer.headers(), response);
         } catch (RuntimeException | Error e) {
@@ -356,23 +359,24 @@ public final class Relay implements Operation {
                 || answer.status() == 304;
         long expected = bodiless ? 0 : lengthBytes(answer);
         if (expected < 0) {
-            exchange.unsized();
+            httpExchange.unsized();
         } else if (!bodiless) {
             response.putHeader("content-length", Long.toString(expected));
         }
         if (!bodiless) {
-            exchange.moves(expected < 0 ? Long.MAX_VALUE : expected);
+            httpExchange.moves(expected < 0 ? Long.MAX_VALUE : expected);
         }
         Runnable onWhole = () -> onEnd.accept(true);
-        answer.body().subscribe(new BodyRelay(exchange, response, expected, onWhole, outcome -> {
-            exchange.relayed(outcome.bytes());
-            onEnd.accept(outcome.complete());
-            if (outcome.complete()) {
-                response.end();
-            } else {
-                exchange.cut("backend");
-            }
-        }));
+        answer.body()
+                .subscribe(new BodyRelay(httpExchange, response, expected, onWhole, outcome -> {
+                    httpExchange.relayed(outcome.bytes());
+                    onEnd.accept(outcome.complete());
+                    if (outcome.complete()) {
+                        response.end();
+                    } else {
+                        httpExchange.cut("backend");
+                    }
+                }));
     }
 
     /** Of its body: a part's is known without its header, too; -1 where it is not. */
@@ -387,8 +391,9 @@ public final class Relay implements Operation {
         return part == null ? -1 : part.lengthBytes();
     }
 
-    private static void fail(Exchange exchange, Throwable failure, @Nullable RequestBody body) {
+    private static void fail(HttpExchange httpExchange, Throwable failure,
+            @Nullable RequestBody body) {
         Throwable declared = body == null ? null : body.failure();
-        exchange.fail(declared != null ? declared : StoreErrors.of(failure));
+        httpExchange.fail(declared != null ? declared : StoreErrors.of(failure));
     }
 }

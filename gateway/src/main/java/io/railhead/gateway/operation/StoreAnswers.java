@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import java.util.function.BiConsumer;
 
 /**
@@ -16,9 +16,9 @@ public final class StoreAnswers {
      * @param taken on the requester's executor: an answer, or why there is none; what it throws
      *            fails the request
      */
-    public static BiConsumer<BackendResponse, Throwable> to(Requester requester,
+    public static BiConsumer<BackendResponse, Throwable> to(ResponseSink responseSink,
             BiConsumer<BackendResponse, Throwable> taken) {
-        return (answer, failure) -> requester.executor().execute(() -> {
+        return (answer, failure) -> responseSink.executor().execute(() -> {
             try {
                 taken.accept(answer, failure);
             } catch (RuntimeException | Error e) {

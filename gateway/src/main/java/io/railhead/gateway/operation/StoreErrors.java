@@ -3,7 +3,7 @@ package io.railhead.gateway.operation;
 import io.railhead.backend.BackendException;
 import io.railhead.cache.FillException;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +27,9 @@ public final class StoreErrors {
      * @param principal in whose name it was signed
      * @param code the store's
      */
-    public static @Nullable S3Exception credentialRefusal(String principal, String code) {
+    public static @Nullable S3Refusal credentialRefusal(String principal, String code) {
         return OF_CREDENTIALS.contains(code)
-                ? new S3Exception(S3Error.STORE_CREDENTIAL_REFUSED,
+                ? new S3Refusal(S3Error.STORE_CREDENTIAL_REFUSED,
                         "The gateway accepted this request's signature, but the store behind it"
                                 + " answered " + code + " to the credential that the gateway has"
                                 + " there for principal '" + principal
@@ -51,32 +51,32 @@ public final class StoreErrors {
         };
     }
 
-    static S3Exception of(FillException fill) {
+    static S3Refusal of(FillException fill) {
         return switch (fill.getCause()) {
             case BackendException backend -> error(backend);
             // Of the gateway's own making, and logged where it was caught.
-            case Error _ -> new S3Exception(S3Error.INTERNAL_ERROR);
+            case Error _ -> new S3Refusal(S3Error.INTERNAL_ERROR);
             case null, default -> unavailable("failed: " + fill.getMessage() + ".");
         };
     }
 
-    private static S3Exception error(BackendException cause) {
+    private static S3Refusal error(BackendException cause) {
         return switch (cause.reason()) {
             case UNREACHABLE -> unavailable("cannot be reached.");
             case LATE -> unavailable("did not answer in time.");
             case BROKEN -> unavailable("broke off its answer.");
-            case BUSY -> new S3Exception(S3Error.SLOW_DOWN,
+            case BUSY -> new S3Refusal(S3Error.SLOW_DOWN,
                     "All connections of the gateway to the store behind it are in use.");
-            case MALFORMED -> new S3Exception(S3Error.STORE_ANSWER_MALFORMED);
-            case OVERSIZED -> new S3Exception(S3Error.STORE_ANSWER_TOO_LARGE,
+            case MALFORMED -> new S3Refusal(S3Error.STORE_ANSWER_MALFORMED);
+            case OVERSIZED -> new S3Refusal(S3Error.STORE_ANSWER_TOO_LARGE,
                     "The store behind the gateway sent more than the gateway takes: "
                             + cause.getMessage() + ".");
             case UNSENT -> unavailable("was not asked: " + cause.getMessage() + ".");
         };
     }
 
-    private static S3Exception unavailable(String why) {
-        return new S3Exception(S3Error.SERVICE_UNAVAILABLE,
+    private static S3Refusal unavailable(String why) {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                 "The store behind the gateway " + why);
     }
 }

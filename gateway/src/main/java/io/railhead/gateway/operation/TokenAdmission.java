@@ -3,11 +3,11 @@ package io.railhead.gateway.operation;
 import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
-import io.railhead.gateway.authorization.Replays;
+import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
@@ -17,7 +17,7 @@ import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.Recognition;
 import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.dialect.rc.PairedWindows;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.function.Function;
@@ -25,25 +25,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a token may be used: it names somebody's memory, so whoever sends it must have signed it
- * just now, and own the session it belongs to; nobody else may repeat it. Any thread.
+ * Admits tokens: a token names somebody's memory, so its sender must have signed it just now, and
+ * own the session it belongs to; nobody else may repeat it. Any thread.
  */
 final class TokenAdmission {
-    private final Sessions sessions;
+    private final ClientSessions clientSessions;
     private final Fabric fabric;
     private final PairedWindows paired;
     private final DcTokens targets;
-    private final Replays replays;
+    private final ReplayGuard replayGuard;
     private final Dialects dialects;
     private final Metrics metrics;
 
-    TokenAdmission(Sessions sessions, Fabric fabric, PairedWindows paired, DcTokens targets,
-            Replays replays, Dialects dialects, Metrics metrics) {
-        this.sessions = sessions;
+    TokenAdmission(ClientSessions clientSessions, Fabric fabric, PairedWindows paired,
+            DcTokens targets,
+            ReplayGuard replayGuard, Dialects dialects, Metrics metrics) {
+        this.clientSessions = clientSessions;
         this.fabric = fabric;
         this.paired = paired;
         this.targets = targets;
-        this.replays = replays;
+        this.replayGuard = replayGuard;
         this.dialects = dialects;
         this.metrics = metrics;
     }
@@ -61,21 +62,21 @@ final class TokenAdmission {
     record Inline(String reason) implements Admission {}
 
     /** Declined or refused with an error. */
-    record Refused(S3Exception error) implements Admission {}
+    record Refused(S3Refusal error) implements Admission {}
 
-    Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
+    Admission admit(S3Request request, io.railhead.rdma.dialect.TokenOperation tokenOperation,
             PeerConnection connection) {
-        return switch (dialects.recognise(operation, request::header)) {
+        return switch (dialects.recognise(tokenOperation, request::header)) {
             case Recognition.None _ -> new NoToken();
             case Recognition.Malformed(var _, var message) -> refuse("malformed",
-                    new S3Exception(S3Error.INVALID_RDMA_TOKEN, message));
+                    new S3Refusal(S3Error.INVALID_RDMA_TOKEN, message));
             case Recognition.Declined(var dialect, var reason) -> decline(
-                    dialect.decline(operation), reason);
+                    dialect.decline(tokenOperation), reason);
             case Recognition.Accepted(var dialect, var headers, var token) -> admit(request,
-                    operation, connection,
+                    tokenOperation, connection,
                     offer(request, dialect, headers, token, connection.address()));
             case Recognition.Paired(var dialect, var headers, var token) -> admit(request,
-                    operation, connection, Offer.ofSession(dialect, headers,
+                    tokenOperation, connection, Offer.ofSession(dialect, headers,
                             () -> paired.resolve(request.principal(), token)));
         };
     }
@@ -85,7 +86,7 @@ final class TokenAdmission {
      *
      * @param obstacle why no token of its kind is served now, or null; asked last
      * @param window what it names, looked up once it is known who asks; or a TransferException, or
-     *            an S3Exception
+     *            an S3Refusal
      * @param ifDown the reason to give where what it names cannot be reached now
      */
     private record Offer(Dialect dialect, List<String> headers,
@@ -115,64 +116,65 @@ final class TokenAdmission {
         String obstacle = targets.findObstacle();
         return obstacle == null
                 && request.authentication() instanceof Authentication.Signed signed
-                && replays.mayPrecedeStart(signed) ? "starting" : obstacle;
+                && replayGuard.mayPrecedeStart(signed) ? "starting" : obstacle;
     }
 
     private RemoteBuffer registered(S3Request request, Token token) {
-        return sessions.resolve(request.principal(), token.session(), token.address(),
+        return clientSessions.resolve(request.principal(), token.session(), token.address(),
                 token.length(), token.key());
     }
 
-    private Admission admit(S3Request request, io.railhead.rdma.dialect.Operation operation,
+    private Admission admit(S3Request request,
+            io.railhead.rdma.dialect.TokenOperation tokenOperation,
             PeerConnection connection, Offer offer) {
         if (request.authentication() instanceof Authentication.Named) {
-            return decline(offer.dialect().decline(operation), "authentication");
+            return decline(offer.dialect().decline(tokenOperation), "authentication");
         }
         if (!(request.authentication() instanceof Authentication.Signed signed)
                 || signed.presigned()
                 || !signed.signedHeaders().containsAll(offer.headers())) {
-            return refuse(new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
+            return refuse(new S3Refusal(S3Error.RDMA_TOKEN_NOT_SIGNED,
                     "The RDMA token must be signed, by an Authorization header: "
                             + String.join(", ", offer.headers()) + "."));
         }
-        return switch (replays.judge(signed, connection)) {
-            case Replays.Refused(var error) -> refuse(error);
-            case Replays.First _ -> admit(request, signed, operation, offer);
-            case Replays.Repeated _ -> {
+        return switch (replayGuard.judge(signed, connection)) {
+            case ReplayGuard.Refused(var error) -> refuse(error);
+            case ReplayGuard.First _ -> admit(request, signed, tokenOperation, offer);
+            case ReplayGuard.Repeated _ -> {
                 metrics.rdmaRepeats.inc();
-                yield admit(request, signed, operation, offer);
+                yield admit(request, signed, tokenOperation, offer);
             }
         };
     }
 
     private Admission admit(S3Request request, Authentication.Signed signed,
-            io.railhead.rdma.dialect.Operation operation, Offer offer) {
-        String unusable = unusable(request, signed.principal(), operation);
+            io.railhead.rdma.dialect.TokenOperation tokenOperation, Offer offer) {
+        String unusable = unusable(request, signed.principal(), tokenOperation);
         if (unusable == null) {
             unusable = offer.obstacle().get();
         }
         if (unusable != null) {
-            return decline(offer.dialect().decline(operation), unusable);
+            return decline(offer.dialect().decline(tokenOperation), unusable);
         }
         try {
             RemoteBuffer buffer = offer.window().apply(signed.principal());
             return fabric.health(buffer.session()).usable()
                     ? new Admitted(buffer, offer.dialect())
-                    : decline(offer.dialect().decline(operation), offer.ifDown());
+                    : decline(offer.dialect().decline(tokenOperation), offer.ifDown());
         } catch (TransferException e) {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
-                return decline(offer.dialect().decline(operation), "fabric");
+                return decline(offer.dialect().decline(tokenOperation), "fabric");
             }
             return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             return refuse("foreign_address", e);
         }
     }
 
     /** Why this principal's request is not served by RDMA now; null if it is. */
     private @Nullable String unusable(S3Request request, Principal principal,
-            io.railhead.rdma.dialect.Operation operation) {
-        boolean allowed = operation == io.railhead.rdma.dialect.Operation.GET
+            io.railhead.rdma.dialect.TokenOperation tokenOperation) {
+        boolean allowed = tokenOperation == io.railhead.rdma.dialect.TokenOperation.GET
                 ? principal.rdmaGet()
                 : principal.rdmaPut();
         if (!allowed) {
@@ -181,7 +183,7 @@ final class TokenAdmission {
         if (!request.route().rule().rdma()) {
             return "rule";
         }
-        if (sessions.isSuspended(request.principal())) {
+        if (clientSessions.isSuspended(request.principal())) {
             return "suspended";
         }
         return fabric.health().usable() ? null : "fabric";
@@ -195,11 +197,11 @@ final class TokenAdmission {
         };
     }
 
-    private Admission refuse(S3Exception error) {
+    private Admission refuse(S3Refusal error) {
         return refuse(error.error().code(), error);
     }
 
-    private Admission refuse(String reason, S3Exception error) {
+    private Admission refuse(String reason, S3Refusal error) {
         metrics.rdmaRefused.labels(reason).inc();
         return new Refused(error);
     }

@@ -6,7 +6,7 @@ import io.railhead.backend.ContentRange;
 import io.railhead.backend.Requests;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.BodyRelay;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
 
@@ -15,14 +15,15 @@ import io.vertx.core.http.HttpServerResponse;
  * it comes. Event loop only.
  */
 final class UncachedBody {
-    private final Exchange exchange;
+    private final HttpExchange httpExchange;
     private final S3Request request;
     private final ReadPlan plan;
     private final HttpServerResponse response;
 
     /** @param response its head is written already */
-    UncachedBody(Exchange exchange, S3Request request, ReadPlan plan, HttpServerResponse response) {
-        this.exchange = exchange;
+    UncachedBody(HttpExchange httpExchange, S3Request request, ReadPlan plan,
+            HttpServerResponse response) {
+        this.httpExchange = httpExchange;
         this.request = request;
         this.plan = plan;
         this.response = response;
@@ -34,9 +35,9 @@ final class UncachedBody {
                 .send(Requests.rangedGet(request.objectTarget(), request.caller(), offset,
                         plan.to() - offset,
                         plan.metadata().version().etag()))
-                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
+                .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure != null) {
-                        exchange.cut("backend");
+                        httpExchange.cut("backend");
                     } else {
                         pass(answer, offset);
                     }
@@ -48,16 +49,16 @@ final class UncachedBody {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
         boolean same = answer.status() == 206 && range != null && range.first() == offset
                 && plan.metadata().version().etag().equals(answer.headers().get("etag"));
-        if (!same || exchange.isOver()) {
+        if (!same || httpExchange.isOver()) {
             BodyDrain.discard(answer.body());
-            exchange.cut("version");
+            httpExchange.cut("version");
             return;
         }
-        answer.body().subscribe(new BodyRelay(exchange, response, length, outcome -> {
+        answer.body().subscribe(new BodyRelay(httpExchange, response, length, outcome -> {
             if (outcome.complete()) {
                 response.end();
             } else {
-                exchange.cut("backend");
+                httpExchange.cut("backend");
             }
         }));
     }

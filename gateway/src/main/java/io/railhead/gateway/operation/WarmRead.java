@@ -12,7 +12,7 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.request.Guard;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.Context;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * go as they come. It goes on run by run, and waits between them for its rate with no page leased.
  * Context's event loop only, but for {@link #start} and {@link #cancel}.
  */
-public final class WarmRead implements Destination, Requester, RangeReader.Sink {
+public final class WarmRead implements Destination, ResponseSink, RangeReader.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);
 
     /** What became of it. */
@@ -266,7 +266,7 @@ public final class WarmRead implements Destination, Requester, RangeReader.Sink 
     }
 
     @Override
-    public Requester requester() {
+    public ResponseSink requester() {
         return this;
     }
 

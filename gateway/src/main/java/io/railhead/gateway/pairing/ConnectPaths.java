@@ -5,12 +5,12 @@ import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.frontdoor.DialectPath;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
-import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.EndReason;
 import io.vertx.core.http.HttpServerResponse;
@@ -43,61 +43,64 @@ public final class ConnectPaths {
                 this::disconnect);
     }
 
-    private void connect(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(exchange, head, authentication);
+    private void connect(HttpExchange httpExchange, RequestHead head,
+            Authentication authentication) {
+        Authentication.Signed caller = caller(httpExchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         if (!caller.principal().rdmaGet() && !caller.principal().rdmaPut()) {
-            throw admission.refuse("permission", new S3Exception(S3Error.RDMA_NOT_PERMITTED));
+            throw admission.refuse("permission", new S3Refusal(S3Error.RDMA_NOT_PERMITTED));
         }
-        PairRequest request = request(exchange, head.headers(), caller);
-        admission.requireAddress(caller.principal(), request.peer().gid(), exchange);
+        PairRequest request = request(httpExchange, head.headers(), caller);
+        admission.requireAddress(caller.principal(), request.peer().gid(), httpExchange);
         pairing.pair(request)
-                .whenComplete((pair, failure) -> exchange.executor().execute(() -> {
+                .whenComplete((pairedSession, failure) -> httpExchange.executor().execute(() -> {
                     if (failure != null) {
-                        exchange.fail(admission.error(DIALECT, failure));
+                        httpExchange.fail(admission.error(DIALECT, failure));
                     } else {
-                        connected(exchange, pair);
+                        connected(httpExchange, pairedSession);
                     }
                 }));
     }
 
-    private Authentication.Signed caller(Exchange exchange, RequestHead head,
+    private Authentication.Signed caller(HttpExchange httpExchange, RequestHead head,
             Authentication authentication) {
         if (!isServed) {
             throw admission.decline(DIALECT, "dialect");
         }
-        return admission.requireCaller(DIALECT, exchange, head, authentication);
+        return admission.requireCaller(DIALECT, httpExchange, head, authentication);
     }
 
-    private PairRequest request(Exchange exchange, Headers headers, Authentication.Signed caller) {
+    private PairRequest request(HttpExchange httpExchange, Headers headers,
+            Authentication.Signed caller) {
         String token = admission.require(headers, TOKEN);
         String psn = admission.require(headers, PSN);
         try {
             return new PairRequest(caller.principal().name(),
                     RcDescriptor.parse(token).end(Hex.psn(psn)),
-                    PeerAddresses.of(exchange.request().localAddress()), null);
+                    PeerAddresses.of(httpExchange.request().localAddress()), null);
         } catch (IllegalArgumentException e) {
             throw admission.malformed(TOKEN + " or " + PSN + ": " + e.getMessage() + ".");
         }
     }
 
-    private void connected(Exchange exchange, Pair pair) {
-        if (exchange.isOver()) {
-            pair.end(EndReason.PEER_GONE);
+    private void connected(HttpExchange httpExchange, PairedSession pairedSession) {
+        if (httpExchange.isOver()) {
+            pairedSession.end(EndReason.PEER_GONE);
             return;
         }
         admission.count(DIALECT, "connected");
-        HttpServerResponse response = exchange.answer(OK);
-        response.putHeader(SESSION, pair.session().id());
+        HttpServerResponse response = httpExchange.answer(OK);
+        response.putHeader(SESSION, pairedSession.session().id());
         response.putHeader("x-amz-rdma-reply",
-                "200:" + RcDescriptor.of(pair.own(), pair.portNumber()).format());
-        response.putHeader(PSN, Hex.psn(pair.own().packetSequence(), HexFormat.of()));
+                "200:" + RcDescriptor.of(pairedSession.own(), pairedSession.portNumber()).format());
+        response.putHeader(PSN, Hex.psn(pairedSession.own().packetSequence(), HexFormat.of()));
         response.putHeader("content-length", "0");
         response.end();
     }
 
-    private void disconnect(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(exchange, head, authentication);
+    private void disconnect(HttpExchange httpExchange, RequestHead head,
+            Authentication authentication) {
+        Authentication.Signed caller = caller(httpExchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         String id = admission.require(head.headers(), SESSION);
         try {
@@ -106,6 +109,6 @@ public final class ConnectPaths {
             throw admission.error(DIALECT, e);
         }
         admission.count(DIALECT, "disconnected");
-        exchange.answer(OK).putHeader("content-length", "0").end();
+        httpExchange.answer(OK).putHeader("content-length", "0").end();
     }
 }

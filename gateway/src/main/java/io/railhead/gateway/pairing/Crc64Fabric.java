@@ -6,7 +6,7 @@ import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.Health;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,8 +47,8 @@ final class Crc64Fabric implements Fabric {
     }
 
     @Override
-    public Health health(Session session) {
-        return under.health(session);
+    public Health health(ClientSession clientSession) {
+        return under.health(clientSession);
     }
 
     @Override

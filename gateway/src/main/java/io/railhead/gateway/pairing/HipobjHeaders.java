@@ -5,7 +5,7 @@ import io.railhead.rdma.dialect.rc.RcDescriptor;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What the requests of hipobj-rc-v2 say in their headers, each parsed once and strictly. */
+/** The headers of hipobj-rc-v2, each parsed once and strictly. */
 final class HipobjHeaders {
     static final String PROTOCOL = "x-amz-rdma-protocol";
     static final String PROTOCOL_NAME = "hipobj-rc-v2";

@@ -4,18 +4,18 @@ import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.frontdoor.DialectPath;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.ObjectReads;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
-import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.PeerSession;
@@ -54,18 +54,19 @@ public final class HipobjPaths {
                 "/.hipobj-rc/cancel", this::cancel);
     }
 
-    private Authentication.Signed caller(Exchange exchange, RequestHead head,
+    private Authentication.Signed caller(HttpExchange httpExchange, RequestHead head,
             Authentication authentication) {
         if (!isServed || !HipobjHeaders.isSpoken(head.headers())) {
             throw admission.decline(DIALECT, "dialect");
         }
-        return admission.requireCaller(DIALECT, exchange, head, authentication);
+        return admission.requireCaller(DIALECT, httpExchange, head, authentication);
     }
 
     // ---- PREPARE
 
-    private void prepare(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(exchange, head, authentication);
+    private void prepare(HttpExchange httpExchange, RequestHead head,
+            Authentication authentication) {
+        Authentication.Signed caller = caller(httpExchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         HipobjTarget target;
         try {
@@ -73,18 +74,19 @@ public final class HipobjPaths {
         } catch (IllegalArgumentException e) {
             throw admission.malformed(e.getMessage() + ".");
         }
-        S3Request request = allowed(exchange, target, caller);
-        admission.requireAddress(caller.principal(), target.asked().descriptor().gid(), exchange);
+        S3Request request = allowed(httpExchange, target, caller);
+        admission.requireAddress(caller.principal(), target.asked().descriptor().gid(),
+                httpExchange);
         PairRequest asked = new PairRequest(caller.principal().name(),
                 target.asked().descriptor().end(target.asked().psn()),
-                PeerAddresses.of(exchange.request().localAddress()), staging(target));
+                PeerAddresses.of(httpExchange.request().localAddress()), staging(target));
         if (target.asked().isPut()) {
-            pair(exchange, pairing, asked, target);
+            pair(httpExchange, pairing, asked, target);
             return;
         }
         // A client that is ready waits for its bytes alone: what is not there is said before.
-        HipobjRead destination = new HipobjRead(admission, exchange, request,
-                (_, _, _) -> pair(exchange, pairing, asked, target));
+        HipobjRead destination = new HipobjRead(admission, httpExchange, request,
+                (_, _, _) -> pair(httpExchange, pairing, asked, target));
         if (ObjectReads.isCacheable(request)) {
             new ObjectRead(site.reads(), request, destination).start();
         } else {
@@ -100,11 +102,11 @@ public final class HipobjPaths {
     }
 
     /** The request that the client's stands for, which it may make, by RDMA. */
-    private S3Request allowed(Exchange exchange, HipobjTarget target,
+    private S3Request allowed(HttpExchange httpExchange, HipobjTarget target,
             Authentication.Signed caller) {
-        S3Request request = target.request(site, exchange, caller);
-        exchange.addresses(target.address(), target.query());
-        exchange.asks(request);
+        S3Request request = target.request(site, httpExchange, caller);
+        httpExchange.addresses(target.address(), target.query());
+        httpExchange.asks(request);
         boolean permitted = target.asked().isPut()
                 ? caller.principal().rdmaPut()
                 : caller.principal().rdmaGet();
@@ -118,34 +120,36 @@ public final class HipobjPaths {
         return request;
     }
 
-    private void pair(Exchange exchange, Pairing pairing, PairRequest asked, HipobjTarget target) {
+    private void pair(HttpExchange httpExchange, Pairing pairing, PairRequest asked,
+            HipobjTarget target) {
         pairing.pair(asked)
-                .whenComplete((pair, failure) -> exchange.executor().execute(() -> {
+                .whenComplete((pairedSession, failure) -> httpExchange.executor().execute(() -> {
                     if (failure != null) {
-                        exchange.fail(admission.error(DIALECT, failure));
-                    } else if (exchange.isOver()) {
-                        pair.end(EndReason.PEER_GONE);
+                        httpExchange.fail(admission.error(DIALECT, failure));
+                    } else if (httpExchange.isOver()) {
+                        pairedSession.end(EndReason.PEER_GONE);
                     } else {
-                        prepared(exchange, pair, target);
+                        prepared(httpExchange, pairedSession, target);
                     }
                 }));
     }
 
-    private void prepared(Exchange exchange, Pair pair, HipobjTarget target) {
-        String id = pair.session().id();
-        prepared.put(id, new HipobjSession(pair, target));
-        ((PeerSession) pair.session()).onEnd(() -> prepared.remove(id));
+    private void prepared(HttpExchange httpExchange, PairedSession pairedSession,
+            HipobjTarget target) {
+        String id = pairedSession.session().id();
+        prepared.put(id, new HipobjSession(pairedSession, target));
+        ((PeerSession) pairedSession.session()).onEnd(() -> prepared.remove(id));
         admission.count(DIALECT, "prepared");
         HexFormat hex = HexFormat.of();
-        HttpServerResponse response = exchange.answer(OK);
+        HttpServerResponse response = httpExchange.answer(OK);
         response.putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME);
         response.putHeader("x-amz-rdma-capabilities", CAPABILITIES);
         response.putHeader("x-amz-rdma-reply",
-                "200:" + RcDescriptor.of(pair.own(), pair.portNumber()).format());
+                "200:" + RcDescriptor.of(pairedSession.own(), pairedSession.portNumber()).format());
         response.putHeader(HipobjHeaders.SESSION, id);
-        response.putHeader(HipobjHeaders.PSN, Hex.psn(pair.own().packetSequence(), hex));
-        response.putHeader(HipobjHeaders.QPN, Integer.toHexString(pair.own().number()));
-        pair.staging().ifPresent(staging -> {
+        response.putHeader(HipobjHeaders.PSN, Hex.psn(pairedSession.own().packetSequence(), hex));
+        response.putHeader(HipobjHeaders.QPN, Integer.toHexString(pairedSession.own().number()));
+        pairedSession.staging().ifPresent(staging -> {
             response.putHeader(HipobjHeaders.MR_ADDRESS, Long.toHexString(staging.address()));
             response.putHeader(HipobjHeaders.MR_KEY, Integer.toHexString(staging.key()));
         });
@@ -155,8 +159,8 @@ public final class HipobjPaths {
 
     // ---- READY
 
-    private void ready(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(exchange, head, authentication);
+    private void ready(HttpExchange httpExchange, RequestHead head, Authentication authentication) {
+        Authentication.Signed caller = caller(httpExchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
         HipobjHeaders.Ready ready;
         try {
@@ -168,13 +172,13 @@ public final class HipobjPaths {
         if (ready.cookie() != session.target().asked().cookie()) {
             throw admission.malformed("another cookie than was prepared.");
         }
-        S3Request request = allowed(exchange, session.target(), caller);
-        if (!session.tryReady(exchange)) {
-            throw admission.refuse("conflict", new S3Exception(S3Error.INVALID_REQUEST,
+        S3Request request = allowed(httpExchange, session.target(), caller);
+        if (!session.tryReady(httpExchange)) {
+            throw admission.refuse("conflict", new S3Refusal(S3Error.INVALID_REQUEST,
                     "This session's transfer has begun.").withStatus(CONFLICT));
         }
-        exchange.moves(session.target().asked().bytes());
-        HipobjReady transfer = new HipobjReady(admission, site, exchange, session, request);
+        httpExchange.moves(session.target().asked().bytes());
+        HipobjReady transfer = new HipobjReady(admission, site, httpExchange, session, request);
         if (session.target().asked().isPut()) {
             transfer.put(session.pair().staging().orElseThrow());
         } else {
@@ -193,8 +197,8 @@ public final class HipobjPaths {
     /** The caller's own; another's is answered as one that never was. */
     private HipobjSession require(Pairing pairing, Authentication.Signed caller, String id) {
         try {
-            Pair pair = pairing.require(caller.principal().name(), id);
-            HipobjSession session = prepared.get(pair.session().id());
+            PairedSession pairedSession = pairing.require(caller.principal().name(), id);
+            HipobjSession session = prepared.get(pairedSession.session().id());
             if (session == null) {
                 throw new TransferException(Reason.UNKNOWN_SESSION, "no session " + id);
             }
@@ -207,8 +211,9 @@ public final class HipobjPaths {
     // ---- CANCEL
 
     /** What is over already is cancelled, too. */
-    private void cancel(Exchange exchange, RequestHead head, Authentication authentication) {
-        Authentication.Signed caller = caller(exchange, head, authentication);
+    private void cancel(HttpExchange httpExchange, RequestHead head,
+            Authentication authentication) {
+        Authentication.Signed caller = caller(httpExchange, head, authentication);
         String id;
         try {
             id = HipobjHeaders.session(head.headers());
@@ -223,7 +228,7 @@ public final class HipobjPaths {
             session.end();
         }
         admission.count(DIALECT, "cancelled");
-        exchange.answer(NO_CONTENT)
+        httpExchange.answer(NO_CONTENT)
                 .putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME)
                 .end();
     }

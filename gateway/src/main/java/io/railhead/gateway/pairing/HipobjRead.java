@@ -7,12 +7,12 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.operation.Destination;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.operation.StoreAnswers;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 
 /**
@@ -20,7 +20,7 @@ import io.railhead.gateway.request.S3Request;
  * ready. The dialect has no bodies: what would go into one is declined, and a store's refusal
  * passed on.
  */
-record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request request,
+record HipobjRead(PairingAdmission admission, HttpExchange exchange, S3Request request,
         Delivery delivery) implements Destination {
 
     /** What is done once it is known that the object is there and may be read. */
@@ -29,7 +29,7 @@ record HipobjRead(PairingAdmission admission, Exchange exchange, S3Request reque
     }
 
     @Override
-    public Requester requester() {
+    public ResponseSink requester() {
         return exchange;
     }
 

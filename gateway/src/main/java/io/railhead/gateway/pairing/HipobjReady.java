@@ -5,14 +5,14 @@ import io.railhead.gateway.auth.EmptyBodySums;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.http.Exchange;
-import io.railhead.gateway.operation.MemoryRead;
-import io.railhead.gateway.operation.MemoryUpload;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.operation.ObjectRead;
 import io.railhead.gateway.operation.RdmaErrors;
+import io.railhead.gateway.operation.RdmaGet;
+import io.railhead.gateway.operation.RdmaPut;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.pairing.StagingArea;
@@ -38,17 +38,17 @@ final class HipobjReady {
 
     private final PairingAdmission admission;
     private final HipobjSite site;
-    private final Exchange exchange;
+    private final HttpExchange httpExchange;
     private final HipobjSession session;
     private final S3Request request;
     private final int cookie;
     private final Crc64Fabric fabric;
 
-    HipobjReady(PairingAdmission admission, HipobjSite site, Exchange exchange,
+    HipobjReady(PairingAdmission admission, HipobjSite site, HttpExchange httpExchange,
             HipobjSession session, S3Request request) {
         this.admission = admission;
         this.site = site;
-        this.exchange = exchange;
+        this.httpExchange = httpExchange;
         this.session = session;
         this.request = request;
         this.cookie = session.target().asked().cookie();
@@ -60,14 +60,14 @@ final class HipobjReady {
     /** @param window of the client's memory, as long as what it asked for */
     void get(RemoteBuffer window) {
         HipobjRead[] self = new HipobjRead[1];
-        HipobjRead destination = new HipobjRead(admission, exchange, request,
-                (read, plan, expected) -> new MemoryRead(read, plan.clippedTo(window.length()),
+        HipobjRead destination = new HipobjRead(admission, httpExchange, request,
+                (read, plan, expected) -> new RdmaGet(read, plan.clippedTo(window.length()),
                         expected, window, new Told(window, self)).start());
         self[0] = destination;
         new ObjectRead(site.reads().withFabric(fabric), request, destination).start();
     }
 
-    private final class Told implements MemoryRead.Client {
+    private final class Told implements RdmaGet.Client {
         private final RemoteBuffer window;
         private final HipobjRead[] destination;
 
@@ -81,7 +81,7 @@ final class HipobjReady {
             long timer = fenceTimer();
             session.pair()
                     .announce(window, cookie)
-                    .whenComplete((_, failure) -> exchange.executor().execute(() -> {
+                    .whenComplete((_, failure) -> httpExchange.executor().execute(() -> {
                         site.reads().vertx().cancelTimer(timer);
                         if (failure != null) {
                             broken(RdmaErrors.of(failure));
@@ -92,11 +92,11 @@ final class HipobjReady {
         }
 
         private void told(ReadPlan plan, CacheResult result) {
-            if (exchange.isOver()) {
+            if (httpExchange.isOver()) {
                 return;
             }
             admission.count(PairingDialect.HIPOBJ, "delivered");
-            exchange.movedByRdma(window.session().fabric(), plan.length());
+            httpExchange.movedByRdma(window.session().fabric(), plan.length());
             HttpServerResponse response = begin(plan.length(),
                     plan.metadata().version().etag(), plan.metadata().version().versionId());
             response.putHeader("x-cache", result.name());
@@ -114,7 +114,7 @@ final class HipobjReady {
         }
 
         @Override
-        public void broken(S3Exception error) {
+        public void broken(S3Refusal error) {
             HipobjReady.this.broken(error);
         }
     }
@@ -124,12 +124,12 @@ final class HipobjReady {
     void put(StagingArea staging) {
         long timer = fenceTimer();
         staging.filled()
-                .whenComplete((_, failure) -> exchange.executor().execute(() -> {
+                .whenComplete((_, failure) -> httpExchange.executor().execute(() -> {
                     site.reads().vertx().cancelTimer(timer);
                     if (failure != null) {
                         broken(RdmaErrors.of(failure));
                     } else {
-                        new MemoryUpload(site.reads().withFabric(fabric), exchange,
+                        new RdmaPut(site.reads().withFabric(fabric), httpExchange,
                                 request.withHeaders(EmptyBodySums.strip(request.headers())),
                                 session.target().kind(), staging.window(), new Stored(staging))
                                 .start();
@@ -137,7 +137,7 @@ final class HipobjReady {
                 }));
     }
 
-    private final class Stored implements MemoryUpload.Client {
+    private final class Stored implements RdmaPut.Client {
         private final StagingArea staging;
 
         Stored(StagingArea staging) {
@@ -148,7 +148,8 @@ final class HipobjReady {
         public void received(BackendResponse answer) {
             linger();
             admission.count(PairingDialect.HIPOBJ, "received");
-            exchange.movedByRdma(staging.window().session().fabric(), staging.window().length());
+            httpExchange.movedByRdma(staging.window().session().fabric(),
+                    staging.window().length());
             begin(staging.window().length(), answer.headers().get("etag"),
                     answer.headers().get("x-amz-version-id")).end();
         }
@@ -156,7 +157,7 @@ final class HipobjReady {
         @Override
         public void refused(BackendResponse answer) {
             linger();
-            Relay.pass(exchange, "PUT", answer);
+            Relay.pass(httpExchange, "PUT", answer);
         }
 
         @Override
@@ -165,7 +166,7 @@ final class HipobjReady {
         }
 
         private void linger() {
-            session.outlive(exchange);
+            session.outlive(httpExchange);
             site.reads().vertx().setTimer(LINGER_MILLIS, _ -> session.end());
         }
     }
@@ -177,18 +178,20 @@ final class HipobjReady {
                 .vertx()
                 .setTimer(
                         Math.max(1,
-                                site.reads().deadlines().fenceMillis(exchange.arrivedAtNanos())),
+                                site.reads()
+                                        .deadlines()
+                                        .fenceMillis(httpExchange.arrivedAtNanos())),
                         _ -> session.pair().end(EndReason.FENCED));
     }
 
-    private void broken(S3Exception error) {
+    private void broken(S3Refusal error) {
         admission.count(PairingDialect.HIPOBJ, "broken");
-        exchange.fail(error);
+        httpExchange.fail(error);
     }
 
     private HttpServerResponse begin(long bytes, @Nullable String etag,
             @Nullable String versionId) {
-        HttpServerResponse response = exchange.answer(OK);
+        HttpServerResponse response = httpExchange.answer(OK);
         response.putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME);
         response.putHeader("x-amz-rdma-capabilities", HipobjPaths.CAPABILITIES);
         response.putHeader(HipobjHeaders.COOKIE, HexFormat.of().toHexDigits(cookie));

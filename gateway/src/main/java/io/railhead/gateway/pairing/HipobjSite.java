@@ -5,7 +5,7 @@ import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.request.Routes;
 
 /**
- * What hipobj's transfers work with.
+ * The services that hipobj's transfers use.
  *
  * @param reads with the deadlines of clients that wait a minute
  */

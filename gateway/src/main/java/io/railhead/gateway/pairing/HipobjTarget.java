@@ -3,11 +3,11 @@ package io.railhead.gateway.pairing;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.dialect.TokenOperation;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -46,21 +46,21 @@ record HipobjTarget(HipobjHeaders.Prepare asked, Address address, Query query, S
         return new HipobjTarget(asked, address, query, path);
     }
 
-    Operation kind() {
+    TokenOperation kind() {
         if (!asked.isPut()) {
-            return Operation.GET;
+            return TokenOperation.GET;
         }
-        return query.has("uploadId") ? Operation.PART : Operation.PUT;
+        return query.has("uploadId") ? TokenOperation.PART : TokenOperation.PUT;
     }
 
-    S3Request request(HipobjSite site, Exchange exchange, Authentication.Signed caller) {
+    S3Request request(HipobjSite site, HttpExchange httpExchange, Authentication.Signed caller) {
         Authentication known = new Authentication.Proven(caller.principal(), caller.key());
         Headers headers = asked.isPut()
                 ? Headers.NONE
                 : Headers.builder().add("range", asked.range()).build();
         RequestHead head = new RequestHead(asked.isPut() ? "PUT" : "GET", path,
                 query.rawWithoutSigning(), headers);
-        return new S3Request(head, address, query, known, exchange.asker(caller),
+        return new S3Request(head, address, query, known, httpExchange.asker(caller),
                 site.routes().route(known, address));
     }
 }

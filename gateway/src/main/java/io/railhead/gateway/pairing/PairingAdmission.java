@@ -6,17 +6,17 @@ import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.PeerAddresses;
-import io.railhead.gateway.authorization.Replays;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.authorization.ReplayGuard;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.operation.RdmaErrors;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.pairing.GidBytes;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.pairing.PairingException;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.net.InetAddress;
 import java.util.Locale;
 import java.util.concurrent.CompletionException;
@@ -24,38 +24,38 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a caller may have a queue pair: it has signed just now, for the first time, all that it
- * says of RDMA, and its queue pair is where it is, or where its principal's list says. Any thread;
+ * Admits queue pairs of callers: the caller has signed just now, for the first time, all RDMA
+ * fields, and the queue pair is at its own address, or at one on its principal's list. Any thread;
  * everything refused or declined is counted with its reason.
  */
 public final class PairingAdmission {
     private static final String RDMA_HEADERS = "x-amz-rdma-";
 
     private final Fabric fabric;
-    private final Sessions sessions;
-    private final Replays replays;
+    private final ClientSessions clientSessions;
+    private final ReplayGuard replayGuard;
     private final Supplier<@Nullable String> reasonAgainst;
     private final Metrics metrics;
 
     /**
      * @param fabric whose queue pairs are paired
-     * @param replays of requests that pair
+     * @param replayGuard of requests that pair
      * @param reasonAgainst why there may be no sessions now; null if there may
      */
-    public PairingAdmission(Fabric fabric, Sessions sessions, Replays replays,
+    public PairingAdmission(Fabric fabric, ClientSessions clientSessions, ReplayGuard replayGuard,
             Supplier<@Nullable String> reasonAgainst, Metrics metrics) {
         this.fabric = fabric;
-        this.sessions = sessions;
-        this.replays = replays;
+        this.clientSessions = clientSessions;
+        this.replayGuard = replayGuard;
         this.reasonAgainst = reasonAgainst;
         this.metrics = metrics;
     }
 
-    /** Who asks. Throws {@code S3Exception} in the dialect's own form. */
-    Authentication.Signed requireCaller(PairingDialect dialect, Exchange exchange,
+    /** Who asks. Throws {@code S3Refusal} in the dialect's own form. */
+    Authentication.Signed requireCaller(PairingDialect dialect, HttpExchange httpExchange,
             RequestHead head, Authentication authentication) {
         if (!head.method().equals("POST")) {
-            throw new S3Exception(S3Error.METHOD_NOT_ALLOWED, "Queue pairs are paired by POST.");
+            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED, "Queue pairs are paired by POST.");
         }
         switch (authentication) {
             case Authentication.Signed _,Authentication.Anonymous _ -> {
@@ -66,12 +66,12 @@ public final class PairingAdmission {
         }
         if (!(authentication instanceof Authentication.Signed signed) || signed.presigned()
                 || head.headers().anyName(name -> isUnsigned(name, signed))) {
-            throw refuse("unsigned", new S3Exception(S3Error.RDMA_TOKEN_NOT_SIGNED,
+            throw refuse("unsigned", new S3Refusal(S3Error.RDMA_TOKEN_NOT_SIGNED,
                     "Whoever pairs a queue pair must sign all of its x-amz-rdma-* headers, by an"
                             + " Authorization header."));
         }
-        if (replays.judgeOnce(signed,
-                exchange.connection()) instanceof Replays.Refused(var error)) {
+        if (replayGuard.judgeOnce(signed,
+                httpExchange.connection()) instanceof ReplayGuard.Refused(var error)) {
             throw refuse(error.error() == S3Error.RDMA_TOKEN_STALE ? "stale" : "replayed", error);
         }
         return signed;
@@ -86,9 +86,9 @@ public final class PairingAdmission {
     Pairing requirePairing(PairingDialect dialect, Principal caller) {
         String reason = reasonAgainst.get();
         if (reason != null) {
-            throw refuse("cleartext", new S3Exception(S3Error.RDMA_UNAVAILABLE, reason));
+            throw refuse("cleartext", new S3Refusal(S3Error.RDMA_UNAVAILABLE, reason));
         }
-        if (sessions.isSuspended(caller.name())) {
+        if (clientSessions.isSuspended(caller.name())) {
             throw decline(dialect, "suspended");
         }
         Pairing pairing = fabric.health().usable() ? fabric.pairing().orElse(null) : null;
@@ -98,26 +98,26 @@ public final class PairingAdmission {
         return pairing;
     }
 
-    void requireAddress(Principal caller, InetAddress gid, Exchange exchange) {
+    void requireAddress(Principal caller, InetAddress gid, HttpExchange httpExchange) {
         if (!PeerAddresses.allow(caller, GidBytes.of(gid),
-                PeerAddresses.of(exchange.request().remoteAddress()))) {
-            throw refuse("foreign_address", new S3Exception(S3Error.RDMA_FOREIGN_ADDRESS));
+                PeerAddresses.of(httpExchange.request().remoteAddress()))) {
+            throw refuse("foreign_address", new S3Refusal(S3Error.RDMA_FOREIGN_ADDRESS));
         }
     }
 
-    S3Exception decline(PairingDialect dialect, String reason) {
+    S3Refusal decline(PairingDialect dialect, String reason) {
         metrics.rdmaDeclined.labels(reason).inc();
         return dialect.declined(reason);
     }
 
-    S3Exception refuse(String reason, S3Exception error) {
+    S3Refusal refuse(String reason, S3Refusal error) {
         metrics.rdmaRefused.labels(reason).inc();
         return error;
     }
 
     /** What is wrong with what a header says. */
-    S3Exception malformed(String message) {
-        return refuse("malformed", new S3Exception(S3Error.INVALID_RDMA_TOKEN, message));
+    S3Refusal malformed(String message) {
+        return refuse("malformed", new S3Refusal(S3Error.INVALID_RDMA_TOKEN, message));
     }
 
     void count(PairingDialect dialect, String result) {
@@ -125,15 +125,15 @@ public final class PairingAdmission {
     }
 
     /** Why nothing was paired, or no session found. */
-    S3Exception error(PairingDialect dialect, Throwable failure) {
+    S3Refusal error(PairingDialect dialect, Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()
                 : failure;
         return switch (cause) {
             case PairingException pairing -> switch (pairing.reason()) {
                 case TOO_MANY_SESSIONS -> refuse("sessions",
-                        new S3Exception(S3Error.SLOW_DOWN, String.valueOf(pairing.getMessage())));
-                case NO_ROOM -> refuse("room", new S3Exception(S3Error.RDMA_UNAVAILABLE,
+                        new S3Refusal(S3Error.SLOW_DOWN, String.valueOf(pairing.getMessage())));
+                case NO_ROOM -> refuse("room", new S3Refusal(S3Error.RDMA_UNAVAILABLE,
                         String.valueOf(pairing.getMessage())));
                 case NO_ROUTE -> decline(dialect, "route");
                 case NO_STAGING -> decline(dialect, "staging");

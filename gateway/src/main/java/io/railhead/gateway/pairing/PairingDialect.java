@@ -1,7 +1,7 @@
 package io.railhead.gateway.pairing;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.Map;
 
 /**
@@ -27,8 +27,8 @@ enum PairingDialect {
         return label;
     }
 
-    S3Exception declined(String reason) {
-        return new S3Exception(S3Error.RDMA_NOT_SUPPORTED,
+    S3Refusal declined(String reason) {
+        return new S3Refusal(S3Error.RDMA_NOT_SUPPORTED,
                 "RDMA is not used for this request: " + reason + ".").withHeaders(unsupported())
                 .withHeader("x-railhead-rdma-declined", reason);
     }

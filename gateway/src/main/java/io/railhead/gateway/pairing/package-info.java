@@ -1,4 +1,4 @@
-/** What clients that bring a queue pair of their own say over HTTP: docs/dialects-rc.md. */
+/** Pairing over HTTP, for clients that bring a queue pair of their own: docs/dialects-rc.md. */
 @NullMarked
 package io.railhead.gateway.pairing;
 

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a path and a Host header name, byte for byte.
+ * The bucket and key that a path and a Host header name, byte for byte.
  *
  * @param bucket null for the service itself
  * @param rawKey as sent, percent-encoded (bytes sent as they are: by us), without the slash before

@@ -5,7 +5,7 @@ import io.railhead.backend.Caller;
 import io.railhead.gateway.config.Rule;
 
 /**
- * Where a request goes and under which rule.
+ * The route of a request: its backend and its rule.
  *
  * @param caller in whose name the backend is asked
  * @param namespace the account that the caller's names belong to, "" for a shared bucket

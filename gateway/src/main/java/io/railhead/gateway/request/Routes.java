@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which backend, in whose name and under which rule. Rules and backends are replaced together: a
- * request is routed by one table, and keeps what that said. Any thread.
+ * Chooses the backend, the identity and the rule of a request. Rules and backends are replaced
+ * together: a request is routed by one table, and keeps what that said. Any thread.
  */
 public final class Routes {
     /** No account is called so: what anonymous requests see is kept apart from every tenant's. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A verified request: what is asked, who asks, where it goes. Immutable. */
 public record S3Request(RequestHead head, Address address, Query query,
-        Authentication authentication, Asker asker, Route route) {
+        Authentication authentication, RequestSource asker, Route route) {
     /**
      * S3 itself gives requests no other meaning by such a header, and its clients send many that
      * only tell of themselves.

@@ -17,7 +17,7 @@ public final class ErrorXml {
      *
      * @param resource the path as the client sent it
      */
-    public static String render(S3Exception error, String resource, String requestId,
+    public static String render(S3Refusal error, String resource, String requestId,
             String hostId) {
         StringBuilder xml = new StringBuilder(256);
         xml.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>");

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What had been counted since the start by one moment.
+ * The counters since the start at one moment.
  *
  * @param atMillis by the wall clock, for people
  * @param atNanos by the monotonic clock, for rates

@@ -15,7 +15,7 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What the status page is about; read, never changed. */
+/** The sources of the status page; read, never changed. */
 public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
         Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
         Collection<Fabric> fabrics, OwnFacts own) {

@@ -8,8 +8,8 @@ import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.Secret;
-import io.railhead.gateway.request.Asker;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.request.RequestSource;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -39,17 +39,17 @@ class AdmissionTest {
                 true, false);
     }
 
-    private Share tenant(String name) {
+    private TenantQuota tenant(String name) {
         return admission.share(principal(name + "-reader", name));
     }
 
-    private List<Ticket> enterUntilRefused(Share share, long bytes) {
-        List<Ticket> tickets = new ArrayList<>();
+    private List<Permit> enterUntilRefused(TenantQuota tenantQuota, long bytes) {
+        List<Permit> tickets = new ArrayList<>();
         try {
             while (true) {
-                tickets.add(admission.enter(share, bytes));
+                tickets.add(admission.enter(tenantQuota, bytes));
             }
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             assertThat(e.status()).isEqualTo(503);
             assertThat(e.error().code()).isEqualTo("SlowDown");
             return tickets;
@@ -69,11 +69,11 @@ class AdmissionTest {
 
     @Test
     void whoComesWhenAllIsTakenGetsItsFairShare() {
-        List<Ticket> flood = enterUntilRefused(tenant("flood"), 0);
+        List<Permit> flood = enterUntilRefused(tenant("flood"), 0);
         assertThat(enterUntilRefused(tenant("b"), 0)).hasSize(REQUESTS / 2);
         assertThat(enterUntilRefused(tenant("c"), 0)).hasSize(REQUESTS / 3);
         assertThat(enterUntilRefused(tenant("flood"), 0)).isEmpty();
-        flood.forEach(Ticket::close);
+        flood.forEach(Permit::close);
         assertThat(enterUntilRefused(tenant("flood"), 0)).isNotEmpty();
     }
 
@@ -94,11 +94,11 @@ class AdmissionTest {
 
     @Test
     void whatARequestTurnsOutToMoveCountsForThoseAfterIt() {
-        List<Ticket> flood = new ArrayList<>();
+        List<Permit> flood = new ArrayList<>();
         for (int i = 0; i < 7; i++) {
             flood.add(admission.enter(tenant("flood"), 0));
         }
-        flood.forEach(ticket -> ticket.holds(WINDOW));
+        flood.forEach(permit -> permit.holds(WINDOW));
         assertThat(enterUntilRefused(tenant("flood"), 0)).isEmpty();
         flood.getFirst().close();
         flood.getFirst().close();
@@ -109,13 +109,13 @@ class AdmissionTest {
     /** Its place as a request is another's then, and its bytes are not. */
     @Test
     void whatIsAnsweredCountsByItsBytesUntilTheyAreTaken() {
-        List<Ticket> flood = enterUntilRefused(tenant("flood"), WINDOW / 2);
-        flood.forEach(Ticket::answered);
+        List<Permit> flood = enterUntilRefused(tenant("flood"), WINDOW / 2);
+        flood.forEach(Permit::answered);
         flood.getFirst().answered();
         assertThat(admission.requests()).isZero();
         assertThat(admission.active()).isZero();
         assertThat(admission.bytes()).isEqualTo(flood.size() * WINDOW / 2);
-        flood.forEach(Ticket::close);
+        flood.forEach(Permit::close);
         flood.getFirst().close();
         flood.getFirst().answered();
         assertThat(admission.bytes()).isZero();
@@ -127,9 +127,10 @@ class AdmissionTest {
         enterUntilRefused(admission.share(principal("a", "default")), 0);
         assertThat(enterUntilRefused(admission.share(principal("b", "default")), 0)).isNotEmpty();
         Authentication nobody = new Authentication.Anonymous();
-        Share one = admission.share(nobody, Asker.of("", "10.0.0.1", false));
-        assertThat(admission.share(nobody, Asker.of("", "10.0.0.1", false))).isSameAs(one);
-        assertThat(admission.share(nobody, Asker.of("", "10.0.0.2", false))).isNotSameAs(one);
+        TenantQuota one = admission.share(nobody, RequestSource.of("", "10.0.0.1", false));
+        assertThat(admission.share(nobody, RequestSource.of("", "10.0.0.1", false))).isSameAs(one);
+        assertThat(admission.share(nobody, RequestSource.of("", "10.0.0.2", false)))
+                .isNotSameAs(one);
         assertThat(admission.share(principal("a", "x")))
                 .isSameAs(admission.share(principal("b", "x")))
                 .isNotSameAs(admission.share(principal("x", "default")));
@@ -137,10 +138,10 @@ class AdmissionTest {
 
     @Test
     void whileItShedsNothingNewIsBegun() {
-        Ticket before = admission.enter(tenant("a"), 0);
+        Permit before = admission.enter(tenant("a"), 0);
         shedding.set(true);
-        assertThatThrownBy(() -> admission.enter(tenant("a"), 0)).isInstanceOf(S3Exception.class);
-        assertThatThrownBy(() -> admission.pass(tenant("b"))).isInstanceOf(S3Exception.class);
+        assertThatThrownBy(() -> admission.enter(tenant("a"), 0)).isInstanceOf(S3Refusal.class);
+        assertThatThrownBy(() -> admission.pass(tenant("b"))).isInstanceOf(S3Refusal.class);
         assertThat(refused("heap", "a")).isEqualTo(1);
         before.close();
         shedding.set(false);
@@ -153,10 +154,10 @@ class AdmissionTest {
     @ValueSource(longs = {1, 2, 3})
     void whateverComesAndGoesNobodyBelowItsShareIsRefused(long seed) {
         Random random = new Random(seed);
-        Map<Integer, Deque<Ticket>> held = new HashMap<>();
+        Map<Integer, Deque<Permit>> held = new HashMap<>();
         for (int step = 0; step < 20_000; step++) {
             int tenant = random.nextInt(5);
-            Deque<Ticket> own = held.computeIfAbsent(tenant, _ -> new ArrayDeque<>());
+            Deque<Permit> own = held.computeIfAbsent(tenant, _ -> new ArrayDeque<>());
             if (random.nextInt(3) == 0 && !own.isEmpty()) {
                 own.remove().close();
                 continue;
@@ -171,11 +172,11 @@ class AdmissionTest {
             try {
                 own.add(admission.enter(tenant("t" + tenant), 0));
                 assertThat(allowed).as("seed %d, step %d", seed, step).isTrue();
-            } catch (S3Exception e) {
+            } catch (S3Refusal e) {
                 assertThat(allowed).as("seed %d, step %d", seed, step).isFalse();
             }
         }
-        held.values().forEach(own -> own.forEach(Ticket::close));
+        held.values().forEach(own -> own.forEach(Permit::close));
         assertThat(admission.requests()).isZero();
         assertThat(admission.bytes()).isZero();
         assertThat(admission.active()).isZero();

@@ -8,7 +8,7 @@ import io.railhead.gateway.admission.HeapPressure.Stage;
 import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.Secret;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,16 +63,16 @@ class HeapPressureTest {
     void admissionRefusesAtTheSecondStageAlone() {
         Admission admission = new Admission(new Limits(9, 9, 9), pressure::refusesRequests,
                 new Metrics().refused);
-        Share share = admission.share(
+        TenantQuota tenantQuota = admission.share(
                 new Principal("a", "a",
                         List.of(new AccessKey("a", new Secret("secret"), null)), null, Set.of(),
                         true, true, false));
         at(0.91);
-        admission.pass(share);
+        admission.pass(tenantQuota);
         at(0.92);
-        assertThatThrownBy(() -> admission.pass(share)).isInstanceOf(S3Exception.class);
+        assertThatThrownBy(() -> admission.pass(tenantQuota)).isInstanceOf(S3Refusal.class);
         at(0.84);
-        admission.pass(share);
+        admission.pass(tenantQuota);
     }
 
     @Test

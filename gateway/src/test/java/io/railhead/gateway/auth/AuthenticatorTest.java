@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
@@ -39,8 +39,8 @@ class AuthenticatorTest {
                 SdkRequests::presigned).head();
     }
 
-    private S3Exception refusal(RequestHead head, Instant now) {
-        S3Exception e = catchThrowableOfType(S3Exception.class,
+    private S3Refusal refusal(RequestHead head, Instant now) {
+        S3Refusal e = catchThrowableOfType(S3Refusal.class,
                 () -> authenticator.authenticate(head, now));
         assertThat(e).as("%s", head).isNotNull();
         return e;
@@ -189,7 +189,7 @@ class AuthenticatorTest {
     }
 
     private void assertRefused(RequestHead tampered, long seed) {
-        S3Exception e = catchThrowableOfType(S3Exception.class,
+        S3Refusal e = catchThrowableOfType(S3Refusal.class,
                 () -> authenticator.authenticate(tampered, NOW));
         assertThat(e).as("seed %s: %s %s", seed, tampered, tampered.headers()).isNotNull();
         assertThat(e.error().status()).isBetween(400, 403);

@@ -3,7 +3,7 @@ package io.railhead.gateway.auth;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.railhead.gateway.auth.SdkRequests.Wire;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -66,7 +66,7 @@ public final class BodyReaderFuzz {
             piece.get(bytes);
             out.writeBytes(bytes);
         };
-        S3Exception refusal = requireRefusalOrNone(() -> {
+        S3Refusal refusal = requireRefusalOrNone(() -> {
             for (int at = 0; at < body.length; at += pieceBytes) {
                 reader.accept(ByteBuffer.wrap(Arrays.copyOfRange(body, at,
                         Math.min(body.length, at + pieceBytes))), sink);
@@ -82,11 +82,11 @@ public final class BodyReaderFuzz {
     }
 
     /** Runs it; a refusal must be the client's fault, and nothing else may be thrown. */
-    static @Nullable S3Exception requireRefusalOrNone(Runnable step) {
+    static @Nullable S3Refusal requireRefusalOrNone(Runnable step) {
         try {
             step.run();
             return null;
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             require(e.status() >= 400 && e.status() < 500);
             return e;
         }

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.auth.SdkRequests.Wire;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -117,9 +117,9 @@ class BodyReaderTest {
         return out.toByteArray();
     }
 
-    private static S3Exception refusal(BodyReader reader, byte[] body) {
+    private static S3Refusal refusal(BodyReader reader, byte[] body) {
         int[] released = new int[1];
-        S3Exception e = catchThrowableOfType(S3Exception.class, () -> {
+        S3Refusal e = catchThrowableOfType(S3Refusal.class, () -> {
             reader.accept(ByteBuffer.wrap(body), piece -> released[0] += piece.remaining());
             reader.end(piece -> released[0] += piece.remaining());
         });
@@ -127,7 +127,7 @@ class BodyReaderTest {
         if (reader.decodedLength() > 0) {
             assertThat(released[0]).isLessThan(Math.toIntExact(reader.decodedLength()));
         }
-        assertThat(catchThrowableOfType(S3Exception.class, () -> reader.end(piece -> {})))
+        assertThat(catchThrowableOfType(S3Refusal.class, () -> reader.end(piece -> {})))
                 .as("refuses from then on")
                 .isSameAs(e);
         return e;
@@ -205,7 +205,7 @@ class BodyReaderTest {
         Random random = new Random(5);
         for (int i = 0; i < 20; i++) {
             int length = i < 3 ? wire.body().length - 1 - i : random.nextInt(wire.body().length);
-            S3Exception e = refusal(open(wire), Arrays.copyOf(wire.body(), length));
+            S3Refusal e = refusal(open(wire), Arrays.copyOf(wire.body(), length));
             assertThat(e.error()).as("%s cut to %s", sdk, length)
                     .isEqualTo(S3Error.INCOMPLETE_BODY);
         }
@@ -344,7 +344,7 @@ class BodyReaderTest {
     }
 
     private static S3Error openRefusal(String... namesAndValues) {
-        S3Exception e = catchThrowableOfType(S3Exception.class,
+        S3Refusal e = catchThrowableOfType(S3Refusal.class,
                 () -> BodyReader.open(ANONYMOUS, headers(namesAndValues)));
         assertThat(e).isNotNull();
         return e.error();
@@ -400,7 +400,7 @@ class BodyReaderTest {
         body[100 + size / 2] ^= 1;
         BodyReader reader = BodyReader.open(seed, headers);
         int[] released = new int[1];
-        S3Exception e = catchThrowableOfType(S3Exception.class, () -> {
+        S3Refusal e = catchThrowableOfType(S3Refusal.class, () -> {
             for (int at = 0; at < body.length; at += 10_000) {
                 reader.accept(ByteBuffer.wrap(body, at, Math.min(10_000, body.length - at)),
                         piece -> released[0] += piece.remaining());

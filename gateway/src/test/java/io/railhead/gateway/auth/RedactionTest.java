@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +20,8 @@ class RedactionTest {
     private String printed(RequestHead head) {
         Authentication who = authenticator.authenticate(head, SdkRequests.NOW);
         return new S3Request(head, Address.of(head.rawPath(), null, List.of()),
-                Query.parse(head.rawQuery()), who, Asker.of(who.principalName(), null, false),
+                Query.parse(head.rawQuery()), who,
+                RequestSource.of(who.principalName(), null, false),
                 null).toString();
     }
 
@@ -46,10 +47,11 @@ class RedactionTest {
 
     @Test
     void aClaimPrintsNeitherSignatureNorToken() {
-        Claim claim = new Claim("AK", new SignatureScope("20260101", "r", "s3"), List.of("host"),
+        SignatureInput signatureInput = new SignatureInput("AK",
+                new SignatureScope("20260101", "r", "s3"), List.of("host"),
                 "f".repeat(64), SdkRequests.NOW, -1, "the-token", new PayloadSigning.Unsigned(),
                 false);
-        assertThat(claim.toString()).contains("AK")
+        assertThat(signatureInput.toString()).contains("AK")
                 .doesNotContain("fff")
                 .doesNotContain("the-token");
         assertThat(Headers.builder().add("Authorization", "secret").build().toString())

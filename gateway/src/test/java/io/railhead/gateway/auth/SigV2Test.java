@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,7 +83,7 @@ class SigV2Test {
     }
 
     private S3Error refusal(RequestHead head, Instant now) {
-        S3Exception e = catchThrowableOfType(S3Exception.class,
+        S3Refusal e = catchThrowableOfType(S3Refusal.class,
                 () -> authenticator.authenticate(head, now));
         assertThat(e).isNotNull();
         return e.error();
@@ -195,7 +195,7 @@ class SigV2Test {
         Authenticator without = new Authenticator(credentials);
         for (RequestHead head : new RequestHead[]{request("GET", "/k?" + PRESIGNED),
                 signed("GET", "/k", "h", DATE, "x")}) {
-            S3Exception e = catchThrowableOfType(S3Exception.class,
+            S3Refusal e = catchThrowableOfType(S3Refusal.class,
                     () -> without.authenticate(head, at(DATE)));
             assertThat(e.error()).isEqualTo(S3Error.INVALID_REQUEST);
             assertThat(e.detail()).contains("AWS4-HMAC-SHA256");

@@ -3,7 +3,7 @@ package io.railhead.gateway.auth;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 
 /** Paths and queries: refused, or given one spelling that means the same and stays itself. */
 public final class UriEncodingFuzz {
@@ -22,7 +22,7 @@ public final class UriEncodingFuzz {
             for (String canonical : query.canonical()) {
                 require(QueryParameters.parse(canonical).canonical().contains(canonical));
             }
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             require(e.error() == S3Error.INVALID_URI);
         }
     }

@@ -4,16 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.gateway.config.ConfigException;
-import io.railhead.gateway.request.Asker;
+import io.railhead.gateway.request.RequestSource;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class PolicyTest {
-    private static final Asker ALICE = Asker.of("alice", "10.1.2.3", false);
-    private static final Asker BOB = Asker.of("bob", "fd00::7", true);
-    private static final Asker NOBODY = Asker.of("", null, false);
+    private static final RequestSource ALICE = RequestSource.of("alice", "10.1.2.3", false);
+    private static final RequestSource BOB = RequestSource.of("bob", "fd00::7", true);
+    private static final RequestSource NOBODY = RequestSource.of("", null, false);
 
     private static Policy policy(String... statements) throws ConfigException {
         String json = "{\"Version\": \"2012-10-17\", \"Statement\": ["
@@ -115,7 +115,8 @@ class PolicyTest {
                  'Condition': {'NotIpAddress': {'aws:SourceIp': ['10.1.0.0/16', 'fd00::/8']}}}""");
         assertThat(policy.allows(ALICE, read("b", "k"))).isTrue();
         assertThat(policy.allows(BOB, read("b", "k"))).isTrue();
-        assertThat(policy.allows(Asker.of("alice", "10.2.0.1", false), read("b", "k"))).isFalse();
+        assertThat(policy.allows(RequestSource.of("alice", "10.2.0.1", false), read("b", "k")))
+                .isFalse();
         assertThat(policy.allows(NOBODY, read("b", "k"))).isFalse();
     }
 

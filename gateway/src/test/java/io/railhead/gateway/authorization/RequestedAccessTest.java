@@ -6,8 +6,8 @@ import io.railhead.backend.Headers;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -28,7 +28,7 @@ class RequestedAccessTest {
         }
         return new S3Request(new RequestHead(method, path, query, headers.build()),
                 Address.of(path, null, List.of()), Query.parse(query),
-                new Authentication.Anonymous(), Asker.of("", null, false), null);
+                new Authentication.Anonymous(), RequestSource.of("", null, false), null);
     }
 
     private static String wanted(String method, String uri, String header) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.gateway.operation.WarmRead.Outcome;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -25,14 +25,14 @@ class WarmPartsTest {
 
     @Test
     void aRateIsKeptAndWhatIsNotUsedIsNotSavedUp() {
-        Pace pace = new Pace(100, now::get);
-        assertThat(pace.delayNanos(50)).isZero();
-        assertThat(pace.delayNanos(100)).isEqualTo(SECOND / 2);
-        assertThat(pace.delayNanos(1)).isEqualTo(3 * SECOND / 2);
+        RateLimiter rateLimiter = new RateLimiter(100, now::get);
+        assertThat(rateLimiter.delayNanos(50)).isZero();
+        assertThat(rateLimiter.delayNanos(100)).isEqualTo(SECOND / 2);
+        assertThat(rateLimiter.delayNanos(1)).isEqualTo(3 * SECOND / 2);
         now.set(100 * SECOND);
-        assertThat(pace.delayNanos(100)).isZero();
-        assertThat(pace.delayNanos(100)).isEqualTo(SECOND);
-        assertThat(new Pace(0, now::get).delayNanos(Long.MAX_VALUE)).isZero();
+        assertThat(rateLimiter.delayNanos(100)).isZero();
+        assertThat(rateLimiter.delayNanos(100)).isEqualTo(SECOND);
+        assertThat(new RateLimiter(0, now::get).delayNanos(Long.MAX_VALUE)).isZero();
     }
 
     @Test
@@ -62,7 +62,7 @@ class WarmPartsTest {
             "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><ListBucketResult><Contents><Key>&e;"
                     + "</Key><Size>1</Size></Contents></ListBucketResult>"})
     void whatIsNoListingIsRefused(String xml) {
-        assertThatThrownBy(() -> parse(xml)).isInstanceOf(S3Exception.class);
+        assertThatThrownBy(() -> parse(xml)).isInstanceOf(S3Refusal.class);
     }
 
     @Test

@@ -10,7 +10,7 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.vertx.core.Context;
@@ -232,7 +232,7 @@ class RdmaDeliveryTest {
     }
 
     /** A requester with an event loop of its own; tasks of the test run there and are awaited. */
-    private static final class Client implements Requester, RdmaDelivery.Outcome {
+    private static final class Client implements ResponseSink, RdmaDelivery.Outcome {
         private final Context loop;
         private final long arrivedAtNanos = System.nanoTime();
         private final List<Runnable> closed = new ArrayList<>();

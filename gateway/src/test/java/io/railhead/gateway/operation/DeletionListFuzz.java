@@ -2,7 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.s3.S3Error;
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ public final class DeletionListFuzz {
                     .stream()
                     .map(DeletionList.Entry::deletion)
                     .toList();
-        } catch (S3Exception e) {
+        } catch (S3Refusal e) {
             require(e.error() == S3Error.MALFORMED_XML);
             return;
         }

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.gateway.s3.S3Exception;
+import io.railhead.gateway.s3.S3Refusal;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,8 +28,8 @@ class DeletionListTest {
     void whatIsSaidOfAnObjectAndOfAllIsBounded(int fields) {
         assertThat(DeletionList.parse(document(15, 16)).entries()).hasSize(1);
         assertThatThrownBy(() -> DeletionList.parse(document(fields, 0)))
-                .isInstanceOf(S3Exception.class);
+                .isInstanceOf(S3Refusal.class);
         assertThatThrownBy(() -> DeletionList.parse(document(0, fields)))
-                .isInstanceOf(S3Exception.class);
+                .isInstanceOf(S3Refusal.class);
     }
 }

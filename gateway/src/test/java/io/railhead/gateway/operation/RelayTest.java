@@ -18,12 +18,12 @@ import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
-import io.railhead.gateway.http.Exchange;
 import io.railhead.gateway.http.HttpDate;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Route;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.Vertx;
@@ -63,10 +63,10 @@ final class RelayTest {
 
     private HttpServer serve() throws Exception {
         HttpServer server = vertx.createHttpServer().requestHandler(http -> {
-            Exchange exchange = new Exchange(http, vertx.getOrCreateContext(), metrics,
+            HttpExchange httpExchange = new HttpExchange(http, vertx.getOrCreateContext(), metrics,
                     AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()), "1");
             http.response().endHandler(_ -> answered.countDown());
-            new Relay(metrics).forward(exchange, request(), outcome::set);
+            new Relay(metrics).forward(httpExchange, request(), outcome::set);
         });
         return server.listen(0, "127.0.0.1")
                 .toCompletionStage()
@@ -80,7 +80,7 @@ final class RelayTest {
                 ByteCount.UNLIMITED, false, false, false, false);
         return new S3Request(new RequestHead("POST", "/b", null, Headers.NONE),
                 Address.of("/b", null, List.of()), Query.of(Map.of()),
-                new Authentication.Anonymous(), Asker.of("", null, false),
+                new Authentication.Anonymous(), RequestSource.of("", null, false),
                 new Route(store, new Caller.Anonymous(), "", rule));
     }
 

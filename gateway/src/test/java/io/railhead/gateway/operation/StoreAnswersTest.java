@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Headers;
-import io.railhead.gateway.request.Requester;
+import io.railhead.gateway.request.ResponseSink;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 final class StoreAnswersTest {
-    private final Requester requester = new Requester() {
+    private final ResponseSink responseSink = new ResponseSink() {
         @Override
         public Executor executor() {
             return Runnable::run;
@@ -43,7 +43,7 @@ final class StoreAnswersTest {
         AtomicInteger readers = new AtomicInteger();
         BackendResponse answer = new BackendResponse(200, Headers.NONE,
                 _ -> readers.incrementAndGet());
-        var taking = StoreAnswers.to(requester, (_, _) -> {
+        var taking = StoreAnswers.to(responseSink, (_, _) -> {
             throw new NoSuchFieldError("planted");
         });
         assertThatThrownBy(() -> taking.accept(answer, new IllegalStateException()))

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.Headers;
-import io.railhead.rdma.dialect.Operation;
+import io.railhead.rdma.dialect.TokenOperation;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
 import java.net.InetAddress;
 import java.util.HexFormat;
@@ -45,7 +45,7 @@ class HipobjHeadersTest {
                 false, "/bucket/a%20key?versionId=v", 4096, 8192));
         assertThat(target.asked().range()).isEqualTo("bytes=8192-12287");
         assertThat(target.address().key()).isEqualTo("a key");
-        assertThat(target.kind()).isEqualTo(Operation.GET);
+        assertThat(target.kind()).isEqualTo(TokenOperation.GET);
     }
 
     @Test
@@ -62,7 +62,7 @@ class HipobjHeadersTest {
 
     @ParameterizedTest
     @CsvSource({"/b/k,PUT", "/b/k?uploadId=u&partNumber=7,PART"})
-    void aPutIsOfAnObjectOrAPart(String path, Operation kind) {
+    void aPutIsOfAnObjectOrAPart(String path, TokenOperation kind) {
         headers.put("x-amz-rdma-op", "PUT");
         headers.put("x-amz-rdma-target", path);
         headers.put("x-amz-rdma-offset", "0");

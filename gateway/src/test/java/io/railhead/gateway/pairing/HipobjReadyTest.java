@@ -21,36 +21,37 @@ import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.authorization.Grants;
-import io.railhead.gateway.authorization.Replays;
+import io.railhead.gateway.authorization.AuthorizationCache;
+import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.RdmaDeadlines;
-import io.railhead.gateway.freshness.Absences;
+import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
-import io.railhead.gateway.http.Exchange;
+import io.railhead.gateway.freshness.Servability;
 import io.railhead.gateway.http.HttpDate;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.ReadServices;
 import io.railhead.gateway.operation.Relay;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Asker;
 import io.railhead.gateway.request.Query;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Route;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
-import io.railhead.rdma.pairing.Pair;
+import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.QueuePairEnd;
 import io.railhead.rdma.pairing.StagingArea;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import java.net.InetAddress;
@@ -81,7 +82,7 @@ final class HipobjReadyTest {
 
     private final Vertx vertx = Vertx.vertx();
     private final Metrics metrics = new Metrics();
-    private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 10, 10);
+    private final ClientSessions clientSessions = new ClientSessions(Duration.ofMinutes(1), 10, 10);
     private final FakePair pair = new FakePair();
 
     @AfterEach
@@ -94,7 +95,7 @@ final class HipobjReadyTest {
         HttpResponse<String> answer = answer(ready -> ready.get(pair.window(4096, BYTES, 1)));
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
         assertThat(pair.held).isTrue();
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
     }
 
     @Test
@@ -103,17 +104,18 @@ final class HipobjReadyTest {
             throw new IllegalStateException("an error of this side");
         });
         assertThat(answer.statusCode()).isEqualTo(500);
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
     }
 
     private HttpResponse<String> answer(Consumer<HipobjReady> step) throws Exception {
         HipobjSession session = new HipobjSession(pair, target());
         HttpServer server = vertx.createHttpServer().requestHandler(http -> {
-            Exchange exchange = new Exchange(http, vertx.getOrCreateContext(), metrics,
+            HttpExchange httpExchange = new HttpExchange(http, vertx.getOrCreateContext(), metrics,
                     AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()), "1");
-            assertThat(session.tryReady(exchange)).isTrue();
-            exchange.goOn(() -> step.accept(new HipobjReady(admission(), site(), exchange, session,
-                    request())));
+            assertThat(session.tryReady(httpExchange)).isTrue();
+            httpExchange.goOn(
+                    () -> step.accept(new HipobjReady(admission(), site(), httpExchange, session,
+                            request())));
         });
         int port = server.listen(0, "127.0.0.1")
                 .toCompletionStage()
@@ -140,13 +142,14 @@ final class HipobjReadyTest {
                 ByteCount.UNLIMITED, false, false, false, false);
         Address address = Address.of("/b/k", null, List.of());
         return new S3Request(new RequestHead("GET", "/b/k", null, Headers.NONE), address,
-                Query.of(Map.of()), new Authentication.Anonymous(), Asker.of("", null, false),
+                Query.of(Map.of()), new Authentication.Anonymous(),
+                RequestSource.of("", null, false),
                 new Route(new StoppedStore(), new Caller.Anonymous(), "", rule));
     }
 
     private PairingAdmission admission() {
-        return new PairingAdmission(new UnavailableFabric("verbs", "none"), sessions,
-                new Replays(Duration.ofMinutes(1), () -> false, InstantSource.system(),
+        return new PairingAdmission(new UnavailableFabric("verbs", "none"), clientSessions,
+                new ReplayGuard(Duration.ofMinutes(1), () -> false, InstantSource.system(),
                         System::nanoTime),
                 () -> null, metrics);
     }
@@ -156,22 +159,24 @@ final class HipobjReadyTest {
                 .watch(PageMemory.open(new MemoryConfig(64L << 20, 64 << 10, 0.1, false), _ -> {}));
         ObjectCache cache = leaks
                 .closing(new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime));
-        ReadServices reads = new ReadServices(vertx, cache,
-                new Grants(System::nanoTime, cache, metrics), new Absences(System::nanoTime, cache),
+        ReadServices reads = new ReadServices(vertx,
+                new Servability(cache, new AuthorizationCache(System::nanoTime, cache, metrics),
+                        System::nanoTime),
+                new NegativeCache(System::nanoTime, cache),
                 new Revalidations(), new Relay(metrics), new UnavailableFabric("verbs", "none"),
-                new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime,
+                new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)),
                 metrics, 64 << 10, 64 << 10);
         return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of())),
                 new AccessControl(null, metrics));
     }
 
-    private final class FakePair implements Pair {
+    private final class FakePair implements PairedSession {
         private final PeerSession session = requireNonNull(
-                sessions.openPaired("ann", "verbs"));
+                clientSessions.openPaired("ann", "verbs"));
         volatile boolean held;
 
         @Override
-        public Session session() {
+        public ClientSession session() {
             return session;
         }
 

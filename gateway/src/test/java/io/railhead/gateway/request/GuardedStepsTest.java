@@ -23,7 +23,7 @@ final class GuardedStepsTest {
             "\\.(?:handler|endHandler|requestHandler|runOnContext)\\("
                     + "|request\\.exceptionHandler\\(");
     /** At the start nobody waits for an answer; of what a parser throws its caller makes one. */
-    private static final Set<String> TRANSLATING = Set.of("Started.java", "S3Listener.java",
+    private static final Set<String> TRANSLATING = Set.of("ShutdownStack.java", "S3Listener.java",
             "TlsFiles.java", "FileWatch.java", "DeletionList.java", "Listing.java");
     /** Classes whose every callback runs under {@link Guard}. */
     private static final Set<String> GUARDED = Set.of("Exchange.java", "ChannelExchange.java",

@@ -21,7 +21,7 @@ public final class ErrorXmlFuzz {
     }
 
     private static void check(String sent) {
-        String document = ErrorXml.render(new S3Exception(S3Error.INVALID_ARGUMENT, sent), sent,
+        String document = ErrorXml.render(new S3Refusal(S3Error.INVALID_ARGUMENT, sent), sent,
                 "1", "h");
         Element root;
         try {

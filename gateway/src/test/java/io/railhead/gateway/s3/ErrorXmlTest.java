@@ -9,7 +9,7 @@ class ErrorXmlTest {
 
     @Test
     void theDocumentIsS3s() {
-        String xml = ErrorXml.render(new S3Exception(S3Error.NO_SUCH_KEY), "/b/k", "R1", "H1");
+        String xml = ErrorXml.render(new S3Refusal(S3Error.NO_SUCH_KEY), "/b/k", "R1", "H1");
 
         assertThat(xml).isEqualTo("""
                 <?xml version="1.0" encoding="UTF-8"?>
@@ -19,7 +19,7 @@ class ErrorXmlTest {
 
     @Test
     void whatClientsSentIsEscaped() {
-        String xml = ErrorXml.render(new S3Exception(S3Error.INVALID_ARGUMENT, "a<b>&\"c'\r"),
+        String xml = ErrorXml.render(new S3Refusal(S3Error.INVALID_ARGUMENT, "a<b>&\"c'\r"),
                 "/\u0000\u0001\uD800\uFFFE/\uD83D\uDE00", "R", "H");
 
         assertThat(xml).contains("<Message>a&lt;b&gt;&amp;&quot;c&apos;&#13;</Message>")
@@ -38,6 +38,6 @@ class ErrorXmlTest {
 
     @Test
     void aRefusalCostsNoStackTrace() {
-        assertThat(new S3Exception(S3Error.SLOW_DOWN).getStackTrace()).isEmpty();
+        assertThat(new S3Refusal(S3Error.SLOW_DOWN).getStackTrace()).isEmpty();
     }
 }

@@ -10,7 +10,7 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.pairing.Pairing;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -44,8 +44,8 @@ public final class FaultyFabric implements Fabric {
     }
 
     @Override
-    public Health health(Session session) {
-        return under.health(session);
+    public Health health(ClientSession clientSession) {
+        return under.health(clientSession);
     }
 
     @Override

@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.util.Optional;
 
 /**
- * Which GID to use: of a type, and where that is not enough, of an address; or one that is pinned.
+ * The choice of a GID: by type, and where that is not enough, by address; or a pinned one.
  *
  * @param address empty for any
  * @param pin the one entry to use, whatever its type and address

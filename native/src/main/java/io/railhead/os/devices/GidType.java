@@ -3,7 +3,7 @@ package io.railhead.os.devices;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** How a GID's packets travel: {@code rdma.gid_type}. */
+/** The type of a GID, which decides how its packets travel: {@code rdma.gid_type}. */
 public enum GidType {
     /** Over UDP and IP; the GID is an IP address. */
     ROCE_V2("rocev2"),

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * What a port has counted since its driver was loaded, as sysfs shows it. Drivers have different
- * counters: what is not there is left out.
+ * The counters of a port since its driver was loaded, from sysfs. Drivers have different counters:
+ * what is not there is left out.
  *
  * @param events errors and congestion, by the kernel's names, out of a fixed list
  * @param sentBytes empty where the driver does not say

@@ -1,8 +1,8 @@
 package io.railhead.os.verbs;
 
 /**
- * Where a port is and how packets get there: struct ibv_ah_attr. Equal ones are one way, so this
- * may be a key.
+ * The address of a port and the way to it: struct ibv_ah_attr. Equal ones are one way, so this may
+ * be a key.
  *
  * @param port of this side, from 1
  * @param gidIndex of this side's GID, which has to be of the same type as the other's

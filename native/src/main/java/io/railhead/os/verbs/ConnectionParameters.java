@@ -3,8 +3,7 @@ package io.railhead.os.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * What one side of a connection says when it is made: struct rdma_conn_param without its gaps in
- * DiSNI.
+ * The parameters of one side of a connection: struct rdma_conn_param without its gaps in DiSNI.
  *
  * @param privateData at most 56 bytes on RDMA_PS_TCP to connect, 196 to accept; what arrives may be
  *            padded with zeros

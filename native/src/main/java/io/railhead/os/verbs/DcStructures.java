@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 
 /**
- * What the library is told of initiators, targets and address handles, as its structures, and which
- * attributes each change of state takes: the kernel accepts just these.
+ * The library's structures of initiators, targets and address handles, and the attributes of each
+ * change of state: the kernel accepts just these.
  */
 final class DcStructures {
     static final int INITIATOR_INIT = QueuePairMask.STATE | QueuePairMask.PKEY_INDEX

@@ -1,7 +1,7 @@
 package io.railhead.os.verbs;
 
 /**
- * What a device can hold: struct ibv_device_attr, as far as Railhead plans with it.
+ * The limits of a device: struct ibv_device_attr, as far as Railhead plans with it.
  *
  * @param registrationBytes the longest single registration
  * @param workRequests the deepest send or receive queue of one queue pair

@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 
-/** What DiSNI's own provider lets through: nothing of this, each with its reason. */
+/** The extensions on DiSNI's own provider, which refuses all of them, each with its reason. */
 final class DisniExtensions implements VerbsExtensions {
 
     /** Why DiSNI's JNI half, or the types above it, cannot do a thing. */

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What DiSNI's types cannot say, on DiSNI's objects. A provider that cannot do one of these lists
- * it in {@link #declined} and throws {@link UnsupportedOperationException} with the same reason.
+ * Extensions of DiSNI's types, on DiSNI's objects. A provider that cannot do one of these lists it
+ * in {@link #declined} and throws {@link UnsupportedOperationException} with the same reason.
  *
  * <p>Failures of the library are {@link VerbsException}. Objects are closed by whoever created
  * them, once, and in this order: queue pairs, then completion queues, completion channels,

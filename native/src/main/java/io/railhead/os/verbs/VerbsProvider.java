@@ -2,7 +2,7 @@ package io.railhead.os.verbs;
 
 import java.io.IOException;
 
-/** Who stands behind DiSNI's API in this process: {@code rdma.provider}. */
+/** The provider behind DiSNI's API in this process: {@code rdma.provider}. */
 public enum VerbsProvider {
     /** Railhead's own, over rdma-core: no native library beside the distribution's. */
     FOREIGN {

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** What work requests have in common, and checks of what queue pairs are given. */
+/** The common part of work requests, and checks of queue pairs' parameters. */
 final class WorkRequests {
     static final ValueLayout.OfInt BIG_ENDIAN_INT = JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
 

@@ -25,25 +25,25 @@ public final class CompletionQueue implements AutoCloseable {
     private final Completions batch;
     private final EventDescriptor wake = new EventDescriptor();
     private final PollSet sleepers;
-    private final Undo undo = new Undo();
+    private final CloseStack closeStack = new CloseStack();
     private int unacknowledged;
 
     /** @param depth completions that it holds: more at a time lose it for good */
     public CompletionQueue(Adapter adapter, int depth) throws IOException {
-        undo.add(wake::close);
+        closeStack.add(wake::close);
         try {
             channel = adapter.context().createCompChannel();
-            undo.add(channel::destroyCompChannel);
+            closeStack.add(channel::destroyCompChannel);
             queue = adapter.context().createCQ(channel, depth, 0);
-            undo.add(this::destroyQueue);
+            closeStack.add(this::destroyQueue);
             notification = queue.reqNotification(false);
-            undo.add(notification::free);
+            closeStack.add(notification::free);
             batch = adapter.verbs().completions(BATCH);
-            undo.add(batch::close);
+            closeStack.add(batch::close);
             sleepers = new PollSet(channel.getFd(), wake.descriptor());
-            undo.add(sleepers::close);
+            closeStack.add(sleepers::close);
         } catch (IOException | RuntimeException | Error e) {
-            undo.run(e);
+            closeStack.run(e);
             throw e;
         }
     }
@@ -118,7 +118,7 @@ public final class CompletionQueue implements AutoCloseable {
     @Override
     public void close() throws IOException {
         IOException failure = new IOException("a completion queue could not be given back");
-        undo.run(failure);
+        closeStack.run(failure);
         if (failure.getSuppressed().length > 0) {
             throw failure;
         }

@@ -5,7 +5,7 @@ import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 
-/** Which peers an address of this machine reaches without a router. */
+/** The peers that an address of this machine reaches without a router. */
 public final class LocalNetwork {
 
     private LocalNetwork() {}

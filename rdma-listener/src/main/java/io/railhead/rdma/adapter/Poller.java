@@ -34,7 +34,7 @@ public final class Poller implements Executor, AutoCloseable {
 
     private record Deadline(long nanos, Runnable task) {}
 
-    private final Completions completions;
+    private final CompletionHandler completionHandler;
     private final AdaptiveSpin spin;
     private final LongSupplier nanoClock;
     private final LongConsumer spun;
@@ -53,9 +53,10 @@ public final class Poller implements Executor, AutoCloseable {
     /**
      * @param spun hears of time spent looking for work rather than asleep
      */
-    public Poller(String name, Completions completions, AdaptiveSpin spin, LongSupplier nanoClock,
+    public Poller(String name, CompletionHandler completionHandler, AdaptiveSpin spin,
+            LongSupplier nanoClock,
             LongConsumer spun) {
-        this.completions = completions;
+        this.completionHandler = completionHandler;
         this.spin = spin;
         this.nanoClock = nanoClock;
         this.spun = spun;
@@ -91,7 +92,7 @@ public final class Poller implements Executor, AutoCloseable {
         // The queue's index, raised by CAS, and the flag are both volatile: either this sees
         // "asleep", or the poller sees that the inbox is not empty.
         if (asleep.compareAndSet(true, false)) {
-            completions.wake();
+            completionHandler.wake();
         }
     }
 
@@ -172,7 +173,7 @@ public final class Poller implements Executor, AutoCloseable {
 
     private int guarded() {
         try {
-            return completions.poll();
+            return completionHandler.poll();
         } catch (Throwable e) {
             failed(e);
             return 0;
@@ -209,14 +210,14 @@ public final class Poller implements Executor, AutoCloseable {
     }
 
     private void sleep() {
-        completions.arm();
+        completionHandler.arm();
         if (guarded() > 0) {
             return;
         }
         asleep.set(true);
         if (inbox.isEmpty()) {
             Deadline next = deadlines.peek();
-            completions.sleep(
+            completionHandler.sleep(
                     next == null
                             ? Long.MAX_VALUE
                             : Math.max(0, next.nanos - nanoClock.getAsLong()));

@@ -1,4 +1,4 @@
-/** What the fabrics over RDMA adapters share: a device, its poller, and their accounts. */
+/** The common part of the fabrics over RDMA adapters: a device, its poller, and their accounts. */
 @NullMarked
 package io.railhead.rdma.adapter;
 

@@ -1,10 +1,10 @@
 package io.railhead.rdma.channel;
 
 /**
- * How long a waiting thread turns before it sleeps: as long as it takes up to a limit where turning
- * has lately found what it waits for, and not at all where it has not. To be woken takes
- * microseconds that a short wait need not have; but where processors are scarce, who turns keeps
- * away the one that it waits for. One thread.
+ * Decides how long a waiting thread spins before it sleeps: up to a limit where spinning has lately
+ * found something, and not at all where it has not. To be woken takes microseconds that a short
+ * wait need not have; but where processors are scarce, who turns keeps away the one that it waits
+ * for. One thread.
  *
  * <p> Each wait that had to sleep halves the allowance, one that did not restores it, and so does
  * every 64th sleep: how else would a thread find out that turning helps again.

@@ -21,7 +21,7 @@ import java.util.Map;
  */
 public record Answer(int id, int status, long bytesMoved, long objectSize, long firstByte,
         long lastModifiedMillis, String etag, String versionId, String code, String message,
-        Map<String, String> headers, CacheResult cache, boolean cut) {
+        Map<String, String> headers, AnswerOrigin cache, boolean cut) {
 
     /** The header of what is no success that names the request, as the gateway's logs do. */
     public static final String REQUEST_ID = "x-railhead-request-id";
@@ -40,14 +40,14 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
     /** The object's bytes lie in the window. */
     public static Answer delivered(int id, int status, long bytesMoved, long objectSize,
             long firstByte, long lastModifiedMillis, String etag, String versionId,
-            CacheResult cache) {
+            AnswerOrigin cache) {
         return new Answer(id, status, bytesMoved, objectSize, firstByte, lastModifiedMillis, etag,
                 versionId, "", "", Map.of(), cache, false);
     }
 
     /** The object's metadata. */
     public static Answer described(int id, long objectSize, long lastModifiedMillis, String etag,
-            String versionId, Map<String, String> headers, CacheResult cache) {
+            String versionId, Map<String, String> headers, AnswerOrigin cache) {
         return new Answer(id, 200, 0, objectSize, 0, lastModifiedMillis, etag, versionId, "", "",
                 headers, cache, false);
     }
@@ -56,19 +56,19 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
     public static Answer stored(int id, long bytesMoved, String etag, String versionId,
             Map<String, String> headers) {
         return new Answer(id, 200, bytesMoved, bytesMoved, 0, 0, etag, versionId, "", "", headers,
-                CacheResult.NONE, false);
+                AnswerOrigin.NONE, false);
     }
 
     /** Not served here: nothing was stored, and the peer may ask over HTTP. */
     public static Answer declined(int id, String reason) {
-        return new Answer(id, 0, 0, 0, 0, 0, "", "", reason, "", Map.of(), CacheResult.NONE,
+        return new Answer(id, 0, 0, 0, 0, 0, "", "", reason, "", Map.of(), AnswerOrigin.NONE,
                 false);
     }
 
     /** Refused, by the gateway or the store behind it. */
     public static Answer failed(int id, int status, String code, String message) {
         return new Answer(id, status, 0, 0, 0, 0, "", "", code, message, Map.of(),
-                CacheResult.NONE, false);
+                AnswerOrigin.NONE, false);
     }
 
     /** A request of a session's channel, as logs, metrics and {@link #REQUEST_ID} name it. */

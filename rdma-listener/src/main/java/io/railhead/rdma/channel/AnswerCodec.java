@@ -104,7 +104,7 @@ public final class AnswerCodec {
         }
         require(in.getInt(at + RESERVED) == 0, "reserved must be 0");
         require((in.get(at + FLAGS) & ~FLAG_CUT) == 0, "flags must be known");
-        require(CacheResult.isCode(in.get(at + CACHE)), "cache result must be known");
+        require(AnswerOrigin.isCode(in.get(at + CACHE)), "cache result must be known");
         in.position(at + FIXED_BYTES);
         int end = at + bytes;
         String etag = text(in, at + ETAG_BYTES, end);
@@ -116,7 +116,7 @@ public final class AnswerCodec {
         return new Answer(in.getInt(at + ID), u16(in, at + STATUS), in.getLong(at + BYTES_MOVED),
                 in.getLong(at + OBJECT_SIZE), in.getLong(at + FIRST_BYTE),
                 in.getLong(at + LAST_MODIFIED), etag, versionId, code, message,
-                HeaderLines.parse(headers), CacheResult.ofCode(in.get(at + CACHE)),
+                HeaderLines.parse(headers), AnswerOrigin.ofCode(in.get(at + CACHE)),
                 (in.get(at + FLAGS) & FLAG_CUT) != 0);
     }
 

@@ -2,7 +2,7 @@ package io.railhead.rdma.channel;
 
 import java.util.concurrent.CompletableFuture;
 
-/** What a peer waits for. */
+/** An outstanding wait of a peer. */
 class Awaited<T> extends CompletableFuture<T> {
     /** Whether the channel's reading thread is to see to it. The outbox's lock guards it. */
     boolean left;

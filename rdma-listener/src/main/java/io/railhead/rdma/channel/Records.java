@@ -2,7 +2,7 @@ package io.railhead.rdma.channel;
 
 import java.nio.ByteBuffer;
 
-/** What request and answer records have in common. */
+/** The common part of request and answer records. */
 final class Records {
 
     private Records() {}

@@ -1,8 +1,8 @@
 package io.railhead.rdma.channel;
 
 /**
- * What the gateway does with peers' requests. Called on the channel's own thread, which serves
- * others too: it must not block.
+ * The gateway's handler of peers' requests. Called on the channel's own thread, which serves others
+ * too: it must not block.
  */
 public interface RequestHandler {
 

@@ -1,7 +1,7 @@
 package io.railhead.rdma.channel;
 
 /**
- * Where a request's fields lie in its record, little-endian:
+ * The layout of a request's record, little-endian:
  *
  * <pre>
  *    0      2  3     4          8          12          16        24        32          40         48

@@ -2,7 +2,7 @@ package io.railhead.rdma.channel;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a request asks for. The codes are the protocol's: never renumbered. */
+/** The operation of a request. The codes are the protocol's: never renumbered. */
 public enum RequestOperation {
     /** The object's bytes, or a range of them, into the window. */
     GET(1),

@@ -1,6 +1,6 @@
 package io.railhead.rdma.channel;
 
-/** Which bytes of an object are asked for. */
+/** The requested range of an object. */
 public sealed interface RequestRange {
 
     /** The whole object. */

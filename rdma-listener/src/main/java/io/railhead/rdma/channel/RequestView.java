@@ -239,16 +239,16 @@ public final class RequestView {
 
     /** A hash of bucket and key. */
     public int nameHash() {
-        return ObjectName.hash(bytes, bucketAt(), bucketBytes + keyBytes, bucketBytes);
+        return ObjectNameBytes.hash(bytes, bucketAt(), bucketBytes + keyBytes, bucketBytes);
     }
 
-    public boolean nameEquals(ObjectName name) {
+    public boolean nameEquals(ObjectNameBytes name) {
         return name.isAt(bytes, bucketAt(), bucketBytes, keyBytes);
     }
 
     /** A copy of bucket and key, to be remembered. */
-    public ObjectName name() {
-        return ObjectName.copy(bytes, bucketAt(), bucketBytes, keyBytes);
+    public ObjectNameBytes name() {
+        return ObjectNameBytes.copy(bytes, bucketAt(), bucketBytes, keyBytes);
     }
 
     public String bucket() {

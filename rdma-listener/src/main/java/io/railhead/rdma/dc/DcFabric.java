@@ -14,9 +14,9 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.Undo;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.adapter.CloseStack;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -50,22 +50,22 @@ public final class DcFabric implements Fabric {
     private final DcPort port;
     private final ScheduledExecutorService control;
     private final ExecutorService resolvers;
-    private final DcRail rail;
+    private final DcPollerGroup rail;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * Opens the device.
      *
-     * @param sessions hear of principals that name memory which is not theirs
+     * @param clientSessions hear of principals that name memory which is not theirs
      * @param devices as they are now: reads sysfs
      * @throws IOException where the device is none of mlx5's, or the library failed
      */
     public DcFabric(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5,
-            Supplier<List<RdmaDevice>> devices, Sessions sessions) throws IOException {
-        Undo undo = new Undo();
+            Supplier<List<RdmaDevice>> devices, ClientSessions clientSessions) throws IOException {
+        CloseStack closeStack = new CloseStack();
         try {
             adapter = Adapter.open(verbs, config.device());
-            undo.add(adapter::close);
+            closeStack.add(adapter::close);
             if (!mlx5.supports(adapter.context())) {
                 throw new IOException(config.device()
                         + " is no mlx5 device: DC is a transport of NVIDIA's ConnectX adapters");
@@ -73,14 +73,15 @@ public final class DcFabric implements Fabric {
             port = new DcPort(adapter, config);
             control = Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().name("dc-control").daemon().factory());
-            undo.add(control::shutdown);
+            closeStack.add(control::shutdown);
             resolvers = Executors.newFixedThreadPool(RESOLVERS,
                     Thread.ofPlatform().name("dc-resolver-", 0).daemon().factory());
-            undo.add(resolvers::shutdown);
-            rail = new DcRail(adapter, mlx5, config, port, new SourceGids(config, devices), control,
-                    resolvers, sessions, counts);
+            closeStack.add(resolvers::shutdown);
+            rail = new DcPollerGroup(adapter, mlx5, config, port, new SourceGids(config, devices),
+                    control,
+                    resolvers, clientSessions, counts);
         } catch (IOException | RuntimeException | Error e) {
-            undo.run(e);
+            closeStack.run(e);
             throw e;
         }
         rail.start();
@@ -91,9 +92,10 @@ public final class DcFabric implements Fabric {
     }
 
     /** The machine's own devices, and its libraries. */
-    public static DcFabric open(DcFabricConfig config, VerbsExtensions verbs, Sessions sessions)
+    public static DcFabric open(DcFabricConfig config, VerbsExtensions verbs,
+            ClientSessions clientSessions)
             throws IOException {
-        return new DcFabric(config, verbs, Mlx5.load(verbs), RdmaDevices::read, sessions);
+        return new DcFabric(config, verbs, Mlx5.load(verbs), RdmaDevices::read, clientSessions);
     }
 
     private void look() {
@@ -122,9 +124,9 @@ public final class DcFabric implements Fabric {
 
     /** Down also while so many of the tenant's requests wait that one more would not be served. */
     @Override
-    public Health health(Session session) {
+    public Health health(ClientSession clientSession) {
         Health health = health();
-        if (!health.usable() || !(session instanceof DcPeer peer)) {
+        if (!health.usable() || !(clientSession instanceof DcClient peer)) {
             return health;
         }
         TenantPool pool = rail.initiators().findPool(peer.tenant());
@@ -156,7 +158,7 @@ public final class DcFabric implements Fabric {
     }
 
     private Transfer open(RemoteBuffer buffer) {
-        if (!(buffer.session() instanceof DcPeer peer)) {
+        if (!(buffer.session() instanceof DcClient peer)) {
             throw new TransferException(Reason.UNKNOWN_SESSION,
                     "session " + buffer.session().number() + " is no target's");
         }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.OptionalInt;
 
 /**
- * How the dc fabric works.
+ * The configuration of the dc fabric.
  *
  * @param device such as {@code mlx5_0}
  * @param port of the device, from 1

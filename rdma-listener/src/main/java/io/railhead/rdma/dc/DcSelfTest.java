@@ -18,7 +18,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.CompletionQueue;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -56,9 +56,10 @@ public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5
 
     /** Throws with what went wrong, in one line. */
     public Outcome run() throws IOException {
-        Sessions sessions = new Sessions(Duration.ofSeconds(PATIENCE_SECONDS), 1, 1);
+        ClientSessions clientSessions = new ClientSessions(Duration.ofSeconds(PATIENCE_SECONDS), 1,
+                1);
         try (Arena arena = Arena.ofShared();
-                DcFabric fabric = new DcFabric(config, verbs, mlx5, devices, sessions)) {
+                DcFabric fabric = new DcFabric(config, verbs, mlx5, devices, clientSessions)) {
             if (!fabric.health().usable()) {
                 throw new IOException(fabric.health().reason());
             }
@@ -88,7 +89,7 @@ public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5
             try (CompletionQueue queue = new CompletionQueue(adapter, 1);
                     DcTarget target = mlx5.createTarget(adapter.domain(), queue.queue(),
                             attributes(gid, mtu))) {
-                DcPeer peer = new DcPeer("self-test", "self-test", gid.address(), port.lid(),
+                DcClient peer = new DcClient("self-test", "self-test", gid.address(), port.lid(),
                         target.number());
                 RemoteBuffer window = new RemoteBuffer(peer, memory.address(), BYTES,
                         registration.getRkey());

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * What is stopped, by a failure or a fence, stays so. Poller only, where nothing else is said.
  */
 final class DcTransfer implements Transfer, AddressHandles.Asker {
-    private final DcRail rail;
-    private final DcPeer peer;
+    private final DcPollerGroup rail;
+    private final DcClient peer;
     private final RemoteBuffer buffer;
     private final Deque<DcWork> waiting = new ArrayDeque<>();
     private final List<CompletableFuture<Void>> fences = new ArrayList<>();
@@ -39,11 +39,11 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
     private boolean isAsking;
     private boolean isQueued;
     private AddressHandles.@Nullable Way way;
-    private Poster.@Nullable Route route;
+    private WorkRequestBuilder.@Nullable Route route;
     private @Nullable SharedBudget budget;
     private int posted;
 
-    DcTransfer(DcRail rail, DcPeer peer, RemoteBuffer buffer) {
+    DcTransfer(DcPollerGroup rail, DcClient peer, RemoteBuffer buffer) {
         this.rail = rail;
         this.peer = peer;
         this.buffer = buffer;
@@ -115,7 +115,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
 
     private void fence(TransferException reason, CompletableFuture<Void> ends) {
         fences.add(ends);
-        Poster.Route now = route;
+        WorkRequestBuilder.Route now = route;
         if (now != null && posted > 0) {
             rail.initiators().fail(now.initiator(), reason);
         }
@@ -188,7 +188,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         isAsking = false;
         initiator.user(this);
         budget = rail.budgets().enter(peer.principal());
-        route = new Poster.Route(initiator, requireNonNull(way).handle(), peer.number(),
+        route = new WorkRequestBuilder.Route(initiator, requireNonNull(way).handle(), peer.number(),
                 buffer.key());
         rail.ready(this);
     }
@@ -245,8 +245,8 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
     }
 
     /** Where its slices go now; null while it has no initiator that could take one. */
-    Poster.@Nullable Route findRoute() {
-        Poster.Route now = route;
+    WorkRequestBuilder.@Nullable Route findRoute() {
+        WorkRequestBuilder.Route now = route;
         return now == null || now.initiator().isBroken() ? null : now;
     }
 

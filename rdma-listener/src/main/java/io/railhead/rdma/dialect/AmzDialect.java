@@ -80,14 +80,15 @@ final class AmzDialect implements Dialect {
      * client's, so nothing but an error is safe.
      */
     @Override
-    public Decline decline(Operation operation) {
-        if (operation == Operation.GET || operation == Operation.OTHER) {
+    public Decline decline(TokenOperation tokenOperation) {
+        if (tokenOperation == TokenOperation.GET || tokenOperation == TokenOperation.OTHER) {
             return new Decline.ServeInline();
         }
         int status = switch (putDecline) {
             case ERROR -> Decline.NOT_IMPLEMENTED;
             case DRAFT -> 200;
         };
-        return new Decline.Answer(status, Map.of(Reply.STATUS, "" + Decline.NOT_IMPLEMENTED));
+        return new Decline.Answer(status,
+                Map.of(DialectReply.STATUS, "" + Decline.NOT_IMPLEMENTED));
     }
 }

@@ -72,7 +72,7 @@ final class CuobjDialect implements Dialect {
     }
 
     @Override
-    public Decline decline(Operation operation) {
+    public Decline decline(TokenOperation tokenOperation) {
         return Decline.ERROR;
     }
 }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One family of S3-over-RDMA clients: how it asks, and how it must be told no. All are told yes
- * alike, by {@link Reply}. Immutable; any thread.
+ * alike, by {@link DialectReply}. Immutable; any thread.
  */
 public interface Dialect {
 
@@ -21,5 +21,5 @@ public interface Dialect {
     Recognition recognise(Function<String, @Nullable String> header);
 
     /** How this family is told that there will be no RDMA for this request. */
-    Decline decline(Operation operation);
+    Decline decline(TokenOperation tokenOperation);
 }

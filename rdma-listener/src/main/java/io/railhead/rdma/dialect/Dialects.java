@@ -42,8 +42,9 @@ public final class Dialects {
      *
      * @param header a request header's value by lower-case name, or null
      */
-    public Recognition recognise(Operation operation, Function<String, @Nullable String> header) {
-        if (operation == Operation.OTHER) {
+    public Recognition recognise(TokenOperation tokenOperation,
+            Function<String, @Nullable String> header) {
+        if (tokenOperation == TokenOperation.OTHER) {
             return new Recognition.None();
         }
         for (Dialect dialect : table) {

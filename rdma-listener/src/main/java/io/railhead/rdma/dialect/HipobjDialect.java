@@ -33,7 +33,7 @@ final class HipobjDialect implements Dialect {
     }
 
     @Override
-    public Decline decline(Operation operation) {
+    public Decline decline(TokenOperation tokenOperation) {
         return UNSUPPORTED;
     }
 }

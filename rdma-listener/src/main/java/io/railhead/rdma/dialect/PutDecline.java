@@ -1,6 +1,6 @@
 package io.railhead.rdma.dialect;
 
-/** How a declined upload of the {@code x-amz-rdma-token} family is answered. */
+/** The response to a declined upload of the {@code x-amz-rdma-token} family. */
 public enum PutDecline {
     /** HTTP 501: fails closed, even for clients that look at nothing but the status. */
     ERROR,

@@ -25,7 +25,7 @@ final class RdmaInfoDialect implements Dialect {
     }
 
     @Override
-    public Decline decline(Operation operation) {
+    public Decline decline(TokenOperation tokenOperation) {
         return Decline.ERROR;
     }
 }

@@ -3,7 +3,7 @@ package io.railhead.rdma.dialect;
 import io.railhead.rdma.dialect.rc.RcToken;
 import java.util.List;
 
-/** What a request's headers say about RDMA. */
+/** The RDMA fields of a request's headers. */
 public sealed interface Recognition {
 
     /** No token: an ordinary request. */

@@ -32,7 +32,7 @@ record UnservedDialect(String name, List<String> headers) implements Dialect {
     }
 
     @Override
-    public Decline decline(Operation operation) {
+    public Decline decline(TokenOperation tokenOperation) {
         return Decline.ERROR;
     }
 }

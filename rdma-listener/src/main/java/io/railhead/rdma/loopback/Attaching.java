@@ -1,8 +1,8 @@
 package io.railhead.rdma.loopback;
 
 import io.railhead.os.ProcessMemory;
+import io.railhead.rdma.session.Bytes32;
 import io.railhead.rdma.session.Message.Attach;
-import io.railhead.rdma.session.Octets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
@@ -14,9 +14,9 @@ import java.lang.foreign.MemorySegment;
 final class Attaching {
     private final Attach attach;
     private final ProcessMemory ownedProcess;
-    private final Octets nonce;
+    private final Bytes32 nonce;
 
-    Attaching(Attach attach, ProcessMemory ownedProcess, Octets nonce) {
+    Attaching(Attach attach, ProcessMemory ownedProcess, Bytes32 nonce) {
         this.attach = attach;
         this.ownedProcess = ownedProcess;
         this.nonce = nonce;
@@ -26,7 +26,7 @@ final class Attaching {
         return attach;
     }
 
-    Octets nonce() {
+    Bytes32 nonce() {
         return nonce;
     }
 
@@ -36,9 +36,9 @@ final class Attaching {
      */
     AttachedMemory proven() throws IOException {
         try {
-            byte[] found = new byte[Octets.SIZE];
+            byte[] found = new byte[Bytes32.SIZE];
             ownedProcess.read(attach.proofAddress(), MemorySegment.ofArray(found));
-            if (!Octets.of(found).equals(nonce)) {
+            if (!Bytes32.of(found).equals(nonce)) {
                 throw new IOException("the memory is not that of who asks");
             }
             return new AttachedMemory(ownedProcess, attach.baseAddress());

@@ -4,16 +4,18 @@ import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.session.MemoryRegion;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Region;
-import io.railhead.rdma.session.Session;
 import java.io.EOFException;
 import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What all transfers of a fabric share: its workers, its counts, and whether it is closing. */
+/**
+ * The shared part of all transfers of a fabric: its workers, its counts, and whether it is closing.
+ */
 final class CopyEngine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CopyEngine.class);
     /** Principals whose memory never answers leave some for others. */
@@ -70,12 +72,12 @@ final class CopyEngine implements AutoCloseable {
      * Why a copy to or from the session's memory was not done. It ends the session of a process
      * that lives, and whose memory is not there as it was registered.
      */
-    static TransferException failed(Session session, Throwable cause) {
+    static TransferException failed(ClientSession clientSession, Throwable cause) {
         Reason reason = reason(cause);
         if (reason == Reason.UNAVAILABLE) {
             log.error("loopback copy", cause);
-        } else if (reason == Reason.REMOTE_ACCESS && session instanceof PeerSession peer) {
-            log.info("loopback session {}: {}", session.label(), cause.toString());
+        } else if (reason == Reason.REMOTE_ACCESS && clientSession instanceof PeerSession peer) {
+            log.info("loopback session {}: {}", clientSession.label(), cause.toString());
             peer.end(EndReason.ACCESS);
         }
         TransferException failure = new TransferException(reason, reason == Reason.UNAVAILABLE
@@ -103,8 +105,8 @@ final class CopyEngine implements AutoCloseable {
             throw new TransferException(Reason.UNKNOWN_SESSION,
                     "no session " + buffer.session().number());
         }
-        Region region = session.findRegion(buffer.key());
-        if (!(region instanceof SharedRegion shared)) {
+        MemoryRegion memoryRegion = session.findRegion(buffer.key());
+        if (!(memoryRegion instanceof SharedRegion shared)) {
             throw new TransferException(Reason.UNKNOWN_KEY,
                     "session " + session.number() + " has no such buffer");
         }

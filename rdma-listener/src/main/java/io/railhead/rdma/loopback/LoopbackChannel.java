@@ -164,10 +164,11 @@ final class LoopbackChannel implements RequestChannel {
                     copy(region, window, 0, ownedSlices, 0, count));
             return;
         }
-        Delivery delivery = new Delivery(this, region, window, Arrays.copyOf(ownedSlices, count),
+        LoopbackDelivery loopbackDelivery = new LoopbackDelivery(this, region, window,
+                Arrays.copyOf(ownedSlices, count),
                 answer);
-        if (!engine.workers(region).trySubmit(session.principal(), delivery)) {
-            delivery.end(CopyEngine.closing());
+        if (!engine.workers(region).trySubmit(session.principal(), loopbackDelivery)) {
+            loopbackDelivery.end(CopyEngine.closing());
         }
     }
 

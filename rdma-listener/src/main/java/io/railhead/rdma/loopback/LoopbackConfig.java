@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * How the loopback fabric listens and works.
+ * The configuration of the loopback fabric.
  *
  * @param socket the UNIX socket's path; its folder must exist
  * @param copyWorkers threads that copy what is over {@code inlineBytes}

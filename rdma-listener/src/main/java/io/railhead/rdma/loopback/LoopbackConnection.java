@@ -9,7 +9,8 @@ import io.netty.util.concurrent.Future;
 import io.railhead.os.DescriptorMessage;
 import io.railhead.os.DescriptorMessage.Nothing;
 import io.railhead.os.DescriptorMessage.One;
-import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.EndedMessage;
+import io.railhead.rdma.session.Bytes32;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Attach;
@@ -30,7 +31,6 @@ import io.railhead.rdma.session.Message.Welcome;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.MessageHeader;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
@@ -81,7 +81,7 @@ final class LoopbackConnection extends MessageHandler {
     }
 
     /** What was said in HELLO and answered to it. */
-    private record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce) {}
+    private record Handshake(PeerSession session, Bytes32 clientNonce, Bytes32 serverNonce) {}
 
     private final LoopbackPeers peers;
     private final EpollDomainSocketChannel channel;
@@ -171,7 +171,7 @@ final class LoopbackConnection extends MessageHandler {
             refuseAndClose(context, Refusal.UNKNOWN_SESSION);
             return;
         }
-        Octets serverNonce = Octets.random(peers.random());
+        Bytes32 serverNonce = Bytes32.random(peers.random());
         handshake = new Handshake(session, hello.nonce(), serverNonce);
         enter(Stage.PROOF);
         send(context, new Challenge(serverNonce));
@@ -341,7 +341,8 @@ final class LoopbackConnection extends MessageHandler {
     private void sayEndAndClose() {
         EndReason reason = requireBuffers().session().endReason();
         if (reason != EndReason.PEER_GONE) {
-            for (ByteBuffer message : new Ended(reason, requireRequests().unserved()).encode()) {
+            for (ByteBuffer message : new EndedMessage(reason, requireRequests().unserved())
+                    .encode()) {
                 var _ = channel.write(Unpooled.wrappedBuffer(message));
             }
             channel.flush();

@@ -11,7 +11,7 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,7 +41,8 @@ public final class LoopbackFabric implements Fabric {
      *
      * @param requests serves what peers ask for on their channels
      */
-    public LoopbackFabric(LoopbackConfig config, Sessions sessions, RequestHandler requests) {
+    public LoopbackFabric(LoopbackConfig config, ClientSessions clientSessions,
+            RequestHandler requests) {
         if (!Epoll.isAvailable()) {
             throw new IllegalStateException("loopback needs Linux epoll",
                     Epoll.unavailabilityCause());
@@ -49,7 +50,7 @@ public final class LoopbackFabric implements Fabric {
         engine = new CopyEngine(config, counts);
         try {
             listener = new LoopbackListener(config,
-                    new LoopbackPeers(config, sessions, engine, requests));
+                    new LoopbackPeers(config, clientSessions, engine, requests));
         } catch (IOException e) {
             engine.close();
             throw new UncheckedIOException(e);

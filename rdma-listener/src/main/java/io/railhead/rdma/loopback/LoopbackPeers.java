@@ -2,7 +2,7 @@ package io.railhead.rdma.loopback;
 
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class LoopbackPeers {
     private final LoopbackConfig config;
-    private final Sessions sessions;
+    private final ClientSessions clientSessions;
     private final CopyEngine engine;
     private final RegisteredBytes registeredBytes;
     private final RequestHandler requests;
@@ -26,10 +26,10 @@ final class LoopbackPeers {
     private final Set<LoopbackConnection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger unproven = new AtomicInteger();
 
-    LoopbackPeers(LoopbackConfig config, Sessions sessions, CopyEngine engine,
+    LoopbackPeers(LoopbackConfig config, ClientSessions clientSessions, CopyEngine engine,
             RequestHandler requests) {
         this.config = config;
-        this.sessions = sessions;
+        this.clientSessions = clientSessions;
         this.engine = engine;
         this.registeredBytes = new RegisteredBytes(config.maxBytesPerSession(),
                 config.maxBytesPerPrincipal(), engine.counts());
@@ -44,8 +44,8 @@ final class LoopbackPeers {
         return config;
     }
 
-    Sessions sessions() {
-        return sessions;
+    ClientSessions sessions() {
+        return clientSessions;
     }
 
     CopyEngine engine() {

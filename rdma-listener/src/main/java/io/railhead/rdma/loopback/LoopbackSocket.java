@@ -4,7 +4,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import io.railhead.os.OsException;
 import io.railhead.os.StreamSocket;
-import io.railhead.rdma.channel.PeerTransport;
+import io.railhead.rdma.channel.ClientTransport;
 import io.railhead.rdma.session.MessageHeader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /** A peer's messages on a UNIX socket. Its buffers are the sender's and the receiver's own. */
-final class LoopbackSocket implements PeerTransport {
+final class LoopbackSocket implements ClientTransport {
     private static final int ROOM = 16 * MessageHeader.MAX_MESSAGE_BYTES;
 
     private final StreamSocket ownedSocket;

@@ -5,16 +5,16 @@ import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.os.OsException;
 import io.railhead.os.ProcessMemory;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.MemoryRegion;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.Registered;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.session.Region;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Objects;
@@ -109,7 +109,7 @@ final class PeerBuffers {
         }
         try {
             attaching = new Attaching(attach, ProcessMemory.open(process.pid(), process.uid()),
-                    Octets.random(peers.random()));
+                    Bytes32.random(peers.random()));
             return new Challenge(attaching.nonce());
         } catch (IOException | RuntimeException | Error e) {
             return refuse(Refusal.NOT_ATTACHED, String.valueOf(e));
@@ -123,7 +123,7 @@ final class PeerBuffers {
      * @param said the nonce, once more
      * @param loop where the answer comes
      */
-    CompletableFuture<Message> attached(Octets said, Executor loop) {
+    CompletableFuture<Message> attached(Bytes32 said, Executor loop) {
         Attaching asked = Objects.requireNonNull(attaching, "nothing is being attached");
         attaching = null;
         if (!said.equals(asked.nonce())) {
@@ -164,8 +164,8 @@ final class PeerBuffers {
     /** Retires a buffer; completes when nothing touches it, null if there is none of this key. */
     @Nullable
     CompletableFuture<Void> retire(int key) {
-        Region region = session.deregister(key);
-        return region instanceof SharedRegion shared
+        MemoryRegion memoryRegion = session.deregister(key);
+        return memoryRegion instanceof SharedRegion shared
                 ? shared.unmapped().toCompletableFuture()
                 : null;
     }

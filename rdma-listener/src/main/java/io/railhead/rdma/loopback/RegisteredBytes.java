@@ -1,7 +1,7 @@
 package io.railhead.rdma.loopback;
 
 import io.railhead.rdma.FabricCounts;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -24,21 +24,21 @@ final class RegisteredBytes {
     }
 
     /** Counts the bytes, unless either limit forbids it. */
-    synchronized boolean tryTake(Session session, long bytes) {
-        long inSession = sessions.getOrDefault(session.id(), 0L);
-        long ofPrincipal = principals.getOrDefault(session.principal(), 0L);
+    synchronized boolean tryTake(ClientSession clientSession, long bytes) {
+        long inSession = sessions.getOrDefault(clientSession.id(), 0L);
+        long ofPrincipal = principals.getOrDefault(clientSession.principal(), 0L);
         if (bytes > maxPerSession - inSession || bytes > maxPerPrincipal - ofPrincipal) {
             return false;
         }
-        sessions.put(session.id(), inSession + bytes);
-        principals.put(session.principal(), ofPrincipal + bytes);
+        sessions.put(clientSession.id(), inSession + bytes);
+        principals.put(clientSession.principal(), ofPrincipal + bytes);
         counts.registered(bytes);
         return true;
     }
 
-    synchronized void giveBack(Session session, long bytes) {
-        subtract(sessions, session.id(), bytes);
-        subtract(principals, session.principal(), bytes);
+    synchronized void giveBack(ClientSession clientSession, long bytes) {
+        subtract(sessions, clientSession.id(), bytes);
+        subtract(principals, clientSession.principal(), bytes);
         counts.registered(-bytes);
     }
 

@@ -1,6 +1,6 @@
 package io.railhead.rdma.loopback;
 
-import io.railhead.rdma.session.Region;
+import io.railhead.rdma.session.MemoryRegion;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * holds another while it may run. Zero is terminal: then the mapping goes, on the executor, since
  * unmapping takes time that an event loop does not have.
  */
-final class SharedRegion implements Region {
+final class SharedRegion implements MemoryRegion {
     private final long baseAddress;
     private final long length;
     private final PeerMemory ownedMemory;

@@ -2,18 +2,20 @@ package io.railhead.rdma.pairing;
 
 import java.util.concurrent.CompletionStage;
 
-/** What a fabric does for peers that bring a queue pair of their own making. Any thread. */
+/**
+ * A fabric's part in pairing, for peers that bring a queue pair of their own making. Any thread.
+ */
 public interface Pairing {
 
     /**
      * Makes a queue pair for the peer's, ready to send, and a session of the principal's for it.
      * Fails with {@link PairingException}.
      */
-    CompletionStage<Pair> pair(PairRequest request);
+    CompletionStage<PairedSession> pair(PairRequest request);
 
     /**
      * The session with this id, which is the principal's. Throws {@code TransferException} where
      * there is none, or no longer, or another's.
      */
-    Pair require(String principal, String id);
+    PairedSession require(String principal, String id);
 }

@@ -2,7 +2,7 @@ package io.railhead.rdma.pairing;
 
 import static java.util.Objects.requireNonNull;
 
-/** Why no queue pair was made. */
+/** The reason why no queue pair was made. */
 public final class PairingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,7 @@ package io.railhead.rdma.session;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Why a session is over. The codes are the protocol's: never renumbered. */
+/** The reason why a session is over. The codes are the protocol's: never renumbered. */
 public enum EndReason {
     /** The peer said BYE, or its connection broke. */
     PEER_GONE(1),

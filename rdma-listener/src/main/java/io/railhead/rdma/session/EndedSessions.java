@@ -48,7 +48,7 @@ public final class EndedSessions {
     /**
      * Remembers why a session that has ended did, and what became of its requests.
      *
-     * @param messages as {@code Ended.encode} makes them
+     * @param messages as {@code EndedMessage.encode} makes them
      */
     public synchronized void remember(PeerSession session, List<ByteBuffer> messages) {
         forgetExpired();

@@ -3,7 +3,7 @@ package io.railhead.rdma.session;
 import java.io.IOException;
 
 /**
- * What is said on a channel besides requests and answers, which are the package {@code channel}'s.
+ * The messages of a channel besides requests and answers, which are the package {@code channel}'s.
  * A session begins with
  *
  * <pre>
@@ -54,18 +54,18 @@ public sealed interface Message {
     }
 
     /** Names the session that the HTTP open answered, 32 hex digits. */
-    record Hello(String sessionId, Octets nonce) implements Message {}
+    record Hello(String sessionId, Bytes32 nonce) implements Message {}
 
-    record Challenge(Octets nonce) implements Message {}
+    record Challenge(Bytes32 nonce) implements Message {}
 
-    record Proof(Octets proof) implements Message {}
+    record Proof(Bytes32 proof) implements Message {}
 
     /**
      * The session is open.
      *
      * @param session its number, for tokens
      */
-    record Welcome(Octets proof, int session, SessionLimits limits) implements Message {}
+    record Welcome(Bytes32 proof, int session, SessionLimits limits) implements Message {}
 
     record Refused(Refusal reason) implements Message {}
 

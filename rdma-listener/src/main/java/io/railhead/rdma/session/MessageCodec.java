@@ -62,11 +62,11 @@ public final class MessageCodec {
 
     private static int payload(Message message, ByteBuffer out) {
         return switch (message) {
-            case Hello(String id, Octets nonce) ->
+            case Hello(String id, Bytes32 nonce) ->
                 type(1, out.put(HexFormat.of().parseHex(id)).put(nonce.bytes()));
-            case Challenge(Octets nonce) -> type(2, out.put(nonce.bytes()));
-            case Proof(Octets proof) -> type(3, out.put(proof.bytes()));
-            case Welcome(Octets proof, int session, SessionLimits limits) ->
+            case Challenge(Bytes32 nonce) -> type(2, out.put(nonce.bytes()));
+            case Proof(Bytes32 proof) -> type(3, out.put(proof.bytes()));
+            case Welcome(Bytes32 proof, int session, SessionLimits limits) ->
                 type(4, put(limits, out.put(proof.bytes()).putInt(session)));
             case Refused(Refusal reason) -> type(5, out.putInt(reason.code()));
             case Register(long base, long length, int remoteKey) ->
@@ -131,10 +131,10 @@ public final class MessageCodec {
 
     private static Message message(int type, ByteBuffer in) throws MessageException {
         return switch (type) {
-            case 1 -> new Hello(id(in), Octets.next(in));
-            case 2 -> new Challenge(Octets.next(in));
-            case 3 -> new Proof(Octets.next(in));
-            case 4 -> reserved(in, new Welcome(Octets.next(in), in.getInt(), limits(in)));
+            case 1 -> new Hello(id(in), Bytes32.next(in));
+            case 2 -> new Challenge(Bytes32.next(in));
+            case 3 -> new Proof(Bytes32.next(in));
+            case 4 -> reserved(in, new Welcome(Bytes32.next(in), in.getInt(), limits(in)));
             case 5 -> new Refused(refusal(in.getInt()));
             case 6 -> reserved(in, new Register(in.getLong(), in.getLong(), in.getInt()));
             case 7 -> new SendDescriptor();

@@ -27,17 +27,17 @@ import org.jspecify.annotations.Nullable;
  *      └──────expired, revoked─────▲
  * </pre>
  *
- * Lock order: a session's own lock is never held while {@link Sessions}' lock is taken, nor while a
- * listener runs.
+ * Lock order: a session's own lock is never held while {@link ClientSessions}' lock is taken, nor
+ * while a listener runs.
  */
-public final class PeerSession implements Session {
+public final class PeerSession implements ClientSession {
     private enum State {
         PENDING,
         OPEN,
         ENDED
     }
 
-    private final Sessions owner;
+    private final ClientSessions owner;
     private final Identity identity;
     private final byte[] key;
     private final long expiresAtNanos;
@@ -55,7 +55,7 @@ public final class PeerSession implements Session {
 
     record Identity(String id, int number, String principal, String fabric) {}
 
-    PeerSession(Sessions owner, Identity identity, byte[] key, long expiresAtNanos) {
+    PeerSession(ClientSessions owner, Identity identity, byte[] key, long expiresAtNanos) {
         this.owner = owner;
         this.identity = identity;
         this.key = key.clone();
@@ -88,12 +88,12 @@ public final class PeerSession implements Session {
     }
 
     /** Whether a peer that sent this proof holds the session's key. */
-    public boolean isProvenBy(Octets proof, Octets clientNonce, Octets serverNonce) {
+    public boolean isProvenBy(Bytes32 proof, Bytes32 clientNonce, Bytes32 serverNonce) {
         return SessionKey.clientProof(key, id(), clientNonce, serverNonce).equals(proof);
     }
 
     /** Shows the peer that this gateway holds the key too. */
-    public Octets serverProof(Octets clientNonce, Octets serverNonce) {
+    public Bytes32 serverProof(Bytes32 clientNonce, Bytes32 serverNonce) {
         return SessionKey.serverProof(key, id(), clientNonce, serverNonce);
     }
 
@@ -114,7 +114,7 @@ public final class PeerSession implements Session {
      * Takes a region in, under a fresh random key that is not 0. Returns 0, and leaves the region
      * with the caller, if the session is not open.
      */
-    public synchronized int tryRegister(Region region, RandomGenerator random) {
+    public synchronized int tryRegister(MemoryRegion memoryRegion, RandomGenerator random) {
         if (state != State.OPEN) {
             return 0;
         }
@@ -122,21 +122,21 @@ public final class PeerSession implements Session {
         while (fresh == 0 || !keysGiven.add(fresh)) {
             fresh = random.nextInt();
         }
-        regions = regions.with(fresh, region);
+        regions = regions.with(fresh, memoryRegion);
         return fresh;
     }
 
     /** Takes a region out and retires it; null if there is none with this key. */
-    public @Nullable Region deregister(int key) {
-        Region region;
+    public @Nullable MemoryRegion deregister(int key) {
+        MemoryRegion memoryRegion;
         synchronized (this) {
-            region = regions.find(key);
+            memoryRegion = regions.find(key);
             regions = regions.without(key);
         }
-        if (region != null) {
-            region.retire();
+        if (memoryRegion != null) {
+            memoryRegion.retire();
         }
-        return region;
+        return memoryRegion;
     }
 
     /** Whose other end it is, for logs: an address, or a process. Before it opens. */
@@ -185,7 +185,7 @@ public final class PeerSession implements Session {
         };
     }
 
-    public @Nullable Region findRegion(int key) {
+    public @Nullable MemoryRegion findRegion(int key) {
         return regions.find(key);
     }
 
@@ -200,19 +200,19 @@ public final class PeerSession implements Session {
         if (state != State.OPEN) {
             throw new TransferException(UNKNOWN_SESSION, "session " + number() + " is not open");
         }
-        Region region = regions.find(bufferKey);
-        if (region == null) {
+        MemoryRegion memoryRegion = regions.find(bufferKey);
+        if (memoryRegion == null) {
             throw new TransferException(UNKNOWN_KEY,
                     "session " + number() + " has no such buffer");
         }
-        if (length < 1 || offset < 0 || offset >= region.length()
-                || length > region.length() - offset) {
+        if (length < 1 || offset < 0 || offset >= memoryRegion.length()
+                || length > memoryRegion.length() - offset) {
             throw new TransferException(OUT_OF_BOUNDS,
                     "window of " + Long.toUnsignedString(length) + " bytes at "
                             + Long.toUnsignedString(offset)
-                            + " does not lie within the buffer of " + region.length());
+                            + " does not lie within the buffer of " + memoryRegion.length());
         }
-        return new RemoteBuffer(this, region.baseAddress() + offset, length, bufferKey);
+        return new RemoteBuffer(this, memoryRegion.baseAddress() + offset, length, bufferKey);
     }
 
     public int regions() {
@@ -233,7 +233,7 @@ public final class PeerSession implements Session {
     /** Ends the session: its buffers are retired, its listeners hear. The first reason stays. */
     public void end(EndReason reason) {
         List<Runnable> listeners;
-        List<Region> retired;
+        List<MemoryRegion> retired;
         synchronized (this) {
             if (state == State.ENDED) {
                 return;
@@ -246,7 +246,7 @@ public final class PeerSession implements Session {
             regions = RegionTable.EMPTY;
         }
         owner.ended(this, reason);
-        retired.forEach(Region::retire);
+        retired.forEach(MemoryRegion::retire);
         listeners.forEach(Runnable::run);
     }
 }

@@ -2,7 +2,7 @@ package io.railhead.rdma.session;
 
 import org.jspecify.annotations.Nullable;
 
-/** Why the gateway said no to a message. The codes are the protocol's: never renumbered. */
+/** The reason why the gateway refused a message. The codes are the protocol's: never renumbered. */
 public enum Refusal {
     /** No session with this id waits for its proof. */
     UNKNOWN_SESSION(1),

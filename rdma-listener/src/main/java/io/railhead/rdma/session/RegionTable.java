@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
  * Keys are random, so they are their own hash.
  */
 final class RegionTable {
-    static final RegionTable EMPTY = new RegionTable(new int[2], new Region[2], 0);
+    static final RegionTable EMPTY = new RegionTable(new int[2], new MemoryRegion[2], 0);
 
     /** 0 where there is none: no key is 0. */
     private final int[] keys;
-    private final @Nullable Region[] regions;
+    private final @Nullable MemoryRegion[] regions;
     private final int size;
 
-    private RegionTable(int[] keys, @Nullable Region[] regions, int size) {
+    private RegionTable(int[] keys, @Nullable MemoryRegion[] regions, int size) {
         this.keys = keys;
         this.regions = regions;
         this.size = size;
@@ -27,7 +27,7 @@ final class RegionTable {
     }
 
     @Nullable
-    Region find(int key) {
+    MemoryRegion find(int key) {
         if (key == 0) {
             return null;
         }
@@ -42,20 +42,20 @@ final class RegionTable {
         return null;
     }
 
-    List<Region> regions() {
-        List<Region> all = new ArrayList<>(size);
-        for (Region region : regions) {
-            if (region != null) {
-                all.add(region);
+    List<MemoryRegion> regions() {
+        List<MemoryRegion> all = new ArrayList<>(size);
+        for (MemoryRegion memoryRegion : regions) {
+            if (memoryRegion != null) {
+                all.add(memoryRegion);
             }
         }
         return all;
     }
 
     /** With one more, whose key is not 0 and not there yet. */
-    RegionTable with(int key, Region region) {
+    RegionTable with(int key, MemoryRegion memoryRegion) {
         RegionTable copy = copy(size + 1, 0);
-        copy.put(key, region);
+        copy.put(key, memoryRegion);
         return copy;
     }
 
@@ -65,23 +65,23 @@ final class RegionTable {
 
     private RegionTable copy(int room, int leftOut) {
         int capacity = Integer.highestOneBit(Math.max(1, room)) << 2;
-        RegionTable copy = new RegionTable(new int[capacity], new Region[capacity], room);
+        RegionTable copy = new RegionTable(new int[capacity], new MemoryRegion[capacity], room);
         for (int i = 0; i < keys.length; i++) {
-            Region region = regions[i];
-            if (region != null && keys[i] != leftOut) {
-                copy.put(keys[i], region);
+            MemoryRegion memoryRegion = regions[i];
+            if (memoryRegion != null && keys[i] != leftOut) {
+                copy.put(keys[i], memoryRegion);
             }
         }
         return copy;
     }
 
-    private void put(int key, Region region) {
+    private void put(int key, MemoryRegion memoryRegion) {
         int mask = keys.length - 1;
         int at = key & mask;
         while (keys[at] != 0) {
             at = (at + 1) & mask;
         }
         keys[at] = key;
-        regions[at] = region;
+        regions[at] = memoryRegion;
     }
 }

@@ -32,24 +32,24 @@ public final class SessionKey {
     }
 
     /** What the peer sends to show that it holds the key. */
-    public static Octets clientProof(byte[] sessionKey, String sessionId, Octets clientNonce,
-            Octets serverNonce) {
+    public static Bytes32 clientProof(byte[] sessionKey, String sessionId, Bytes32 clientNonce,
+            Bytes32 serverNonce) {
         return proof(CLIENT_LABEL, sessionKey, sessionId, clientNonce, serverNonce);
     }
 
     /** What the gateway answers to show that it holds the key too. */
-    public static Octets serverProof(byte[] sessionKey, String sessionId, Octets clientNonce,
-            Octets serverNonce) {
+    public static Bytes32 serverProof(byte[] sessionKey, String sessionId, Bytes32 clientNonce,
+            Bytes32 serverNonce) {
         return proof(SERVER_LABEL, sessionKey, sessionId, clientNonce, serverNonce);
     }
 
-    private static Octets proof(String label, byte[] sessionKey, String sessionId,
-            Octets clientNonce, Octets serverNonce) {
+    private static Bytes32 proof(String label, byte[] sessionKey, String sessionId,
+            Bytes32 clientNonce, Bytes32 serverNonce) {
         Mac mac = mac(sessionKey);
         mac.update(label.getBytes(US_ASCII));
         mac.update(HexFormat.of().parseHex(sessionId));
         mac.update(clientNonce.bytes());
-        return Octets.of(mac.doFinal(serverNonce.bytes()));
+        return Bytes32.of(mac.doFinal(serverNonce.bytes()));
     }
 
     private static Mac mac(byte[] key) {

@@ -1,7 +1,7 @@
 package io.railhead.rdma.session;
 
 /**
- * What WELCOME grants a peer.
+ * The limits that WELCOME grants a peer.
  *
  * @param maxBuffers registered at a time
  * @param maxRequests outstanding at a time: the peer's credits

@@ -1,6 +1,5 @@
 /**
- * Who is connected: sessions, their proof of an access key, their buffers; and the messages that
- * open them.
+ * Sessions: their proof of an access key, their buffers, and the messages that open them.
  */
 @NullMarked
 package io.railhead.rdma.session;

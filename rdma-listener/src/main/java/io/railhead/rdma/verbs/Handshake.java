@@ -1,30 +1,30 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.rdma.session.Bytes32;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.MessageCodec;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * What was said in HELLO and answered to it.
+ * The exchange of HELLO and its response.
  *
  * @param over what the peer is to hear in place of WELCOME, where its session is over; else empty
  */
-record Handshake(PeerSession session, Octets clientNonce, Octets serverNonce,
+record Handshake(PeerSession session, Bytes32 clientNonce, Bytes32 serverNonce,
         List<ByteBuffer> over) {
 
     ByteBuffer challenge() {
         return MessageCodec.encode(new Challenge(serverNonce));
     }
 
-    boolean isProvenBy(Octets proof) {
+    boolean isProvenBy(Bytes32 proof) {
         return session.isProvenBy(proof, clientNonce, serverNonce);
     }
 
     /** That the gateway holds the key too. */
-    Octets serverProof() {
+    Bytes32 serverProof() {
         return session.serverProof(clientNonce, serverNonce);
     }
 }

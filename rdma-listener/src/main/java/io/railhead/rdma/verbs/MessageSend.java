@@ -6,33 +6,34 @@ import java.nio.ByteBuffer;
 final class MessageSend implements Outgoing {
     private static final int NONE = -1;
 
-    private final Link link;
+    private final QueuePairConnection queuePairConnection;
     private final ByteBuffer message;
     private int buffer = NONE;
 
     /**
      * @param message from its position to its limit; not changed any more
      */
-    MessageSend(Link link, ByteBuffer message) {
-        this.link = link;
+    MessageSend(QueuePairConnection queuePairConnection, ByteBuffer message) {
+        this.queuePairConnection = queuePairConnection;
         this.message = message;
     }
 
     @Override
-    public boolean tryAdd(Chain chain) {
+    public boolean tryAdd(WorkRequestBatch workRequestBatch) {
         if (buffer == NONE) {
-            buffer = link.tryTakeBuffer();
+            buffer = queuePairConnection.tryTakeBuffer();
         }
         if (buffer == NONE) {
             return false;
         }
-        ByteBuffer to = link.memory().buffer(buffer);
+        ByteBuffer to = queuePairConnection.memory().buffer(buffer);
         int bytes = message.remaining();
         to.put(0, message, message.position(), bytes);
-        if (!chain.tryMessage(link.memory().address(buffer), bytes, link.memory().localKey())) {
+        if (!workRequestBatch.tryMessage(queuePairConnection.memory().address(buffer), bytes,
+                queuePairConnection.memory().localKey())) {
             return false;
         }
-        chain.end(this);
+        workRequestBatch.end(this);
         return true;
     }
 
@@ -48,7 +49,7 @@ final class MessageSend implements Outgoing {
 
     private void giveBack() {
         if (buffer != NONE) {
-            link.giveBack(buffer);
+            queuePairConnection.giveBack(buffer);
             buffer = NONE;
         }
     }

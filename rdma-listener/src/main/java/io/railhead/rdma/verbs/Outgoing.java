@@ -7,7 +7,7 @@ interface Outgoing extends Work {
     /**
      * Adds what fits to the chain; true once all of it is added, or none of it is needed any more.
      */
-    boolean tryAdd(Chain chain);
+    boolean tryAdd(WorkRequestBatch workRequestBatch);
 
     /** Whether some of it is added, but not all. */
     default boolean isBegun() {

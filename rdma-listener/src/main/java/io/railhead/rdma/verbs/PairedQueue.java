@@ -6,7 +6,7 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.adapter.Poller;
-import io.railhead.rdma.pairing.Pair;
+import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.QueuePairEnd;
 import io.railhead.rdma.pairing.StagingArea;
 import io.railhead.rdma.session.EndReason;
@@ -31,9 +31,10 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * There are no messages: a session ends by the HTTP request that says so, or it is broken off. Its
- * peer may write nothing but its own {@link Staging}, and nothing is sent but what requests want.
+ * peer may write nothing but its own {@link StagingMemory}, and nothing is sent but what requests
+ * want.
  */
-final class PairedQueue implements Link.Owner, Carrier, Pair {
+final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, PairedSession {
     /** Of what may come: one immediate value. */
     static final int RECEIVES = 1;
     private static final Logger log = LoggerFactory.getLogger(PairedQueue.class);
@@ -42,8 +43,8 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     private final VerbsPeers peers;
     private final PeerSession session;
     private final Port port;
-    private final Rail rail;
-    private final Link link;
+    private final PollerGroup pollerGroup;
+    private final QueuePairConnection queuePairConnection;
     private final PairedRoute route;
     private final PairedQueues owner;
     private final @Nullable Staged staged;
@@ -53,35 +54,36 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     private QueuePairState counted = QueuePairState.OPEN;
 
     /** What the peer writes, the value that says it has, and whether it did. */
-    record Staged(Staging memory, int cookie, CompletableFuture<Void> filled) {}
+    record Staged(StagingMemory memory, int cookie, CompletableFuture<Void> filled) {}
 
-    PairedQueue(VerbsPeers peers, PeerSession session, Port port, Rail rail, Link link,
+    PairedQueue(VerbsPeers peers, PeerSession session, Port port, PollerGroup pollerGroup,
+            QueuePairConnection queuePairConnection,
             PairedRoute route, @Nullable Staged staged, PairedQueues owner) {
         this.peers = peers;
         this.session = session;
         this.port = port;
-        this.rail = rail;
-        this.link = link;
+        this.pollerGroup = pollerGroup;
+        this.queuePairConnection = queuePairConnection;
         this.route = route;
         this.staged = staged;
         this.owner = owner;
-        link.owner(this);
+        queuePairConnection.owner(this);
         session.peer(route.peer().gid().getHostAddress());
         peers.counts().entered(counted);
     }
 
     /** It may be used from now on. */
     void start() {
-        link.within(port.budgets().enter(session.principal()));
+        queuePairConnection.within(port.budgets().enter(session.principal()));
         peers.counts().sessionOpened();
         log.info("verbs session {} paired: principal {}, {}",
                 session.label(), session.principal(), route.peer().gid().getHostAddress());
-        session.onEnd(() -> rail.poller().execute(this::sessionEnded));
+        session.onEnd(() -> pollerGroup.poller().execute(this::sessionEnded));
         awaitIdleness(owner.idle().toNanos());
     }
 
     private void awaitIdleness(long nanos) {
-        rail.poller().schedule(nanos, () -> {
+        pollerGroup.poller().schedule(nanos, () -> {
             long now = System.nanoTime();
             if (isSilent(now)) {
                 session.end(EndReason.SILENT);
@@ -92,7 +94,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     }
 
     boolean isSilent(long nowNanos) {
-        return isOpen() && !held && silenceLeft(nowNanos) <= 0 && link.isQuiet();
+        return isOpen() && !held && silenceLeft(nowNanos) <= 0 && queuePairConnection.isQuiet();
     }
 
     private boolean isOpen() {
@@ -104,7 +106,8 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     }
 
     private void sessionEnded() {
-        link.fail(session.endReason(), "its session ended: " + session.endReason().word());
+        queuePairConnection.fail(session.endReason(),
+                "its session ended: " + session.endReason().word());
     }
 
     // ---- for requests, on any thread
@@ -149,7 +152,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
                 window.length(), window.key()));
     }
 
-    private static Staging requireFilled(Staged staged) {
+    private static StagingMemory requireFilled(Staged staged) {
         if (!staged.filled().isDone() || staged.filled().isCompletedExceptionally()) {
             throw new TransferException(Reason.UNKNOWN_KEY, "nothing was staged");
         }
@@ -158,9 +161,9 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     @Override
     public CompletionStage<Void> announce(RemoteBuffer window, int cookie) {
-        Announcement announcement = new Announcement(window, cookie);
-        rail.poller().execute(() -> link.transfer(announcement));
-        return announcement.outcome();
+        ImmediateWrite immediateWrite = new ImmediateWrite(window, cookie);
+        pollerGroup.poller().execute(() -> queuePairConnection.transfer(immediateWrite));
+        return immediateWrite.outcome();
     }
 
     @Override
@@ -187,13 +190,13 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     // ---- for transfers
 
     @Override
-    public Link link() {
-        return link;
+    public QueuePairConnection link() {
+        return queuePairConnection;
     }
 
     @Override
     public Poller poller() {
-        return rail.poller();
+        return pollerGroup.poller();
     }
 
     @Override
@@ -220,15 +223,17 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     @Override
     public void received(ByteBuffer message) {
-        link.fail(EndReason.PROTOCOL, "the peer sent a message, where there are none");
+        queuePairConnection.fail(EndReason.PROTOCOL,
+                "the peer sent a message, where there are none");
     }
 
     @Override
     public void announced(int value, int bytes) {
         Staged mine = staged;
         if (mine == null || value != mine.cookie() || bytes != mine.memory().bytes()) {
-            link.fail(EndReason.PROTOCOL, "an immediate value that nobody waits for, with " + bytes
-                    + " bytes");
+            queuePairConnection.fail(EndReason.PROTOCOL,
+                    "an immediate value that nobody waits for, with " + bytes
+                            + " bytes");
             return;
         }
         owner.revoke(this, mine);
@@ -245,7 +250,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
         log.info("verbs session {}: {}", session.label(), detail);
         session.end(reason);
         failStaging();
-        rail.poller().schedule(DRAIN_NANOS, () -> {
+        pollerGroup.poller().schedule(DRAIN_NANOS, () -> {
             if (!gone.isDone()) {
                 log.warn("verbs session {}: its queue pair is destroyed undrained",
                         session.label());
@@ -274,7 +279,7 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
 
     /** On success no adapter uses its memory, which is given back. Control thread. */
     boolean tryDestroy() {
-        if (!rail.adapter().tryDestroy(link.queuePair())) {
+        if (!pollerGroup.adapter().tryDestroy(queuePairConnection.queuePair())) {
             return false;
         }
         if (staged != null) {
@@ -286,8 +291,8 @@ final class PairedQueue implements Link.Owner, Carrier, Pair {
     /** The queue pair was destroyed. */
     void gone() {
         peers.counts().left(counted);
-        link.gone();
-        rail.leave(link.id(), RECEIVES);
+        queuePairConnection.gone();
+        pollerGroup.leave(queuePairConnection.id(), RECEIVES);
         over();
     }
 

@@ -14,14 +14,14 @@ import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,9 +53,9 @@ final class PairedQueues implements Pairing {
     private final List<Port> ports;
     private final PortGids gids;
     private final QueuePairStates states;
-    private final LinkOpening opening;
+    private final ConnectionOpening opening;
     private final Map<String, PairedQueue> byId = new ConcurrentHashMap<>();
-    private final Map<Session, PairedQueue> bySession = new ConcurrentHashMap<>();
+    private final Map<ClientSession, PairedQueue> bySession = new ConcurrentHashMap<>();
     private final AtomicLong stagingLeft;
     private volatile Executor loop = _ -> {
         throw new IllegalStateException("nothing happens before the loop is known");
@@ -69,8 +69,8 @@ final class PairedQueues implements Pairing {
         this.ports = List.copyOf(ports);
         this.gids = gids;
         this.states = new QueuePairStates(verbs, config.queuePairs());
-        this.opening = new LinkOpening(states, peers.counts(), PairedQueue.RECEIVES,
-                LinkOpening.NO_BUFFERS);
+        this.opening = new ConnectionOpening(states, peers.counts(), PairedQueue.RECEIVES,
+                ConnectionOpening.NO_BUFFERS);
         this.stagingLeft = new AtomicLong(config.pairs().stagingBytes());
     }
 
@@ -84,8 +84,8 @@ final class PairedQueues implements Pairing {
     }
 
     @Override
-    public CompletionStage<Pair> pair(PairRequest request) {
-        CompletableFuture<Pair> made = new CompletableFuture<>();
+    public CompletionStage<PairedSession> pair(PairRequest request) {
+        CompletableFuture<PairedSession> made = new CompletableFuture<>();
         if (peers.isClosing()) {
             made.completeExceptionally(closing());
         } else {
@@ -105,7 +105,7 @@ final class PairedQueues implements Pairing {
     }
 
     @Override
-    public Pair require(String principal, String id) {
+    public PairedSession require(String principal, String id) {
         PairedQueue queue = byId.get(id);
         if (queue == null) {
             throw new TransferException(Reason.UNKNOWN_SESSION, "no session " + id);
@@ -120,8 +120,8 @@ final class PairedQueues implements Pairing {
 
     /** The one of this session, if it is a pair's. */
     @Nullable
-    PairedQueue find(Session session) {
-        return bySession.get(session);
+    PairedQueue find(ClientSession clientSession) {
+        return bySession.get(clientSession);
     }
 
     // ---- on the control thread
@@ -158,35 +158,40 @@ final class PairedQueues implements Pairing {
 
     private PairedQueue make(PairRequest request, PortGids.Found own, PeerSession session)
             throws IOException {
-        Rail rail = own.port().rail();
+        PollerGroup pollerGroup = own.port().rail();
         PairRequest.Staging asked = request.staging();
         PairedQueue.Staged staged = asked == null
                 ? null
-                : new PairedQueue.Staged(stage(rail.adapter(), asked.bytes()), asked.cookie(),
+                : new PairedQueue.Staged(stage(pollerGroup.adapter(), asked.bytes()),
+                        asked.cookie(),
                         new CompletableFuture<>());
         try {
             Steps steps = new Steps(request, own, staged == null
                     ? NO_ACCESS
                     : IbvMr.IBV_ACCESS_REMOTE_WRITE);
-            IbvPd domain = staged == null ? rail.adapter().domain() : staged.memory().domain();
-            Link link = opening.tryOpen(rail, null, domain, steps);
-            if (link == null) {
+            IbvPd domain = staged == null
+                    ? pollerGroup.adapter().domain()
+                    : staged.memory().domain();
+            QueuePairConnection queuePairConnection = opening.tryOpen(pollerGroup, null, domain,
+                    steps);
+            if (queuePairConnection == null) {
                 throw new PairingException(NO_ROOM, "the adapter holds no more queue pairs");
             }
-            PairedQueue queue = new PairedQueue(peers, session, own.port(), rail, link,
+            PairedQueue queue = new PairedQueue(peers, session, own.port(), pollerGroup,
+                    queuePairConnection,
                     requireNonNull(steps.route), staged, this);
-            rail.join(link);
+            pollerGroup.join(queuePairConnection);
             return queue;
         } catch (IOException | RuntimeException | Error e) {
             // With a queue pair that could not be destroyed, its memory is kept.
-            if (staged != null && !rail.adapter().isKeptForGood()) {
+            if (staged != null && !pollerGroup.adapter().isKeptForGood()) {
                 free(staged.memory());
             }
             throw e;
         }
     }
 
-    private Staging stage(Adapter adapter, long bytes) throws IOException {
+    private StagingMemory stage(Adapter adapter, long bytes) throws IOException {
         if (bytes > config.stagingBytes()) {
             throw new PairingException(NO_STAGING, bytes + " bytes are never staged here");
         }
@@ -195,7 +200,7 @@ final class PairedQueues implements Pairing {
             throw noRoom(bytes);
         }
         try {
-            return new Staging(adapter, bytes);
+            return new StagingMemory(adapter, bytes);
         } catch (OutOfMemoryError e) {
             stagingLeft.addAndGet(bytes);
             throw noRoom(bytes);
@@ -211,18 +216,18 @@ final class PairedQueues implements Pairing {
     }
 
     /** After its queue pair is gone. */
-    void free(Staging staging) {
+    void free(StagingMemory stagingMemory) {
         try {
-            staging.close();
-            stagingLeft.addAndGet(staging.bytes());
+            stagingMemory.close();
+            stagingLeft.addAndGet(stagingMemory.bytes());
         } catch (IOException | RuntimeException | Error e) {
             log.error("{} bytes of staging memory are kept until this process ends",
-                    staging.bytes(), e);
+                    stagingMemory.bytes(), e);
         }
     }
 
     /** From INIT to RTS, as the peer's end says. */
-    private final class Steps implements LinkOpening.Steps {
+    private final class Steps implements ConnectionOpening.Steps {
         private final PairRequest request;
         private final PortGids.Found own;
         private final int access;

@@ -3,7 +3,7 @@ package io.railhead.rdma.verbs;
 import io.railhead.rdma.pairing.QueuePairEnd;
 
 /**
- * How a queue pair reaches one that rdma_cm knows nothing of.
+ * The route from a queue pair to one that rdma_cm knows nothing of.
  *
  * @param port of the own device, from 1
  * @param gidIndex of the own GID in the port's table, at this moment

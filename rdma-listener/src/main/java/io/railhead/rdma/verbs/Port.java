@@ -24,7 +24,7 @@ final class Port {
     private final RdmaCmId listener;
     private final Adapter adapter;
     private final int number;
-    private final List<Rail> rails;
+    private final List<PollerGroup> rails;
     private final PortBudgets budgets;
     private final Optional<String> characterDevice;
     private volatile Health health = Health.USABLE;
@@ -33,7 +33,7 @@ final class Port {
     /**
      * @param budgets of the device's port, which several addresses may share
      */
-    Port(InetSocketAddress address, RdmaCmId listener, Adapter adapter, List<Rail> rails,
+    Port(InetSocketAddress address, RdmaCmId listener, Adapter adapter, List<PollerGroup> rails,
             PortBudgets budgets) {
         this.address = address;
         this.listener = listener;
@@ -70,11 +70,11 @@ final class Port {
     }
 
     /** The poller with the fewest links. */
-    Rail rail() {
-        Rail least = rails.getFirst();
-        for (Rail rail : rails) {
-            if (rail.links() < least.links()) {
-                least = rail;
+    PollerGroup rail() {
+        PollerGroup least = rails.getFirst();
+        for (PollerGroup pollerGroup : rails) {
+            if (pollerGroup.links() < least.links()) {
+                least = pollerGroup;
             }
         }
         return least;

@@ -3,7 +3,7 @@ package io.railhead.rdma.verbs;
 import java.util.OptionalInt;
 
 /**
- * How queue pairs are made, on either side of a connection.
+ * The configuration of queue pairs, on either side of a connection.
  *
  * @param sendDepth work requests that a send queue holds
  * @param signalEvery a success of every so many is reported

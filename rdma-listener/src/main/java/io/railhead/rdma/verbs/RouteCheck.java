@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a connection came by a GID that is configured. rdma_cm chooses it, by the address that
- * the peer connected to and the kernel's default type, and cannot be told another.
+ * Checks that a connection came by a GID that is configured. rdma_cm chooses it, by the address
+ * that the peer connected to and the kernel's default type, and cannot be told another.
  */
 final class RouteCheck {
     private final GidRequest wanted;

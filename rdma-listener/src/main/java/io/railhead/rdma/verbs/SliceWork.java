@@ -52,17 +52,17 @@ final class SliceWork implements Outgoing, Runnable {
     }
 
     @Override
-    public boolean tryAdd(Chain chain) {
+    public boolean tryAdd(WorkRequestBatch workRequestBatch) {
         TransferException stop = transfer.findReasonToStop();
         if (stop != null) {
             finish(stop);
             return true;
         }
-        if (!chain.tryTransfer(direction.operation, ownedSlice, remote,
+        if (!workRequestBatch.tryTransfer(direction.operation, ownedSlice, remote,
                 transfer.region().remoteKey())) {
             return false;
         }
-        chain.end(this);
+        workRequestBatch.end(this);
         transfer.posted();
         return true;
     }

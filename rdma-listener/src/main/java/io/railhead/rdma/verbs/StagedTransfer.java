@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class StagedTransfer implements Transfer {
     private final PeerSession session;
-    private final Staging staging;
+    private final StagingMemory stagingMemory;
     private volatile boolean fenced;
     private volatile CompletableFuture<Void> copying = CompletableFuture.completedFuture(null);
 
-    StagedTransfer(PeerSession session, Staging staging) {
+    StagedTransfer(PeerSession session, StagingMemory stagingMemory) {
         this.session = session;
-        this.staging = staging;
+        this.stagingMemory = stagingMemory;
     }
 
     @Override
@@ -54,11 +54,11 @@ final class StagedTransfer implements Transfer {
         if (fenced) {
             return new TransferException(Reason.FENCED, "the transfer was fenced");
         }
-        if (from < 0 || from > staging.bytes() - slice.length()) {
+        if (from < 0 || from > stagingMemory.bytes() - slice.length()) {
             return new TransferException(Reason.OUT_OF_BOUNDS, slice.length() + " bytes at " + from
-                    + " do not lie within " + staging.bytes());
+                    + " do not lie within " + stagingMemory.bytes());
         }
-        return staging.tryCopyTo(slice, from)
+        return stagingMemory.tryCopyTo(slice, from)
                 ? null
                 : session.brokenOff();
     }

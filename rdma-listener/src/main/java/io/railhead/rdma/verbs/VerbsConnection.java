@@ -7,7 +7,7 @@ import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.EndedMessage;
 import io.railhead.rdma.channel.OutstandingRequests;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestView;
@@ -60,7 +60,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p> A long class: it is the protocol, one message a method.
  */
-final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
+final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue, RequestChannel {
     private static final Logger log = LoggerFactory.getLogger(VerbsConnection.class);
     private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -76,14 +76,14 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
 
     private final VerbsPeers peers;
     private final Port port;
-    private final Rail rail;
-    private final Link link;
+    private final PollerGroup pollerGroup;
+    private final QueuePairConnection queuePairConnection;
     private final Handshake handshake;
     private final Runnable destroyer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private final OutstandingRequests requests;
     private final RequestView view = new RequestView();
-    private final Deque<Delivery> spareDeliveries = new ArrayDeque<>();
+    private final Deque<VerbsDelivery> spareDeliveries = new ArrayDeque<>();
     private final VerbsRegions regions;
     private Stage stage = Stage.PROVING;
     private QueuePairState counted = QueuePairState.PROVING;
@@ -100,17 +100,18 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
      * @param destroyer takes the connection and its queue pair apart, on the thread that made them,
      *            and then has {@link #gone} called on the poller
      */
-    VerbsConnection(VerbsPeers peers, Port port, Rail rail, Link link, Handshake handshake,
+    VerbsConnection(VerbsPeers peers, Port port, PollerGroup pollerGroup,
+            QueuePairConnection queuePairConnection, Handshake handshake,
             Destroyer destroyer) {
         this.peers = peers;
         this.port = port;
-        this.rail = rail;
-        this.link = link;
+        this.pollerGroup = pollerGroup;
+        this.queuePairConnection = queuePairConnection;
         this.handshake = handshake;
         this.destroyer = () -> destroyer.destroy(this);
         this.regions = new VerbsRegions(peers, this);
         this.requests = new OutstandingRequests(peers.config().maxRequests());
-        link.owner(this);
+        queuePairConnection.owner(this);
         peers.counts().entered(counted);
     }
 
@@ -120,13 +121,13 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
     }
 
     @Override
-    public Link link() {
-        return link;
+    public QueuePairConnection link() {
+        return queuePairConnection;
     }
 
     @Override
     public Poller poller() {
-        return rail.poller();
+        return pollerGroup.poller();
     }
 
     @Override
@@ -151,7 +152,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
 
     /** The connection is about to be made. */
     void start() {
-        rail.poller().schedule(peers.config().proofTimeout().toNanos(), () -> {
+        pollerGroup.poller().schedule(peers.config().proofTimeout().toNanos(), () -> {
             if (stage == Stage.PROVING) {
                 refuse(Refusal.TOO_SLOW);
                 leave(EndReason.PROTOCOL, List.of(encoded(new Refused(Refusal.TOO_SLOW))));
@@ -204,17 +205,17 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         proven = true;
         peers.leftUnproven();
         peers.counts().sessionOpened();
-        link.within(port.budgets().enter(session().principal()));
+        queuePairConnection.within(port.budgets().enter(session().principal()));
         log.info("verbs session {} open: principal {}, {}",
                 session().label(), session().principal(), session().peer());
         say(new Welcome(handshake.serverProof(), session().number(), peers.config().limits()));
-        session().onEnd(() -> rail.poller().execute(this::sessionEnded));
+        session().onEnd(() -> pollerGroup.poller().execute(this::sessionEnded));
         awaitSilence();
     }
 
     private void awaitSilence() {
         long keepAliveNanos = peers.config().keepAlive().toNanos();
-        rail.poller().schedule(keepAliveNanos, () -> {
+        pollerGroup.poller().schedule(keepAliveNanos, () -> {
             if (stage != Stage.OPEN) {
                 return;
             }
@@ -290,15 +291,15 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
 
     @Override
     public Executor executor() {
-        return rail.poller();
+        return pollerGroup.poller();
     }
 
     @Override
     public void answer(Answer answer) {
-        if (rail.poller().isCurrentThread()) {
+        if (pollerGroup.poller().isCurrentThread()) {
             answerNow(answer);
         } else {
-            rail.poller().execute(() -> answerNow(answer));
+            pollerGroup.poller().execute(() -> answerNow(answer));
         }
     }
 
@@ -306,9 +307,9 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         if (stage != Stage.OPEN || !requests.contains(answer.id())) {
             return;
         }
-        Delivery delivery = takeDelivery();
-        delivery.begin(answer.named(session().number()));
-        link.send(delivery);
+        VerbsDelivery verbsDelivery = takeDelivery();
+        verbsDelivery.begin(answer.named(session().number()));
+        queuePairConnection.send(verbsDelivery);
     }
 
     @Override
@@ -325,18 +326,18 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
             return;
         }
         VerbsRegion region = (VerbsRegion) requireNonNull(session().findRegion(window.key()));
-        Delivery delivery = takeDelivery();
-        delivery.begin(region, window, ownedSlices, count, answer);
-        link.transfer(delivery);
+        VerbsDelivery verbsDelivery = takeDelivery();
+        verbsDelivery.begin(region, window, ownedSlices, count, answer);
+        queuePairConnection.transfer(verbsDelivery);
     }
 
-    private Delivery takeDelivery() {
-        Delivery spare = spareDeliveries.poll();
-        return spare == null ? new Delivery(this) : spare;
+    private VerbsDelivery takeDelivery() {
+        VerbsDelivery spare = spareDeliveries.poll();
+        return spare == null ? new VerbsDelivery(this) : spare;
     }
 
-    void giveBack(Delivery delivery) {
-        spareDeliveries.push(delivery);
+    void giveBack(VerbsDelivery verbsDelivery) {
+        spareDeliveries.push(verbsDelivery);
     }
 
     /** The request's answer is about to be posted: its credit is the peer's again. */
@@ -368,12 +369,12 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
 
     /** The peer's side of the connection is gone. */
     void disconnected() {
-        link.fail(EndReason.PEER_GONE, "the peer disconnected");
+        queuePairConnection.fail(EndReason.PEER_GONE, "the peer disconnected");
     }
 
     /** Nothing more can be said, nor heard. */
     void deviceLost() {
-        link.fail(EndReason.UNAVAILABLE, port.health().reason());
+        queuePairConnection.fail(EndReason.UNAVAILABLE, port.health().reason());
     }
 
     private void end(EndReason why) {
@@ -394,15 +395,17 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         reason = why;
         lastWords = words;
         endSession();
-        link.transfers().removeIf(waiting -> {
+        queuePairConnection.transfers().removeIf(waiting -> {
             if (!waiting.isBegun()) {
                 waiting.dropped();
                 return true;
             }
             return false;
         });
-        rail.poller().schedule(LEAVE_NANOS, () -> link.fail(reason, "it took too long to leave"));
-        if (link.isQuiet()) {
+        pollerGroup.poller()
+                .schedule(LEAVE_NANOS,
+                        () -> queuePairConnection.fail(reason, "it took too long to leave"));
+        if (queuePairConnection.isQuiet()) {
             quiet();
         }
     }
@@ -418,12 +421,12 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         }
         if (lastWords.isEmpty()) {
             unheard = false;
-            link.fail(reason, "left in order");
+            queuePairConnection.fail(reason, "left in order");
             return;
         }
         List<ByteBuffer> words = lastWords;
         lastWords = List.of();
-        words.forEach(word -> link.send(new MessageSend(link, word)));
+        words.forEach(word -> queuePairConnection.send(new MessageSend(queuePairConnection, word)));
     }
 
     @Override
@@ -439,7 +442,7 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         if (unheard) {
             peers.ended().remember(session(), ended().encode());
         }
-        rail.poller().schedule(DRAIN_NANOS, () -> {
+        pollerGroup.poller().schedule(DRAIN_NANOS, () -> {
             if (stage == Stage.BROKEN && !gone.isDone()) {
                 log.warn("verbs session {}: its queue pair is destroyed undrained",
                         session().label());
@@ -459,8 +462,8 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         }
     }
 
-    private Ended ended() {
-        return new Ended(reason, requests.unserved(reason.word()));
+    private EndedMessage ended() {
+        return new EndedMessage(reason, requests.unserved(reason.word()));
     }
 
     @Override
@@ -476,17 +479,17 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
         }
         stage = Stage.GONE;
         peers.counts().left(counted);
-        link.gone();
+        queuePairConnection.gone();
         regions.forgetAll();
-        rail.leave(link.id(), peers.receives());
-        rail.adapter().giveBack(link.memory());
+        pollerGroup.leave(queuePairConnection.id(), peers.receives());
+        pollerGroup.adapter().giveBack(queuePairConnection.memory());
         leavePeers();
         gone.complete(null);
     }
 
     /** On success no adapter uses the connection's memory. The thread that made it. */
     boolean destroyQueuePair() {
-        return rail.adapter().tryDestroy(link.queuePair());
+        return pollerGroup.adapter().tryDestroy(queuePairConnection.queuePair());
     }
 
     /** The queue pair could not be destroyed: all that it may touch is kept, for good. */
@@ -514,13 +517,13 @@ final class VerbsConnection implements Link.Owner, Carrier, RequestChannel {
 
     /** Answers what is not a request: a peer that asks on without hearing is ended. */
     private void say(Message message) {
-        if (link.isCrowded()) {
+        if (queuePairConnection.isCrowded()) {
             log.info("verbs session {}: the peer does not read its answers", session().label());
             refuse(Refusal.PROTOCOL);
             end(EndReason.PROTOCOL);
             return;
         }
-        link.send(new MessageSend(link, encoded(message)));
+        queuePairConnection.send(new MessageSend(queuePairConnection, encoded(message)));
     }
 
     private static ByteBuffer encoded(Message message) {

@@ -15,13 +15,13 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.CloseStack;
 import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.adapter.PortBudgets;
-import io.railhead.rdma.adapter.Undo;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.pairing.Pairing;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -53,7 +53,7 @@ public final class VerbsFabric implements Fabric {
     private final VerbsPeers peers;
     private final VerbsFabricConfig config;
     private final Map<String, Adapter> adapters = new LinkedHashMap<>();
-    private final Map<String, List<Rail>> rails = new LinkedHashMap<>();
+    private final Map<String, List<PollerGroup>> rails = new LinkedHashMap<>();
     /** By device and port. */
     private final Map<String, PortBudgets> budgets = new HashMap<>();
     private final List<Port> ports = new ArrayList<>();
@@ -69,36 +69,37 @@ public final class VerbsFabric implements Fabric {
      * @throws VerbsUnavailableException where this machine has no verbs, or not at an address
      * @throws IOException where the library failed
      */
-    public VerbsFabric(VerbsFabricConfig config, Sessions sessions, RequestHandler requests)
+    public VerbsFabric(VerbsFabricConfig config, ClientSessions clientSessions,
+            RequestHandler requests)
             throws IOException {
         this.config = config;
-        this.peers = new VerbsPeers(config, sessions, requests);
+        this.peers = new VerbsPeers(config, clientSessions, requests);
         VerbsExtensions verbs = config.provider().install();
-        Undo undo = new Undo();
+        CloseStack closeStack = new CloseStack();
         try {
             RdmaEventChannel channel = RdmaEventChannel.createEventChannel();
-            undo.add(channel::destroyEventChannel);
+            closeStack.add(channel::destroyEventChannel);
             for (InetSocketAddress address : config.listen()) {
-                ports.add(listen(verbs, channel, address, undo));
+                ports.add(listen(verbs, channel, address, closeStack));
             }
             listener = new VerbsListener(verbs, peers, config, ports);
             pairs = new PairedQueues(verbs, peers, config, ports,
                     new PortGids(config.gids(), RdmaDevices::read));
             control = new CmLoop("verbs-control", channel, listener, asyncDescriptors(verbs));
         } catch (IOException | RuntimeException | Error e) {
-            undo.run(e);
+            closeStack.run(e);
             throw e;
         }
         listener.runsOn(control);
         pairs.runsOn(control);
-        rails.values().forEach(some -> some.forEach(Rail::start));
+        rails.values().forEach(some -> some.forEach(PollerGroup::start));
         control.start();
     }
 
     private Port listen(VerbsExtensions verbs, RdmaEventChannel channel,
-            InetSocketAddress address, Undo undo) throws IOException {
+            InetSocketAddress address, CloseStack closeStack) throws IOException {
         RdmaCmId id = channel.createId(TCP_PORTS);
-        undo.add(id::destroyId);
+        closeStack.add(id::destroyId);
         verbs.setReuseAddress(id);
         if (config.queuePairs().trafficClass().isPresent()) {
             verbs.setTypeOfService(id, config.queuePairs().trafficClass().getAsInt());
@@ -111,25 +112,26 @@ public final class VerbsFabric implements Fabric {
         Adapter adapter = adapters.get(device);
         if (adapter == null) {
             adapter = Adapter.open(verbs, device);
-            undo.add(adapter::close);
+            closeStack.add(adapter::close);
             adapters.put(device, adapter);
-            rails.put(device, openRails(adapter, undo));
+            rails.put(device, openRails(adapter, closeStack));
         }
         id.listen(BACKLOG);
-        List<Rail> serving = rails.getOrDefault(device, List.of());
+        List<PollerGroup> serving = rails.getOrDefault(device, List.of());
         PortBudgets outstanding = budgets.computeIfAbsent(device + " " + id.getPort_num(),
                 _ -> new PortBudgets(config.outstanding().perPrincipal(),
                         config.outstanding().perPort(), rail -> serving.get(rail).tryAgain()));
         return new Port((InetSocketAddress) id.getSource(), id, adapter, serving, outstanding);
     }
 
-    private List<Rail> openRails(Adapter adapter, Undo undo) throws IOException {
-        List<Rail> opened = new ArrayList<>();
+    private List<PollerGroup> openRails(Adapter adapter, CloseStack closeStack) throws IOException {
+        List<PollerGroup> opened = new ArrayList<>();
         for (int i = 0; i < config.polling().pollers(); i++) {
-            Rail rail = new Rail(i, adapter, config.queuePairs(), config.polling(),
+            PollerGroup pollerGroup = new PollerGroup(i, adapter, config.queuePairs(),
+                    config.polling(),
                     config.outstanding(), peers.counts().idleSpinNanos()::add);
-            undo.add(rail::close);
-            opened.add(rail);
+            closeStack.add(pollerGroup::close);
+            opened.add(pollerGroup);
         }
         return opened;
     }
@@ -193,18 +195,18 @@ public final class VerbsFabric implements Fabric {
 
     private Transfer open(RemoteBuffer buffer) {
         PairedQueue paired = pairs.find(buffer.session());
-        Carrier carrier;
+        TransferQueue transferQueue;
         Transfer transfer;
         PeerSession session = requireOpen(buffer);
         if (paired == null) {
             VerbsRegion region = requireRegion(buffer, session);
-            carrier = region.carrier();
+            transferQueue = region.carrier();
             transfer = new VerbsTransfer(peers.counts(), buffer, region);
         } else {
-            carrier = paired;
+            transferQueue = paired;
             transfer = paired.begin(buffer);
         }
-        Health port = carrier.port().health();
+        Health port = transferQueue.port().health();
         if (!port.usable()) {
             throw new TransferException(Reason.UNAVAILABLE, port.reason());
         }
@@ -250,7 +252,7 @@ public final class VerbsFabric implements Fabric {
                 .snapshot(rails.values()
                         .stream()
                         .flatMap(List::stream)
-                        .map(Rail::poller)
+                        .map(PollerGroup::poller)
                         .collect(Collectors.toMap(Poller::name, Poller::cpuNanos)));
     }
 
@@ -274,7 +276,7 @@ public final class VerbsFabric implements Fabric {
         });
         idsClosed.join();
         List<Runnable> steps = new ArrayList<>();
-        rails.values().forEach(some -> some.forEach(rail -> steps.add(rail::close)));
+        rails.values().forEach(some -> some.forEach(pollerGroup -> steps.add(pollerGroup::close)));
         steps.add(control::close);
         adapters.values().forEach(adapter -> steps.add(adapter::close));
         // What a lost device refuses ends nothing else.

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How the verbs fabric listens and works.
+ * The configuration of the verbs fabric.
  *
  * @param listen addresses of RDMA devices and the port for rdma_cm; each names its device
  * @param gids by which connections may come; others are refused

@@ -8,13 +8,13 @@ import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.session.Bytes32;
 import io.railhead.rdma.session.EndedSessions;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageException;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
@@ -42,7 +42,7 @@ final class VerbsListener implements CmLoop.Listener {
     private final VerbsPeers peers;
     private final QueuePairConfig config;
     private final QueuePairStates states;
-    private final LinkOpening opening;
+    private final ConnectionOpening opening;
     private final RouteCheck routes;
     private final Map<RdmaCmId, Port> ports = new HashMap<>();
     private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
@@ -62,7 +62,7 @@ final class VerbsListener implements CmLoop.Listener {
         this.peers = peers;
         this.config = config.queuePairs();
         this.states = new QueuePairStates(verbs, config.queuePairs());
-        this.opening = new LinkOpening(states, peers.counts(), peers.receives(),
+        this.opening = new ConnectionOpening(states, peers.counts(), peers.receives(),
                 peers.buffers());
         this.routes = new RouteCheck(config.gids(), RdmaDevices::findGid);
         listening.forEach(port -> ports.put(port.listener(), port));
@@ -165,7 +165,7 @@ final class VerbsListener implements CmLoop.Listener {
         if (!(message instanceof Hello(var sessionId, var nonce))) {
             throw new MessageException("a connection request must carry HELLO");
         }
-        Octets mine = Octets.random(peers.random());
+        Bytes32 mine = Bytes32.random(peers.random());
         PeerSession pending = peers.sessions().findPending(sessionId, VerbsFabric.NAME);
         if (pending != null) {
             return new Handshake(pending, nonce, mine, List.of());
@@ -177,26 +177,27 @@ final class VerbsListener implements CmLoop.Listener {
     private void admit(RdmaCmId id, Port port, IbvQpAttr route, Handshake handshake,
             ConnectionParameters asked) throws IOException {
         handshake.session().peer(nameOf(id.getDestination()));
-        Rail rail = port.rail();
-        int reads = readDepth(rail.adapter(), config, asked.initiatorDepth());
-        Link link;
+        PollerGroup pollerGroup = port.rail();
+        int reads = readDepth(pollerGroup.adapter(), config, asked.initiatorDepth());
+        QueuePairConnection queuePairConnection;
         try {
-            link = opening.tryOpen(rail, id, route, reads);
+            queuePairConnection = opening.tryOpen(pollerGroup, id, route, reads);
         } catch (IOException | RuntimeException | Error e) {
             log.warn("no queue pair for a connection: {}", e.toString());
-            link = null;
+            queuePairConnection = null;
         }
-        if (link == null) {
+        if (queuePairConnection == null) {
             peers.leftUnproven();
             reject(id, Refusal.BUSY);
             return;
         }
-        VerbsConnection connection = new VerbsConnection(peers, port, rail, link, handshake,
+        VerbsConnection connection = new VerbsConnection(peers, port, pollerGroup,
+                queuePairConnection, handshake,
                 this::destroyLater);
         connections.put(id, connection);
-        rail.join(link);
-        rail.poller().execute(connection::start);
-        accept(id, link, handshake, reads);
+        pollerGroup.join(queuePairConnection);
+        pollerGroup.poller().execute(connection::start);
+        accept(id, queuePairConnection, handshake, reads);
     }
 
     private static String nameOf(@Nullable SocketAddress peer) {
@@ -205,11 +206,12 @@ final class VerbsListener implements CmLoop.Listener {
                 : String.valueOf(peer);
     }
 
-    private void accept(RdmaCmId id, Link link, Handshake handshake, int reads) {
+    private void accept(RdmaCmId id, QueuePairConnection queuePairConnection, Handshake handshake,
+            int reads) {
         try {
             id.accept(verbs.connParam(new ConnectionParameters(
                     handshake.challenge(), 0, reads, config.retryCount(),
-                    config.rnrRetry(), link.queuePair().getQp_num())));
+                    config.rnrRetry(), queuePairConnection.queuePair().getQp_num())));
         } catch (IOException e) {
             log.info("verbs connection not made: {}", e.toString());
             disconnected(id);

@@ -2,17 +2,17 @@ package io.railhead.rdma.verbs;
 
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.EndedSessions;
-import io.railhead.rdma.session.Sessions;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What all connections of a verbs fabric share. Any thread. */
+/** The shared part of all connections of a verbs fabric. Any thread. */
 final class VerbsPeers {
     private static final int SESSION_MESSAGES = 4;
 
     private final VerbsFabricConfig config;
-    private final Sessions sessions;
+    private final ClientSessions clientSessions;
     private final RequestHandler handler;
     private final FabricCounts counts = new FabricCounts();
     private final SecureRandom random = new SecureRandom();
@@ -20,9 +20,9 @@ final class VerbsPeers {
     private final EndedSessions ended = new EndedSessions();
     private volatile boolean closing;
 
-    VerbsPeers(VerbsFabricConfig config, Sessions sessions, RequestHandler handler) {
+    VerbsPeers(VerbsFabricConfig config, ClientSessions clientSessions, RequestHandler handler) {
         this.config = config;
-        this.sessions = sessions;
+        this.clientSessions = clientSessions;
         this.handler = handler;
     }
 
@@ -30,8 +30,8 @@ final class VerbsPeers {
         return config.peers();
     }
 
-    Sessions sessions() {
-        return sessions;
+    ClientSessions sessions() {
+        return clientSessions;
     }
 
     RequestHandler handler() {

@@ -1,13 +1,13 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.session.Region;
+import io.railhead.rdma.session.MemoryRegion;
 
 /**
  * A buffer that a peer registered with its own adapter. Nothing of it is here but its key; what is
  * posted against it is counted, so that its peer hears when nothing is any more.
  */
-final class VerbsRegion implements Region {
-    private final Carrier carrier;
+final class VerbsRegion implements MemoryRegion {
+    private final TransferQueue transferQueue;
     private final long baseAddress;
     private final long length;
     private final int remoteKey;
@@ -16,15 +16,15 @@ final class VerbsRegion implements Region {
     private int posted;
     private Runnable whenUntouched = () -> {};
 
-    VerbsRegion(Carrier carrier, long baseAddress, long length, int remoteKey) {
-        this.carrier = carrier;
+    VerbsRegion(TransferQueue transferQueue, long baseAddress, long length, int remoteKey) {
+        this.transferQueue = transferQueue;
         this.baseAddress = baseAddress;
         this.length = length;
         this.remoteKey = remoteKey;
     }
 
-    Carrier carrier() {
-        return carrier;
+    TransferQueue carrier() {
+        return transferQueue;
     }
 
     @Override

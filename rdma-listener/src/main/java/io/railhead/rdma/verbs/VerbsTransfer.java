@@ -70,7 +70,7 @@ final class VerbsTransfer implements Transfer {
         return ends;
     }
 
-    Carrier carrier() {
+    TransferQueue carrier() {
         return region.carrier();
     }
 

@@ -7,7 +7,7 @@ import io.railhead.os.PollSet;
 import io.railhead.os.verbs.Completions;
 import io.railhead.os.verbs.PreparedReceives;
 import io.railhead.os.verbs.PreparedSends;
-import io.railhead.rdma.channel.PeerTransport;
+import io.railhead.rdma.channel.ClientTransport;
 import io.railhead.rdma.session.MessageHeader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
  * it looks at a message. At the end the queue pair is in ERR before anyone hears of it, so that the
  * peer's memory is its own again.
  */
-final class VerbsTransport implements PeerTransport {
+final class VerbsTransport implements ClientTransport {
     private static final int BATCH = 16;
     private static final int SIGNALED = 2;
     private static final int INLINE = 8;
     private static final long LONGEST_WAIT_MILLIS = 1000;
 
-    private final PeerLink ownedLink;
+    private final ClientConnection ownedLink;
     private final PreparedSends send;
     private final PreparedReceives receive;
     private final SVCReqNotify notification;
@@ -45,7 +45,7 @@ final class VerbsTransport implements PeerTransport {
     private int next;
     private int spare;
 
-    VerbsTransport(PeerLink ownedLink) throws IOException {
+    VerbsTransport(ClientConnection ownedLink) throws IOException {
         this.ownedLink = ownedLink;
         send = ownedLink.verbs().prepareSends(1, 1);
         receive = ownedLink.verbs().prepareReceives(1, 1);
@@ -63,7 +63,7 @@ final class VerbsTransport implements PeerTransport {
         }
     }
 
-    PeerLink link() {
+    ClientConnection link() {
         return ownedLink;
     }
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 final class PollerTest {
 
     /** Completions that a test makes, and a sleep like an adapter's: only armed ones end it. */
-    private static final class FakeCompletions implements Completions {
+    private static final class FakeCompletions implements CompletionHandler {
         final AtomicInteger pending = new AtomicInteger();
         final AtomicInteger handled = new AtomicInteger();
         final AtomicInteger sleeps = new AtomicInteger();

@@ -75,10 +75,13 @@ class CodecFuzzTest {
             for (int i = 0; i < 3; i++) {
                 answers.add(records.answer());
             }
-            ByteBuffer message = new Ended(EndReason.REVOKED, answers).encode().getFirst();
+            ByteBuffer message = new EndedMessage(EndReason.REVOKED, answers).encode().getFirst();
             out.put(message.position(MessageHeader.BYTES));
         }, (payload, out) -> out
-                .put(Ended.decode(payload).encode().getFirst().position(MessageHeader.BYTES)));
+                .put(EndedMessage.decode(payload)
+                        .encode()
+                        .getFirst()
+                        .position(MessageHeader.BYTES)));
     }
 
     private interface Writer {

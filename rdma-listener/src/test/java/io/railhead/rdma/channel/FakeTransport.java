@@ -11,7 +11,7 @@ import java.util.Deque;
 import java.util.List;
 
 /** A transport whose other side is the test. */
-final class FakeTransport implements PeerTransport {
+final class FakeTransport implements ClientTransport {
     private final ByteBuffer outgoing = ByteBuffer.allocate(MessageHeader.MAX_MESSAGE_BYTES)
             .order(LITTLE_ENDIAN);
     private final Deque<ByteBuffer> incoming = new ArrayDeque<>();

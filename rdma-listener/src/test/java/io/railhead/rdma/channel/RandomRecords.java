@@ -30,7 +30,7 @@ final class RandomRecords {
         return new Answer(random.nextInt(), random.nextInt(0x10000), random.nextLong(),
                 random.nextLong(), random.nextLong(), random.nextLong(), text(0, 40), text(0, 40),
                 text(0, 20), text(0, 200), headers(),
-                pick(CacheResult.values()), false);
+                pick(AnswerOrigin.values()), false);
     }
 
     private <T> T pick(T[] alternatives) {

@@ -54,13 +54,13 @@ class RecordsTest {
     void aNameIsFoundAgainByItsBytes(long seed) throws MessageException {
         RandomRecords records = new RandomRecords(seed);
         RequestView view = new RequestView();
-        ObjectName before = null;
+        ObjectNameBytes before = null;
         for (int round = 0; round < 500; round++) {
             Request request = records.request();
             ByteBuffer message = soiled();
             assertThat(RequestCodec.tryEncode(request, message)).isTrue();
             int _ = view.wrap(message, 0, message.position());
-            ObjectName name = view.name();
+            ObjectNameBytes name = view.name();
             assertThat(name.bucket()).isEqualTo(request.bucket());
             assertThat(name.key()).isEqualTo(request.key());
             assertThat(name.hashCode()).isEqualTo(view.nameHash());

@@ -16,7 +16,7 @@ import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.pairing.GidBytes;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -62,7 +62,7 @@ class DcKeptTest {
         try (FakeMlx5 adapter = FakeMlx5.open()) {
             assertThatThrownBy(() -> new DcFabric(DcRig.config(), adapter.verbs(),
                     new OtherMlx5(adapter, false, new CountDownLatch(0)), DcRig::devices,
-                    new Sessions(Duration.ofSeconds(1), 1, 1)))
+                    new ClientSessions(Duration.ofSeconds(1), 1, 1)))
                     .hasMessage("mlx5_0 is no mlx5 device: DC is a transport of NVIDIA's ConnectX"
                             + " adapters");
             assertThat(adapter.objects()).isZero();
@@ -75,11 +75,11 @@ class DcKeptTest {
             CountDownLatch mayLookUp = new CountDownLatch(1);
             DcFabric fabric = new DcFabric(DcRig.config(), adapter.verbs(),
                     new OtherMlx5(adapter, true, mayLookUp), DcRig::devices,
-                    new Sessions(Duration.ofSeconds(1), 1, 1));
+                    new ClientSessions(Duration.ofSeconds(1), 1, 1));
             TestPages pages = new TestPages(fabric, new MemoryConfig(16L << 20, 1 << 20, 0, false));
             FakePeer peer = adapter.peer(DcRig.KEY.value());
             MemorySegment memory = arena.allocate(100);
-            DcPeer target = new DcPeer("ann", "ann",
+            DcClient target = new DcClient("ann", "ann",
                     GidBytes.read(HexFormat.of().parseHex(peer.gid())), 0, peer.number());
             CompletionStage<Void> write = fabric
                     .begin(new RemoteBuffer(target, memory.address(), 100, peer.register(memory)))

@@ -16,7 +16,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.pairing.GidBytes;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -33,7 +33,8 @@ final class DcRig implements FabricRig {
     static final DcKey KEY = new DcKey(0x1234_5678_9abc_def0L);
 
     final FakeMlx5 adapter;
-    private final Sessions sessions = new Sessions(Duration.ofSeconds(60), 100, 100);
+    private final ClientSessions clientSessions = new ClientSessions(Duration.ofSeconds(60), 100,
+            100);
     private final DcFabric fabric;
     private final Arena memory = Arena.ofShared();
     private final Map<Integer, FakePeer> peers = new ConcurrentHashMap<>();
@@ -41,7 +42,7 @@ final class DcRig implements FabricRig {
 
     private DcRig(FakeMlx5 adapter, DcFabricConfig config) throws IOException {
         this.adapter = adapter;
-        fabric = new DcFabric(config, adapter.verbs(), adapter, DcRig::devices, sessions);
+        fabric = new DcFabric(config, adapter.verbs(), adapter, DcRig::devices, clientSessions);
     }
 
     static DcRig start() throws IOException {
@@ -75,8 +76,8 @@ final class DcRig implements FabricRig {
     }
 
     @Override
-    public Sessions sessions() {
-        return sessions;
+    public ClientSessions sessions() {
+        return clientSessions;
     }
 
     @Override
@@ -89,10 +90,10 @@ final class DcRig implements FabricRig {
     }
 
     /** Its target. */
-    DcPeer target(String principal, int number) {
+    DcClient target(String principal, int number) {
         InetAddress gid = GidBytes.read(
                 HexFormat.of().parseHex(requireNonNull(peers.get(number)).gid()));
-        return new DcPeer(principal, "tenant of " + principal, gid, 0, number);
+        return new DcClient(principal, "tenant of " + principal, gid, 0, number);
     }
 
     @Override

@@ -16,19 +16,19 @@ class DeclineTest {
 
     @Test
     void aDeclinedGetBringsTheObjectInItsBody() {
-        assertThat(AMZ.decline(Operation.GET)).isEqualTo(new ServeInline());
+        assertThat(AMZ.decline(TokenOperation.GET)).isEqualTo(new ServeInline());
     }
 
     @ParameterizedTest
-    @EnumSource(value = Operation.class, names = {"PUT", "PART"})
-    void aDeclinedUploadFailsClosed(Operation operation) {
-        assertThat(AMZ.decline(operation))
+    @EnumSource(value = TokenOperation.class, names = {"PUT", "PART"})
+    void aDeclinedUploadFailsClosed(TokenOperation tokenOperation) {
+        assertThat(AMZ.decline(tokenOperation))
                 .isEqualTo(new Answer(501, Map.of("x-amz-rdma-reply", "501")));
     }
 
     @Test
     void aDeclinedUploadCanTakeTheDraftsForm() {
-        assertThat(new AmzDialect(PutDecline.DRAFT, false).decline(Operation.PUT))
+        assertThat(new AmzDialect(PutDecline.DRAFT, false).decline(TokenOperation.PUT))
                 .isEqualTo(new Answer(200, Map.of("x-amz-rdma-reply", "501")));
     }
 
@@ -37,8 +37,9 @@ class DeclineTest {
             "x-scal-rdma"})
     void allOtherDialectsGetAnErrorEvenForGet(String header) {
         for (Dialects dialects : new Dialects[]{DialectsTest.USUAL, DialectsTest.ALL}) {
-            for (Operation operation : new Operation[]{Operation.GET, Operation.PUT}) {
-                assertThat(dialect(dialects, header).decline(operation))
+            for (TokenOperation tokenOperation : new TokenOperation[]{TokenOperation.GET,
+                    TokenOperation.PUT}) {
+                assertThat(dialect(dialects, header).decline(tokenOperation))
                         .isEqualTo(new Answer(501, Map.of()));
             }
         }
@@ -46,22 +47,24 @@ class DeclineTest {
 
     @Test
     void hipobjHearsThatItsProtocolIsUnsupported() {
-        assertThat(dialect(DialectsTest.USUAL, "x-amz-rdma-protocol").decline(Operation.GET))
+        assertThat(dialect(DialectsTest.USUAL, "x-amz-rdma-protocol").decline(TokenOperation.GET))
                 .isEqualTo(
                         new Answer(501, Map.of("x-amz-rdma-protocol-status", "unsupported")));
     }
 
     @Test
     void aSuccessNamesItsStatusAndBytes() {
-        assertThat(new Reply(206, 5_000_000_000L).headers()).isEqualTo(Map.of("x-amz-rdma-reply",
-                "206", "x-amz-rdma-bytes-transferred", "5000000000"));
-        assertThatThrownBy(() -> new Reply(204, 0)).hasMessageContaining("httpStatus");
-        assertThatThrownBy(() -> new Reply(200, -1)).hasMessageContaining("bytesTransferred");
+        assertThat(new DialectReply(206, 5_000_000_000L).headers())
+                .isEqualTo(Map.of("x-amz-rdma-reply",
+                        "206", "x-amz-rdma-bytes-transferred", "5000000000"));
+        assertThatThrownBy(() -> new DialectReply(204, 0)).hasMessageContaining("httpStatus");
+        assertThatThrownBy(() -> new DialectReply(200, -1))
+                .hasMessageContaining("bytesTransferred");
     }
 
     private static Dialect dialect(Dialects dialects, String header) {
         String token = Token.loopback(4096, 4096, 1, 1).format();
-        return switch (dialects.recognise(Operation.GET, Map.of(header, token)::get)) {
+        return switch (dialects.recognise(TokenOperation.GET, Map.of(header, token)::get)) {
             case Recognition.None _ -> throw new AssertionError("not recognised: " + header);
             case Recognition.Accepted(Dialect dialect, var _, var _) -> dialect;
             case Recognition.Paired(Dialect dialect, var _, var _) -> dialect;

@@ -31,7 +31,7 @@ class DialectsTest {
 
     @Test
     void aRequestWithoutTokenIsOrdinary() {
-        assertThat(ALL.recognise(Operation.GET, name -> null)).isEqualTo(new None());
+        assertThat(ALL.recognise(TokenOperation.GET, name -> null)).isEqualTo(new None());
     }
 
     @Test
@@ -208,15 +208,15 @@ class DialectsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Operation.class, names = "OTHER", mode = EnumSource.Mode.EXCLUDE)
-    void operationsThatMoveAnObjectKnowTokens(Operation operation) {
-        assertThat(USUAL.recognise(operation, Map.of(TOKEN, LOOPBACK)::get))
+    @EnumSource(value = TokenOperation.class, names = "OTHER", mode = EnumSource.Mode.EXCLUDE)
+    void operationsThatMoveAnObjectKnowTokens(TokenOperation tokenOperation) {
+        assertThat(USUAL.recognise(tokenOperation, Map.of(TOKEN, LOOPBACK)::get))
                 .isInstanceOf(Accepted.class);
     }
 
     @Test
     void allOtherOperationsIgnoreTokens() {
-        assertThat(USUAL.recognise(Operation.OTHER, Map.of(TOKEN, "?")::get))
+        assertThat(USUAL.recognise(TokenOperation.OTHER, Map.of(TOKEN, "?")::get))
                 .isEqualTo(new None());
     }
 
@@ -234,7 +234,7 @@ class DialectsTest {
     }
 
     private static Recognition recognise(Dialects dialects, Map<String, String> headers) {
-        return dialects.recognise(Operation.GET, headers::get);
+        return dialects.recognise(TokenOperation.GET, headers::get);
     }
 
     private static Token accepted(Dialects dialects, Map<String, String> headers) {

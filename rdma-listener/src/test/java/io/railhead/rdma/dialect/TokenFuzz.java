@@ -25,10 +25,10 @@ public final class TokenFuzz {
                         line.substring(colon + 1));
             }
         }
-        for (Operation operation : Operation.values()) {
+        for (TokenOperation tokenOperation : TokenOperation.values()) {
             for (Dialects dialects : TABLES) {
-                switch (dialects.recognise(operation, headers::get)) {
-                    case Recognition.None _ -> require(operation == Operation.OTHER
+                switch (dialects.recognise(tokenOperation, headers::get)) {
+                    case Recognition.None _ -> require(tokenOperation == TokenOperation.OTHER
                             || headers.keySet().stream().noneMatch(TokenFuzz::asks));
                     case Recognition.Accepted(Dialect dialect, List<String> said, Token token) -> {
                         require(headers.keySet().containsAll(said));
@@ -39,8 +39,10 @@ public final class TokenFuzz {
                     case Recognition.Paired(_, List<String> said, RcToken token) -> require(token
                             .format()
                             .equals(headers.getOrDefault(said.getFirst(), "").strip()));
-                    case Recognition.Declined(Dialect dialect, _) -> dialect.decline(operation);
-                    case Recognition.Malformed(Dialect dialect, _) -> dialect.decline(operation);
+                    case Recognition.Declined(Dialect dialect, _) ->
+                        dialect.decline(tokenOperation);
+                    case Recognition.Malformed(Dialect dialect, _) ->
+                        dialect.decline(tokenOperation);
                 }
             }
         }

@@ -18,6 +18,8 @@ import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.Message.Attach;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Ping;
@@ -25,10 +27,8 @@ import io.railhead.rdma.session.Message.Pong;
 import io.railhead.rdma.session.Message.Proof;
 import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.Message.Registered;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -55,8 +55,8 @@ class CrossMemoryTest extends SessionFabricContract {
     @Test
     void nothingIsAttachedToUnlessThatIsConfigured(@TempDir Path other) throws IOException {
         try (LoopbackRig rig = LoopbackRig.in(other); Arena arena = Arena.ofShared()) {
-            LoopbackPeer peer = rig.peer("alice");
-            assertRefused(peer, arena.allocate(100), arena.allocate(Octets.SIZE),
+            LoopbackClient peer = rig.peer("alice");
+            assertRefused(peer, arena.allocate(100), arena.allocate(Bytes32.SIZE),
                     Refusal.NOT_ATTACHED);
             peer.ping();
         }
@@ -65,10 +65,10 @@ class CrossMemoryTest extends SessionFabricContract {
     @Test
     void whoCannotWriteTheProofIntoTheMemoryIsRefused(@TempDir Path other) throws IOException {
         try (LoopbackRig rig = LoopbackRig.attachedIn(other); Arena arena = Arena.ofShared()) {
-            LoopbackPeer peer = rig.peer("alice");
+            LoopbackClient peer = rig.peer("alice");
             MemorySegment memory = arena.allocate(100);
-            MemorySegment said = arena.allocate(Octets.SIZE);
-            MemorySegment written = arena.allocate(Octets.SIZE);
+            MemorySegment said = arena.allocate(Bytes32.SIZE);
+            MemorySegment written = arena.allocate(Bytes32.SIZE);
             assertRefused(() -> peer.attach(
                     new Attach(memory.address(), 100, said.address()), written),
                     Refusal.NOT_ATTACHED);
@@ -85,8 +85,8 @@ class CrossMemoryTest extends SessionFabricContract {
                 AMPLE).withCrossMemory();
         try (LoopbackRig rig = new LoopbackRig(small, LoopbackRig.freshSessions());
                 Arena arena = Arena.ofShared()) {
-            LoopbackPeer peer = rig.peer("alice");
-            MemorySegment proof = arena.allocate(Octets.SIZE);
+            LoopbackClient peer = rig.peer("alice");
+            MemorySegment proof = arena.allocate(Bytes32.SIZE);
             assertRefused(peer, arena.allocate(101), proof, Refusal.TOO_MANY_BYTES);
             for (long base : new long[]{-1, Long.MIN_VALUE}) {
                 assertRefused(() -> peer.attach(new Attach(base, 2, proof.address()), proof),
@@ -107,11 +107,11 @@ class CrossMemoryTest extends SessionFabricContract {
                 RawPeer peer = new RawPeer(rig.socket());
                 Arena arena = Arena.ofShared()) {
             peer.prove(rig.open("alice"), LoopbackRig.KEY);
-            MemorySegment proof = arena.allocate(Octets.SIZE);
+            MemorySegment proof = arena.allocate(Bytes32.SIZE);
             peer.send(new Attach(proof.address(), 1, proof.address()));
-            Octets nonce = ((Challenge) requireNonNull(peer.receive())).nonce();
+            Bytes32 nonce = ((Challenge) requireNonNull(peer.receive())).nonce();
             proof.copyFrom(MemorySegment.ofArray(nonce.bytes()));
-            peer.send(new Proof(Octets.of(new byte[Octets.SIZE])));
+            peer.send(new Proof(Bytes32.of(new byte[Bytes32.SIZE])));
             assertThat(peer.receive()).isEqualTo(new Refused(Refusal.NOT_ATTACHED));
         }
     }
@@ -124,8 +124,8 @@ class CrossMemoryTest extends SessionFabricContract {
                 Arena arena = Arena.ofShared()) {
             for (int i = 0; i < 5; i++) {
                 assertThat(rig.sessions().isSuspended("alice")).isFalse();
-                LoopbackPeer peer = rig.peer("alice");
-                MemorySegment proof = arena.allocate(Octets.SIZE);
+                LoopbackClient peer = rig.peer("alice");
+                MemorySegment proof = arena.allocate(Bytes32.SIZE);
                 int key = peer.attach(new Attach(NOWHERE, 100, proof.address()), proof);
                 var written = write(rig, pages, "alice", peer.sessionNumber(), NOWHERE, key);
                 assertThat(Awaiting.failure(written)).isEqualTo(Reason.REMOTE_ACCESS);
@@ -147,9 +147,9 @@ class CrossMemoryTest extends SessionFabricContract {
                 Arena arena = Arena.ofShared()) {
             handler.object = () -> new PageSlice[]{pages.of(new byte[]{1, 2})};
             MemorySegment memory = arena.allocate(100);
-            MemorySegment proof = arena.allocate(Octets.SIZE);
-            Session session = rig.open("alice");
-            peer.prove(session, LoopbackRig.KEY);
+            MemorySegment proof = arena.allocate(Bytes32.SIZE);
+            ClientSession clientSession = rig.open("alice");
+            peer.prove(clientSession, LoopbackRig.KEY);
             prove(peer, memory, proof);
             int key = ((Registered) requireNonNull(peer.receive())).key();
             CompletionStage<Void> written;
@@ -161,7 +161,8 @@ class CrossMemoryTest extends SessionFabricContract {
                         return false;
                     })).isTrue();
                 }
-                written = write(rig, pages, "alice", session.number(), memory.address() + 50, key);
+                written = write(rig, pages, "alice", clientSession.number(), memory.address() + 50,
+                        key);
                 peer.send(Request.get(1, "b", "hit/1", key, 0, 10));
                 prove(peer, memory, proof);
                 for (int i = 0; i < 3; i++) {
@@ -196,12 +197,12 @@ class CrossMemoryTest extends SessionFabricContract {
     private static void prove(RawPeer peer, MemorySegment memory, MemorySegment proof)
             throws IOException {
         peer.send(new Attach(memory.address(), memory.byteSize(), proof.address()));
-        Octets nonce = ((Challenge) requireNonNull(peer.receive())).nonce();
+        Bytes32 nonce = ((Challenge) requireNonNull(peer.receive())).nonce();
         proof.copyFrom(MemorySegment.ofArray(nonce.bytes()));
         peer.send(new Proof(nonce));
     }
 
-    private static void assertRefused(LoopbackPeer peer, MemorySegment memory,
+    private static void assertRefused(LoopbackClient peer, MemorySegment memory,
             MemorySegment proof, Refusal reason) {
         assertRefused(() -> peer.attach(memory, proof), reason);
     }

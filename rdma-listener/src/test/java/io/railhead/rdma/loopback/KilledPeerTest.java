@@ -9,7 +9,7 @@ import io.railhead.rdma.OpenDescriptors;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,13 +42,14 @@ class KilledPeerTest {
     }
 
     private static void killInMidTransfer(LoopbackRig rig, TestPages pages) throws IOException {
-        Session session = rig.open("ann");
-        try (PeerProcess process = new PeerProcess(rig.socket(), session.id(),
+        ClientSession clientSession = rig.open("ann");
+        try (PeerProcess process = new PeerProcess(rig.socket(), clientSession.id(),
                 (long) WINDOW_MIB * MIB)) {
             Transfer transfer = rig.fabric()
                     .begin(rig.sessions()
                             .resolve("ann",
-                                    session.number(), process.address, (long) WINDOW_MIB * MIB,
+                                    clientSession.number(), process.address,
+                                    (long) WINDOW_MIB * MIB,
                                     process.key));
             assertThat(failure(write(transfer, pages, 0))).isNull();
             process.kill();

@@ -9,12 +9,12 @@ import io.netty.channel.unix.FileDescriptor;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.OpenDescriptors;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Register;
 import io.railhead.rdma.session.Message.SendDescriptor;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +50,7 @@ class LoopbackBuffersTest {
 
     @Test
     void aBufferIsHeldUntilItIsDeregistered() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         int key = register(peer, 8192);
         assertThat(key).isNotZero();
         assertThat(rig.stats().registeredBytes()).isEqualTo(8192);
@@ -60,7 +60,7 @@ class LoopbackBuffersTest {
 
     @Test
     void theSocketIsAlwaysReadyForTheNextBuffer() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         long before = OpenDescriptors.count();
         for (int i = 0; i < 500; i++) {
             peer.deregister(register(peer, 1));
@@ -71,7 +71,7 @@ class LoopbackBuffersTest {
 
     @Test
     void memoryThatCouldShrinkIsRefusedAndItsDescriptorClosed() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         Path file = Files.write(folder.resolve("unsealed"), new byte[4096]);
         FileDescriptor descriptor = FileDescriptor.from(file.toFile());
         try {
@@ -89,7 +89,7 @@ class LoopbackBuffersTest {
     @ParameterizedTest
     @CsvSource({"0, 0", "0, -1", "0, 4097", "-4095, 4096", "-1, 2", "0, 9223372036854775807"})
     void aLengthThatCannotBeIsRefused(long base, long length) throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         try (MemoryFile file = MemoryFile.create("test", 4096)) {
             assertThat(refusal(peer, file.descriptor(), base, length))
                     .isEqualTo(Refusal.BAD_LENGTH);
@@ -99,7 +99,7 @@ class LoopbackBuffersTest {
 
     @Test
     void aSessionHasABoundedNumberOfBuffers() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         int first = register(peer, 1);
         register(peer, 1);
         register(peer, 1);
@@ -113,7 +113,7 @@ class LoopbackBuffersTest {
 
     @Test
     void aBufferIsDeregisteredOnce() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         int key = register(peer, 1);
         peer.deregister(key);
         assertThat(catchThrowableOfType(RefusedException.class, () -> peer.deregister(key))
@@ -122,9 +122,9 @@ class LoopbackBuffersTest {
 
     @Test
     void anotherSessionsBufferCannotBeDeregistered() throws IOException {
-        LoopbackPeer ann = rig.peer("ann");
+        LoopbackClient ann = rig.peer("ann");
         int key = register(ann, 1);
-        LoopbackPeer bob = rig.peer("bob");
+        LoopbackClient bob = rig.peer("bob");
         assertThat(catchThrowableOfType(RefusedException.class, () -> bob.deregister(key))
                 .reason()).isEqualTo(Refusal.UNKNOWN_KEY);
         ann.deregister(key);
@@ -132,13 +132,13 @@ class LoopbackBuffersTest {
 
     @Test
     void aSecondRegisterBeforeTheFirstIsDoneEndsTheSession() throws IOException {
-        Session session = rig.open("ann");
+        ClientSession clientSession = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
-            peer.prove(session, KEY);
+            peer.prove(clientSession, KEY);
             peer.send(new Register(0, 1, 0), new Register(0, 1, 0));
             peer.awaitEnd();
         }
-        assertThat(session.isOpen()).isFalse();
+        assertThat(clientSession.isOpen()).isFalse();
     }
 
     @Test
@@ -146,20 +146,20 @@ class LoopbackBuffersTest {
         rig.close();
         rig = new LoopbackRig(new LoopbackConfig(folder.resolve("s"), 1, 1, 0,
                 java.time.Duration.ofMillis(500), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
-        Session session = rig.open("ann");
+        ClientSession clientSession = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
-            peer.prove(session, KEY);
+            peer.prove(clientSession, KEY);
             peer.send(new Register(0, 1, 0));
             assertThat(peer.receive()).isEqualTo(new SendDescriptor());
             peer.send(new Message.Ping(1));
             peer.awaitEnd();
         }
-        assertThat(session.isOpen()).isFalse();
+        assertThat(clientSession.isOpen()).isFalse();
     }
 
     @Test
     void aDescriptorNobodyAskedForIsNotKept() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         try (MemoryFile file = MemoryFile.create("test", 1)) {
             long before = OpenDescriptors.count();
             peer.sendUnasked(file.descriptor());
@@ -173,7 +173,7 @@ class LoopbackBuffersTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
     void theEndOfAConnectionLetsAllMemoryGo(int buffers) throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         for (int i = 0; i < buffers; i++) {
             register(peer, 1 << 20);
         }
@@ -183,13 +183,13 @@ class LoopbackBuffersTest {
         assertThat(rig.sessions().open()).isZero();
     }
 
-    private static int register(LoopbackPeer peer, long bytes) throws IOException {
+    private static int register(LoopbackClient peer, long bytes) throws IOException {
         try (MemoryFile file = MemoryFile.create("test", bytes)) {
             return peer.register(file, 1 << 20);
         }
     }
 
-    private static Refusal refusal(LoopbackPeer peer, int descriptor, long base, long length) {
+    private static Refusal refusal(LoopbackClient peer, int descriptor, long base, long length) {
         return catchThrowableOfType(RefusedException.class,
                 () -> peer.register(descriptor, base, length)).reason();
     }

@@ -14,13 +14,13 @@ import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.ChannelEndedException;
-import io.railhead.rdma.channel.Ended;
-import io.railhead.rdma.channel.PeerChannel;
+import io.railhead.rdma.channel.ClientChannel;
+import io.railhead.rdma.channel.EndedMessage;
 import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -57,7 +57,7 @@ class LoopbackChannelTest {
     private final TestHandler handler = new TestHandler();
     private LoopbackRig rig;
     private TestPages pages;
-    private LoopbackPeer peer;
+    private LoopbackClient peer;
     private Mapping mapping;
     private int buffer;
 
@@ -308,7 +308,7 @@ class LoopbackChannelTest {
         try (RawPeer silent = new RawPeer(rig.socket())) {
             silent.prove(rig.open("bob"), KEY);
             silent.awaitEnd();
-            assertThat(silent.ended()).extracting(Ended::reason)
+            assertThat(silent.ended()).extracting(EndedMessage::reason)
                     .containsExactly(EndReason.SILENT);
         }
         try (RawPeer silent = new RawPeer(rig.socket())) {
@@ -347,7 +347,7 @@ class LoopbackChannelTest {
 
     @Test
     void aHandlerThatThrowsEndsItsChannelAndNoOther() throws IOException {
-        LoopbackPeer other = rig.peer("bob");
+        LoopbackClient other = rig.peer("bob");
         assertThatThrownBy(() -> peer.channel().call(Request.put(1, "b", "bad", 1, 0, 1, Map.of())))
                 .isInstanceOf(ChannelEndedException.class);
         assertThat(peer.channel().endReason()).isEqualTo(EndReason.UNAVAILABLE);
@@ -382,7 +382,7 @@ class LoopbackChannelTest {
                 }
                 raw.awaitEnd();
                 assertThat(raw.ended()).isNotEmpty()
-                        .allMatch(ended -> ended.reason() == EndReason.PROTOCOL);
+                        .allMatch(endedMessage -> endedMessage.reason() == EndReason.PROTOCOL);
             }
         }
         assertThat(rig.stats().refused(Refusal.PROTOCOL)).isEqualTo(4);
@@ -422,8 +422,8 @@ class LoopbackChannelTest {
     @Test
     void whoDoesNotReadItsAnswersIsClosedAndHarmsNobody() throws IOException {
         try (RawPeer raw = new RawPeer(rig.socket())) {
-            Session session = rig.open("bob");
-            raw.prove(session, KEY);
+            ClientSession clientSession = rig.open("bob");
+            raw.prove(clientSession, KEY);
             assertThatThrownBy(() -> {
                 while (true) {
                     raw.send(Request.head(1, "b", "x".repeat(900)));
@@ -462,7 +462,7 @@ class LoopbackChannelTest {
 
     @Test
     void whatDependsOnAnAnswerMustNotWaitForAnother() {
-        PeerChannel channel = peer.channel();
+        ClientChannel channel = peer.channel();
         CompletionStage<Answer> stage = channel.send(held(1))
                 .thenApply(first -> {
                     try {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.OpenDescriptors;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.Message.Ping;
 import io.railhead.rdma.session.Message.Pong;
 import io.railhead.rdma.session.Message.Register;
@@ -14,7 +15,6 @@ import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.Message.SendDescriptor;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -58,15 +58,15 @@ class LoopbackDescriptorsTest {
             throws IOException {
         long before = OpenDescriptors.count();
         for (int i = 0; i < SENDS; i++) {
-            Session session = rig.open("ann");
+            ClientSession clientSession = rig.open("ann");
             try (RawPeer peer = new RawPeer(rig.socket())) {
-                peer.prove(session, KEY);
+                peer.prove(clientSession, KEY);
                 peer.send(new Register(0, 1, 0));
                 assertThat(peer.receive()).isEqualTo(new SendDescriptor());
                 peer.sendDescriptor(file.descriptor(), descriptors);
                 assertThat(peer.receive()).isNull();
             }
-            assertThat(session.isOpen()).isFalse();
+            assertThat(clientSession.isOpen()).isFalse();
         }
         Awaiting.until("all is closed", () -> OpenDescriptors.count() <= before);
         assertThat(rig.stats().refused(Refusal.PROTOCOL)).isEqualTo(SENDS);
@@ -104,14 +104,14 @@ class LoopbackDescriptorsTest {
         rig.close();
         rig = new LoopbackRig(new LoopbackConfig(folder.resolve("s"), 1, 1, 0,
                 Duration.ofMillis(200), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
-        Session session = rig.open("ann");
+        ClientSession clientSession = rig.open("ann");
         long before = OpenDescriptors.count();
         try (RawPeer peer = new RawPeer(rig.socket())) {
-            peer.prove(session, KEY);
+            peer.prove(clientSession, KEY);
             peer.send(MessageCodec.encode(new Register(0, 1, 0)), file.descriptor(), 1);
             peer.awaitEnd();
         }
-        assertThat(session.isOpen()).isFalse();
+        assertThat(clientSession.isOpen()).isFalse();
         Awaiting.until("all is closed", () -> OpenDescriptors.count() <= before);
     }
 
@@ -133,13 +133,13 @@ class LoopbackDescriptorsTest {
     void whoeverLeavesInsteadOfSendingItIsForgotten() throws IOException {
         long before = OpenDescriptors.count();
         for (int i = 0; i < SENDS; i++) {
-            Session session = rig.open("ann");
+            ClientSession clientSession = rig.open("ann");
             try (RawPeer peer = new RawPeer(rig.socket())) {
-                peer.prove(session, KEY);
+                peer.prove(clientSession, KEY);
                 peer.send(new Register(0, 1, 0));
                 assertThat(peer.receive()).isEqualTo(new SendDescriptor());
             }
-            Awaiting.until("the session ends", () -> !session.isOpen());
+            Awaiting.until("the session ends", () -> !clientSession.isOpen());
         }
         Awaiting.until("all is closed", () -> OpenDescriptors.count() <= before);
         assertThat(rig.stats().refused(Refusal.PROTOCOL)).isZero();

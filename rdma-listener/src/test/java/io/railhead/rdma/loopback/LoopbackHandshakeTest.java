@@ -9,16 +9,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.rdma.Awaiting;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Refused;
 import io.railhead.rdma.session.MessageCodec;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionLimits;
-import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class LoopbackHandshakeTest {
-    private static final Octets NONCE = Octets.random(new Random(5));
+    private static final Bytes32 NONCE = Bytes32.random(new Random(5));
 
     @TempDir
     Path folder;
@@ -59,24 +59,25 @@ class LoopbackHandshakeTest {
 
     @Test
     void aPeerThatHoldsTheKeyIsWelcome() throws IOException {
-        Session session = rig.open("ann");
-        try (LoopbackPeer peer = LoopbackPeer.connect(rig.socket(), session.id(), KEY, PATIENCE)) {
-            assertThat(peer.sessionNumber()).isEqualTo(session.number());
+        ClientSession clientSession = rig.open("ann");
+        try (LoopbackClient peer = LoopbackClient.connect(rig.socket(), clientSession.id(), KEY,
+                PATIENCE)) {
+            assertThat(peer.sessionNumber()).isEqualTo(clientSession.number());
             assertThat(peer.maxBuffers()).isEqualTo(1024);
-            assertThat(session.isOpen()).isTrue();
+            assertThat(clientSession.isOpen()).isTrue();
             assertThat(rig.stats().sessions()).isEqualTo(1);
             peer.ping();
         }
-        assertThat(session.isOpen()).isFalse();
+        assertThat(clientSession.isOpen()).isFalse();
     }
 
     @Test
     void aWrongProofIsRefusedAndTheSessionWaitsOn() throws IOException {
-        Session session = rig.open("ann");
-        assertThat(refusal(session.id(), new byte[32])).isEqualTo(Refusal.BAD_PROOF);
-        assertThat(session.isOpen()).isFalse();
+        ClientSession clientSession = rig.open("ann");
+        assertThat(refusal(clientSession.id(), new byte[32])).isEqualTo(Refusal.BAD_PROOF);
+        assertThat(clientSession.isOpen()).isFalse();
         assertThat(rig.stats().refused(Refusal.BAD_PROOF)).isEqualTo(1);
-        LoopbackPeer.connect(rig.socket(), session.id(), KEY, PATIENCE).close();
+        LoopbackClient.connect(rig.socket(), clientSession.id(), KEY, PATIENCE).close();
     }
 
     @Test
@@ -86,15 +87,16 @@ class LoopbackHandshakeTest {
 
     @Test
     void aSessionOfAnotherFabricIsRefused() {
-        Session session = requireNonNull(rig.sessions().open("ann", "verbs", _ -> KEY));
-        assertThat(refusal(session.id(), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
+        ClientSession clientSession = requireNonNull(rig.sessions().open("ann", "verbs", _ -> KEY));
+        assertThat(refusal(clientSession.id(), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
     }
 
     @Test
     void aSessionIsNotProvenTwice() throws IOException {
-        Session session = rig.open("ann");
-        try (LoopbackPeer peer = LoopbackPeer.connect(rig.socket(), session.id(), KEY, PATIENCE)) {
-            assertThat(refusal(session.id(), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
+        ClientSession clientSession = rig.open("ann");
+        try (LoopbackClient peer = LoopbackClient.connect(rig.socket(), clientSession.id(), KEY,
+                PATIENCE)) {
+            assertThat(refusal(clientSession.id(), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
             peer.ping();
         }
     }
@@ -102,15 +104,15 @@ class LoopbackHandshakeTest {
     @Test
     void anExpiredSessionIsRefused() {
         rig.close();
-        rig = new LoopbackRig(LoopbackRig.config(folder), new Sessions(Duration.ZERO, 9, 9));
+        rig = new LoopbackRig(LoopbackRig.config(folder), new ClientSessions(Duration.ZERO, 9, 9));
         assertThat(refusal(rig.open("ann").id(), KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
     }
 
     @Test
     void aSessionRevokedBetweenHelloAndProofIsRefused() throws IOException {
-        Session session = rig.open("ann");
+        ClientSession clientSession = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
-            peer.send(new Hello(session.id(), NONCE));
+            peer.send(new Hello(clientSession.id(), NONCE));
             assertThat(peer.receive()).isInstanceOf(Message.Challenge.class);
             rig.sessions().revoke("ann");
             peer.send(new Message.Proof(NONCE));
@@ -195,7 +197,7 @@ class LoopbackHandshakeTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void garbageClosesTheConnectionAndHarmsNobodyElse(long seed) throws IOException {
         Random random = new Random(seed);
-        LoopbackPeer other = rig.peer("bob");
+        LoopbackClient other = rig.peer("bob");
         for (int i = 0; i < 20; i++) {
             byte[] garbage = new byte[8 + random.nextInt(5000)];
             random.nextBytes(garbage);
@@ -212,10 +214,10 @@ class LoopbackHandshakeTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void garbageAfterTheProofEndsThatSessionOnly(long seed) throws IOException {
         Random random = new Random(seed);
-        LoopbackPeer other = rig.peer("bob");
-        Session session = rig.open("ann");
+        LoopbackClient other = rig.peer("bob");
+        ClientSession clientSession = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
-            peer.prove(session, KEY);
+            peer.prove(clientSession, KEY);
             for (int pings = random.nextInt(5); pings > 0; pings--) {
                 peer.send(new Message.Ping(pings));
             }
@@ -224,7 +226,7 @@ class LoopbackHandshakeTest {
             sendAll(peer, garbage);
             peer.awaitEnd();
         }
-        assertThat(session.isOpen()).isFalse();
+        assertThat(clientSession.isOpen()).isFalse();
         other.ping();
     }
 
@@ -238,16 +240,16 @@ class LoopbackHandshakeTest {
 
     @Test
     void whoeverDoesNotReadItsAnswersIsClosed() throws IOException {
-        Session session = rig.open("ann");
+        ClientSession clientSession = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
-            peer.prove(session, KEY);
+            peer.prove(clientSession, KEY);
             assertThatThrownBy(() -> {
                 while (true) {
                     peer.send(new Message.Ping(1));
                 }
             }).isInstanceOf(IOException.class);
         }
-        Awaiting.until("the session ends", () -> !session.isOpen());
+        Awaiting.until("the session ends", () -> !clientSession.isOpen());
     }
 
     @Test
@@ -257,7 +259,7 @@ class LoopbackHandshakeTest {
             server.bind(UnixDomainSocketAddress.of(socket));
             Thread impostor = Thread.ofVirtual().start(() -> welcomeAnyone(server));
             assertThatThrownBy(
-                    () -> LoopbackPeer.connect(socket, "00".repeat(16), KEY, PATIENCE).close())
+                    () -> LoopbackClient.connect(socket, "00".repeat(16), KEY, PATIENCE).close())
                     .hasMessageContaining("does not hold the session's key");
             impostor.join();
         }
@@ -278,6 +280,6 @@ class LoopbackHandshakeTest {
 
     private Refusal refusal(String id, byte[] key) {
         return catchThrowableOfType(RefusedException.class,
-                () -> LoopbackPeer.connect(rig.socket(), id, key, PATIENCE).close()).reason();
+                () -> LoopbackClient.connect(rig.socket(), id, key, PATIENCE).close()).reason();
     }
 }

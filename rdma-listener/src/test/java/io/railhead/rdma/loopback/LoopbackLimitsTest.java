@@ -45,7 +45,7 @@ class LoopbackLimitsTest {
 
     @Test
     void aSessionRegistersItsLimitAndNotAByteMore() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         register(peer, 4000);
         register(peer, 6000);
         assertThat(refusal(peer, 1)).isEqualTo(Refusal.TOO_MANY_BYTES);
@@ -56,7 +56,7 @@ class LoopbackLimitsTest {
 
     @Test
     void whatIsDeregisteredMayBeRegisteredAgain() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         int key = register(peer, PER_SESSION);
         for (int i = 0; i < 20; i++) {
             assertThat(refusal(peer, 1)).isEqualTo(Refusal.TOO_MANY_BYTES);
@@ -67,8 +67,8 @@ class LoopbackLimitsTest {
 
     @Test
     void aPrincipalsSessionsShareItsLimit() throws IOException {
-        LoopbackPeer first = rig.peer("ann");
-        LoopbackPeer second = rig.peer("ann");
+        LoopbackClient first = rig.peer("ann");
+        LoopbackClient second = rig.peer("ann");
         register(first, PER_SESSION);
         register(second, PER_PRINCIPAL - PER_SESSION);
         assertThat(refusal(second, 1)).isEqualTo(Refusal.TOO_MANY_BYTES);
@@ -78,7 +78,7 @@ class LoopbackLimitsTest {
     @Test
     void aSessionThatHasEndedHoldsNothing() throws IOException {
         for (int i = 0; i < 5; i++) {
-            try (LoopbackPeer peer = LoopbackPeer.connect(rig.socket(), rig.open("ann").id(),
+            try (LoopbackClient peer = LoopbackClient.connect(rig.socket(), rig.open("ann").id(),
                     LoopbackRig.KEY, PATIENCE)) {
                 register(peer, PER_SESSION);
             }
@@ -87,7 +87,7 @@ class LoopbackLimitsTest {
 
     @Test
     void onlyTheRegisteredPartOfAFileCounts() throws IOException {
-        LoopbackPeer peer = rig.peer("ann");
+        LoopbackClient peer = rig.peer("ann");
         try (MemoryFile file = MemoryFile.create("test", 100 * PER_PRINCIPAL)) {
             assertThat(peer.register(file.descriptor(), 1 << 20, PER_SESSION)).isNotZero();
         }
@@ -122,13 +122,13 @@ class LoopbackLimitsTest {
         }
     }
 
-    private static int register(LoopbackPeer peer, long bytes) throws IOException {
+    private static int register(LoopbackClient peer, long bytes) throws IOException {
         try (MemoryFile file = MemoryFile.create("test", bytes)) {
             return peer.register(file, 1 << 20);
         }
     }
 
-    private static Refusal refusal(LoopbackPeer peer, long bytes) {
+    private static Refusal refusal(LoopbackClient peer, long bytes) {
         return catchThrowableOfType(RefusedException.class, () -> register(peer, bytes)).reason();
     }
 }

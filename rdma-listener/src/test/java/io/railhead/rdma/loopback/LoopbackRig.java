@@ -9,9 +9,9 @@ import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Octets;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,21 +29,21 @@ final class LoopbackRig implements FabricRig {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final LoopbackConfig config;
-    private final Sessions sessions;
+    private final ClientSessions clientSessions;
     private final LoopbackFabric fabric;
     private final List<Mapping> mappings = new ArrayList<>();
     private final boolean attached;
     private final Arena memory = Arena.ofAuto();
-    private final List<LoopbackPeer> peers = new ArrayList<>();
+    private final List<LoopbackClient> peers = new ArrayList<>();
 
-    LoopbackRig(LoopbackConfig config, Sessions sessions) {
-        this(config, sessions, RequestHandler.NONE);
+    LoopbackRig(LoopbackConfig config, ClientSessions clientSessions) {
+        this(config, clientSessions, RequestHandler.NONE);
     }
 
-    LoopbackRig(LoopbackConfig config, Sessions sessions, RequestHandler requests) {
+    LoopbackRig(LoopbackConfig config, ClientSessions clientSessions, RequestHandler requests) {
         this.config = config;
-        this.sessions = sessions;
-        this.fabric = new LoopbackFabric(config, sessions, requests);
+        this.clientSessions = clientSessions;
+        this.fabric = new LoopbackFabric(config, clientSessions, requests);
         this.attached = config.crossMemory();
     }
 
@@ -61,8 +61,8 @@ final class LoopbackRig implements FabricRig {
                 1024, AMPLE, AMPLE, 64, PATIENCE);
     }
 
-    static Sessions freshSessions() {
-        return new Sessions(PATIENCE, 100, 100);
+    static ClientSessions freshSessions() {
+        return new ClientSessions(PATIENCE, 100, 100);
     }
 
     @Override
@@ -71,8 +71,8 @@ final class LoopbackRig implements FabricRig {
     }
 
     @Override
-    public Sessions sessions() {
-        return sessions;
+    public ClientSessions sessions() {
+        return clientSessions;
     }
 
     @Override
@@ -84,12 +84,12 @@ final class LoopbackRig implements FabricRig {
         return config.socket();
     }
 
-    Session open(String principal) {
-        return requireNonNull(sessions.open(principal, "loopback", _ -> KEY));
+    ClientSession open(String principal) {
+        return requireNonNull(clientSessions.open(principal, "loopback", _ -> KEY));
     }
 
-    LoopbackPeer peer(String principal) throws IOException {
-        LoopbackPeer peer = LoopbackPeer.connect(socket(), open(principal).id(), KEY, PATIENCE);
+    LoopbackClient peer(String principal) throws IOException {
+        LoopbackClient peer = LoopbackClient.connect(socket(), open(principal).id(), KEY, PATIENCE);
         peers.add(peer);
         return peer;
     }
@@ -102,16 +102,16 @@ final class LoopbackRig implements FabricRig {
     @Override
     public void close() {
         fabric.close();
-        peers.forEach(LoopbackPeer::close);
+        peers.forEach(LoopbackClient::close);
         mappings.forEach(Mapping::close);
         mappings.clear();
     }
 
     private final class Peer implements TestPeer {
-        private final LoopbackPeer peer;
+        private final LoopbackClient peer;
         private final List<Mapping> own = new ArrayList<>();
 
-        Peer(LoopbackPeer peer) {
+        Peer(LoopbackClient peer) {
             this.peer = peer;
         }
 
@@ -124,7 +124,7 @@ final class LoopbackRig implements FabricRig {
         public TestBuffer register(long bytes) throws IOException {
             if (attached) {
                 MemorySegment own = memory.allocate(bytes);
-                return new Buffer(peer, peer.attach(own, memory.allocate(Octets.SIZE)), own);
+                return new Buffer(peer, peer.attach(own, memory.allocate(Bytes32.SIZE)), own);
             }
             try (MemoryFile file = MemoryFile.create("test", bytes)) {
                 Mapping mapping = file.map();
@@ -155,7 +155,7 @@ final class LoopbackRig implements FabricRig {
         }
     }
 
-    private record Buffer(LoopbackPeer peer, int key,
+    private record Buffer(LoopbackClient peer, int key,
             MemorySegment memory) implements TestBuffer {
 
         @Override

@@ -47,7 +47,7 @@ final class PeerProcess implements AutoCloseable {
 
     public static void main(String[] args) throws Exception {
         long bytes = Long.parseLong(args[2]);
-        LoopbackPeer peer = LoopbackPeer.connect(Path.of(args[0]), args[1], LoopbackRig.KEY,
+        LoopbackClient peer = LoopbackClient.connect(Path.of(args[0]), args[1], LoopbackRig.KEY,
                 LoopbackRig.PATIENCE);
         try (MemoryFile file = MemoryFile.create("peer", bytes); Mapping mapping = file.map()) {
             long address = mapping.segment().address();

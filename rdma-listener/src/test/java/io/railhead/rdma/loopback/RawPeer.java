@@ -5,9 +5,11 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import io.railhead.os.TestSocket;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.AnswerCodec;
-import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.EndedMessage;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestCodec;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.Message;
 import io.railhead.rdma.session.Message.Challenge;
 import io.railhead.rdma.session.Message.Hello;
@@ -15,8 +17,6 @@ import io.railhead.rdma.session.Message.Proof;
 import io.railhead.rdma.session.Message.Welcome;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageHeader;
-import io.railhead.rdma.session.Octets;
-import io.railhead.rdma.session.Session;
 import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,7 +32,7 @@ final class RawPeer implements AutoCloseable {
     private final TestSocket socket;
     private final ByteBuffer incoming = ByteBuffer.allocate(1 << 16).order(LITTLE_ENDIAN);
     private final List<Answer> answers = new ArrayList<>();
-    private final List<Ended> ended = new ArrayList<>();
+    private final List<EndedMessage> ended = new ArrayList<>();
 
     RawPeer(Path socket) throws IOException {
         this.socket = TestSocket.connect(socket);
@@ -110,7 +110,7 @@ final class RawPeer implements AutoCloseable {
                     .limit(end)
                     .position(at + MessageHeader.BYTES);
             if (type == MessageHeader.ENDED) {
-                ended.add(Ended.decode(payload));
+                ended.add(EndedMessage.decode(payload));
             }
             while (type == MessageHeader.ANSWERS && payload.hasRemaining()) {
                 answers.add(AnswerCodec.decode(payload));
@@ -136,7 +136,7 @@ final class RawPeer implements AutoCloseable {
     }
 
     /** What was said of the session's end. */
-    List<Ended> ended() {
+    List<EndedMessage> ended() {
         return ended;
     }
 
@@ -155,11 +155,11 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
-    void prove(Session session, byte[] key) throws IOException {
-        Octets mine = Octets.random(new Random(1));
-        send(new Hello(session.id(), mine));
-        if (receive() instanceof Challenge(Octets theirs)) {
-            send(new Proof(SessionKey.clientProof(key, session.id(), mine, theirs)));
+    void prove(ClientSession clientSession, byte[] key) throws IOException {
+        Bytes32 mine = Bytes32.random(new Random(1));
+        send(new Hello(clientSession.id(), mine));
+        if (receive() instanceof Challenge(Bytes32 theirs)) {
+            send(new Proof(SessionKey.clientProof(key, clientSession.id(), mine, theirs)));
             if (receive() instanceof Welcome) {
                 return;
             }

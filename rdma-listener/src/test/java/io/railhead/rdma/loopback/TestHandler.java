@@ -4,7 +4,7 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
@@ -74,7 +74,7 @@ final class TestHandler implements RequestHandler {
             }
         }
         channel.deliver(window, slices, count, Answer.delivered(request.id(), 200, bytes, bytes, 0,
-                0, "\"e\"", "", CacheResult.HIT));
+                0, "\"e\"", "", AnswerOrigin.HIT));
     }
 
     @Override

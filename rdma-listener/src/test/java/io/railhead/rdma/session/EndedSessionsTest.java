@@ -12,10 +12,12 @@ import org.junit.jupiter.api.Test;
 class EndedSessionsTest {
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
     private final EndedSessions ended = new EndedSessions(clock::get);
-    private final Sessions sessions = new Sessions(Duration.ofSeconds(1), 2000, 2000);
+    private final ClientSessions clientSessions = new ClientSessions(Duration.ofSeconds(1), 2000,
+            2000);
 
     private PeerSession session() {
-        return (PeerSession) requireNonNull(sessions.open("ann", "loopback", _ -> new byte[32]));
+        return (PeerSession) requireNonNull(
+                clientSessions.open("ann", "loopback", _ -> new byte[32]));
     }
 
     @Test

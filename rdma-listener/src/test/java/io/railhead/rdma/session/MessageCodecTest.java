@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MessageCodecTest {
-    private static final Octets OCTETS = Octets.random(new Random(3));
+    private static final Bytes32 OCTETS = Bytes32.random(new Random(3));
 
     static Stream<Message> messages() {
         return Stream.of(new Message.Hello("0123456789abcdef0123456789abcdef", OCTETS),

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.AnswerCodec;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestCodec;
 import io.railhead.rdma.channel.RequestRange;
@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 class NativeChannelPageTest {
     private static final Path PAGE = Path.of("..", "docs", "native-channel.md");
     private static final String ID = "000102030405060708090a0b0c0d0e0f";
-    private static final Octets CLIENT_NONCE = octets(0x20, 1);
-    private static final Octets SERVER_NONCE = octets(3, 0);
+    private static final Bytes32 CLIENT_NONCE = octets(0x20, 1);
+    private static final Bytes32 SERVER_NONCE = octets(3, 0);
 
     private static final List<Request> REQUESTS = List.of(
             Request.get(1, "data", "a/b.bin", 0x11223344, 4096, 65536)
@@ -36,7 +36,7 @@ class NativeChannelPageTest {
             Request.head(2, "data", "none"));
     private static final List<Answer> ANSWERS = List.of(
             Answer.delivered(1, 206, 100, 1000, 0, 1_700_000_000_000L, "\"5d41\"", "",
-                    CacheResult.HIT),
+                    AnswerOrigin.HIT),
             Answer.failed(2, 404, "NoSuchKey", ""));
 
     private final String page;
@@ -45,12 +45,12 @@ class NativeChannelPageTest {
         page = Files.readString(PAGE);
     }
 
-    private static Octets octets(int first, int step) {
-        byte[] bytes = new byte[Octets.SIZE];
+    private static Bytes32 octets(int first, int step) {
+        byte[] bytes = new byte[Bytes32.SIZE];
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = (byte) (first + i * step);
         }
-        return Octets.of(bytes);
+        return Bytes32.of(bytes);
     }
 
     @Test

@@ -15,15 +15,15 @@ class RegionTableTest {
     void aTableIsAMapThatNobodyChanges(long seed) {
         Random random = new Random(seed);
         RegionTable table = RegionTable.EMPTY;
-        Map<Integer, Region> model = new HashMap<>();
+        Map<Integer, MemoryRegion> model = new HashMap<>();
         for (int i = 0; i < 3000; i++) {
             int key = (1 + random.nextInt(60)) << (seed == 1 ? 0 : 10);
             RegionTable before = table;
-            Region had = model.get(key);
+            MemoryRegion had = model.get(key);
             if (had == null) {
-                Region region = new TestRegion(0, 1);
-                table = table.with(key, region);
-                model.put(key, region);
+                MemoryRegion memoryRegion = new TestRegion(0, 1);
+                table = table.with(key, memoryRegion);
+                model.put(key, memoryRegion);
             } else {
                 table = table.without(key);
                 model.remove(key);

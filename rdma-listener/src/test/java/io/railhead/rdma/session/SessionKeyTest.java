@@ -11,8 +11,8 @@ class SessionKeyTest {
     private static final String SIGNATURE = "5d".repeat(32);
     private static final String ID = "a1".repeat(16);
     private static final String DERIVED = "569f3833f96bb8faf5f5466fc385f97d56e5b80e543278653a3254cb5aca9005";
-    private final Octets mine = Octets.random(new Random(1));
-    private final Octets theirs = Octets.random(new Random(2));
+    private final Bytes32 mine = Bytes32.random(new Random(1));
+    private final Bytes32 theirs = Bytes32.random(new Random(2));
 
     @Test
     void bothSidesDeriveTheSameKey() {
@@ -32,7 +32,7 @@ class SessionKeyTest {
     @Test
     void aProofDependsOnEachOfItsSources() {
         byte[] key = SessionKey.derive(SIGNING_KEY, SIGNATURE, ID);
-        Octets proof = SessionKey.clientProof(key, ID, mine, theirs);
+        Bytes32 proof = SessionKey.clientProof(key, ID, mine, theirs);
         assertThat(SessionKey.clientProof(key, ID, mine, theirs)).isEqualTo(proof);
         assertThat(SessionKey.clientProof(new byte[32], ID, mine, theirs)).isNotEqualTo(proof);
         assertThat(SessionKey.clientProof(key, "a2".repeat(16), mine, theirs))

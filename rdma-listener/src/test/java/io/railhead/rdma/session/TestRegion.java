@@ -1,7 +1,7 @@
 package io.railhead.rdma.session;
 
 /** A region without memory that remembers whether it was retired. */
-final class TestRegion implements Region {
+final class TestRegion implements MemoryRegion {
     private final long baseAddress;
     private final long length;
     boolean retired;

@@ -19,8 +19,8 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.UnavailableFabric;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -46,7 +46,7 @@ final class DeviceRemovalTest {
     private static final int LENGTH = 3 << 20;
     private static final int LET_GO_SECONDS = 120;
 
-    private final Sessions sessions = VerbsRig.freshSessions();
+    private final ClientSessions clientSessions = VerbsRig.freshSessions();
     private final Arena arena = Arena.ofShared();
     private final List<String> devices = words("RAILHEAD_RIG_DEVICES", "rxe0 rxe1");
     private final List<String> links = words("RAILHEAD_RIG_LINKS", "v0 v1");
@@ -91,7 +91,7 @@ final class DeviceRemovalTest {
         if (!isThere) {
             return new UnavailableFabric(VerbsFabric.NAME, "no adapter");
         }
-        VerbsFabric fresh = new VerbsFabric(VerbsRig.config(), sessions, RequestHandler.NONE);
+        VerbsFabric fresh = new VerbsFabric(VerbsRig.config(), clientSessions, RequestHandler.NONE);
         opened = fresh;
         return fresh;
     }
@@ -121,26 +121,26 @@ final class DeviceRemovalTest {
         }
     }
 
-    private VerbsPeer peer(Session session) throws IOException {
-        VerbsPeerConfig config = VerbsPeerConfig
+    private VerbsClient peer(ClientSession clientSession) throws IOException {
+        VerbsClientConfig config = VerbsClientConfig
                 .of(VerbsRig.config().peers().maxRequests(), VerbsRig.PATIENCE)
                 .from(VerbsRig.PEER);
-        return VerbsPeer.connect(config, requireNonNull(opened).addresses().getFirst(),
-                session.id(), VerbsRig.KEY);
+        return VerbsClient.connect(config, requireNonNull(opened).addresses().getFirst(),
+                clientSession.id(), VerbsRig.KEY);
     }
 
-    private Session session() {
+    private ClientSession session() {
         return requireNonNull(
-                sessions.open("ann", VerbsFabric.NAME, _ -> VerbsRig.KEY.clone()));
+                clientSessions.open("ann", VerbsFabric.NAME, _ -> VerbsRig.KEY.clone()));
     }
 
-    private Transfer transfer(VerbsPeer peer, MemorySegment memory) throws IOException {
-        return fabric.begin(sessions.resolve("ann", peer.sessionNumber(), memory.address(),
+    private Transfer transfer(VerbsClient peer, MemorySegment memory) throws IOException {
+        return fabric.begin(clientSessions.resolve("ann", peer.sessionNumber(), memory.address(),
                 memory.byteSize(), peer.register(memory)));
     }
 
     private void bytesAreDelivered(int seed) throws IOException {
-        try (VerbsPeer peer = peer(session())) {
+        try (VerbsClient peer = peer(session())) {
             MemorySegment memory = arena.allocate(4096, 4096);
             byte[] bytes = new byte[4096];
             new Random(seed).nextBytes(bytes);
@@ -155,7 +155,7 @@ final class DeviceRemovalTest {
 
     @Test
     void aDeviceThatIsRemovedIsLetGoAndUsedAgainOnceItIsBack() throws Exception {
-        VerbsPeer peer = peer(session());
+        VerbsClient peer = peer(session());
         MemorySegment memory = arena.allocate(LENGTH, 4096);
         Transfer transfer = transfer(peer, memory);
         List<CompletionStage<Void>> writes = VerbsFaultsTest.writeAll(pages, transfer, LENGTH);
@@ -169,7 +169,7 @@ final class DeviceRemovalTest {
                     Reason.PEER_GONE);
         }
         assertThat(pages.leases()).isZero();
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
         assertThat(fabric.stats().sessions()).isZero();
         assertThat(fabric.stats().queuePairs().values()).containsOnly(0L);
         peer.drop();

@@ -23,8 +23,8 @@ import io.railhead.rdma.pairing.PairRequest;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.pairing.PairingException.Reason;
 import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Sessions;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
@@ -51,13 +51,13 @@ final class PairedFailuresTest {
     private static final Duration IDLE = Duration.ofMinutes(1);
     private static final long STAGING_BYTES = 8192;
 
-    private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 10, 10);
+    private final ClientSessions clientSessions = new ClientSessions(Duration.ofMinutes(1), 10, 10);
     private final VerbsFabricConfig config = VerbsFabricConfig.at(new InetSocketAddress(OWN, 0))
             .with(new VerbsFabricConfig.Pairs(IDLE, STAGING_BYTES));
-    private final VerbsPeers peers = new VerbsPeers(config, sessions, RequestHandler.NONE);
+    private final VerbsPeers peers = new VerbsPeers(config, clientSessions, RequestHandler.NONE);
     private FakeDevice device;
     private Adapter adapter;
-    private Rail rail;
+    private PollerGroup pollerGroup;
     private Port port;
     private PairedQueues pairs;
 
@@ -65,9 +65,10 @@ final class PairedFailuresTest {
     void open() throws IOException {
         device = new FakeDevice();
         adapter = Adapter.open(device.verbs, "fake0");
-        rail = new Rail(0, adapter, QueuePairConfig.DEFAULT, new Polling(1, Duration.ZERO, 1024),
+        pollerGroup = new PollerGroup(0, adapter, QueuePairConfig.DEFAULT,
+                new Polling(1, Duration.ZERO, 1024),
                 new OutstandingBytes(1, 1, 1), _ -> {});
-        port = new Port(new InetSocketAddress(OWN, 0), new NoId(), adapter, List.of(rail),
+        port = new Port(new InetSocketAddress(OWN, 0), new NoId(), adapter, List.of(pollerGroup),
                 new PortBudgets(1, 1, _ -> {}));
         Gid gid = new Gid(0, OWN, GidType.ROCE_V2, Optional.empty());
         pairs = new PairedQueues(device.verbs, peers, config, List.of(port),
@@ -79,7 +80,7 @@ final class PairedFailuresTest {
 
     @AfterEach
     void close() {
-        rail.close();
+        pollerGroup.close();
         adapter.close();
         device.close();
     }
@@ -97,10 +98,11 @@ final class PairedFailuresTest {
     }
 
     private PairedQueue queue() throws IOException {
-        PeerSession session = requireNonNull(sessions.openPaired("ann", VerbsFabric.NAME));
-        Link link = new Link(rail, rail.tryReserve(PairedQueue.RECEIVES), null, new IbvQP(7), 0,
+        PeerSession session = requireNonNull(clientSessions.openPaired("ann", VerbsFabric.NAME));
+        QueuePairConnection queuePairConnection = new QueuePairConnection(pollerGroup,
+                pollerGroup.tryReserve(PairedQueue.RECEIVES), null, new IbvQP(7), 0,
                 PairedQueue.RECEIVES, MessageMemory.bodiless(PairedQueue.RECEIVES + 1));
-        return new PairedQueue(peers, session, port, rail, link,
+        return new PairedQueue(peers, session, port, pollerGroup, queuePairConnection,
                 new PairedRoute(1, 0, 1, PEER, PEER), null, pairs);
     }
 
@@ -166,7 +168,7 @@ final class PairedFailuresTest {
     void whatFindsNoMemoryIsRefusedAndLeavesNoSession() throws Exception {
         device.exhausted.add("register");
         assertThat(refusalToStage()).isEqualTo(Reason.NO_ROOM);
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
         device.exhausted.clear();
         device.failing.add("modify");
         assertThat(refusalToStage()).as("there is room again").isEqualTo(Reason.UNAVAILABLE);
@@ -179,17 +181,17 @@ final class PairedFailuresTest {
         assertThat(device.count("deallocPd")).isZero();
         device.failing.remove("deregister");
         assertThat(refusalToStage()).isEqualTo(Reason.NO_ROOM);
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
     }
 
     @Test
     void aRightThatCouldNotBeTakenBackIsTakenBackLater() throws IOException {
-        Staging staging = new Staging(adapter, STAGING_BYTES);
+        StagingMemory stagingMemory = new StagingMemory(adapter, STAGING_BYTES);
         device.failing.add("deregister");
-        assertThatThrownBy(staging::revoke).hasMessageContaining("deregister");
-        assertThatThrownBy(staging::close).hasMessageContaining("deregister");
+        assertThatThrownBy(stagingMemory::revoke).hasMessageContaining("deregister");
+        assertThatThrownBy(stagingMemory::close).hasMessageContaining("deregister");
         device.failing.clear();
-        staging.close();
+        stagingMemory.close();
         assertThat(device.calls).endsWith("deregister", "deallocPd");
     }
 

@@ -18,14 +18,14 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.pairing.Pair;
 import io.railhead.rdma.pairing.PairRequest;
+import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.pairing.QueuePairEnd;
 import io.railhead.rdma.pairing.StagingArea;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.EndReason;
-import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -53,7 +53,7 @@ final class PairedQueuesTest {
     private static final Duration NEVER = Duration.ofHours(1);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
-    private Sessions sessions;
+    private ClientSessions clientSessions;
     private VerbsRig rig;
     private TestPages pages;
     private final List<PairedPeer> peers = new ArrayList<>();
@@ -64,14 +64,14 @@ final class PairedQueuesTest {
     }
 
     private void start(Duration idle) throws IOException {
-        sessions = new Sessions(VerbsRig.PATIENCE, 100, 3);
+        clientSessions = new ClientSessions(VerbsRig.PATIENCE, 100, 3);
         // A lost peer shows in a second, and not in fifteen.
         rig = new VerbsRig(VerbsRig.config()
                 .with(new QueuePairConfig(128, 16, 16, 16, 14, 1, 3, 12,
                         QueuePairConfig.DEFAULT.trafficClass(),
                         QueuePairConfig.DEFAULT.serviceLevel(), 4096))
                 .with(new VerbsFabricConfig.Pairs(idle, STAGING_BYTES)),
-                sessions, RequestHandler.NONE);
+                clientSessions, RequestHandler.NONE);
         pages = new TestPages(rig.fabric());
     }
 
@@ -84,7 +84,7 @@ final class PairedQueuesTest {
         assertThat(pages.leases()).as("leases").isZero();
         assertThat(rig.stats().sessions()).as("sessions").isZero();
         assertThat(rig.stats().queuePairs().values()).as("queue pairs").containsOnly(0L);
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
         pages.close();
     }
 
@@ -98,19 +98,20 @@ final class PairedQueuesTest {
         return rig.fabric().pairing().orElseThrow();
     }
 
-    private Pair pair(String principal, QueuePairEnd end, PairRequest.@Nullable Staging staging) {
+    private PairedSession pair(String principal, QueuePairEnd end,
+            PairRequest.@Nullable Staging staging) {
         return result(pairing().pair(new PairRequest(principal, end, VerbsRig.GATEWAY, staging)));
     }
 
-    private Pair pair(String principal, PairedPeer peer) throws IOException {
-        Pair pair = pair(principal, peer.own(), null);
-        peer.connect(pair.own());
-        return pair;
+    private PairedSession pair(String principal, PairedPeer peer) throws IOException {
+        PairedSession pairedSession = pair(principal, peer.own(), null);
+        peer.connect(pairedSession.own());
+        return pairedSession;
     }
 
     private PairingException.Reason refusal(String principal, QueuePairEnd end,
             PairRequest.@Nullable Staging staging) {
-        CompletionStage<Pair> asked = pairing()
+        CompletionStage<PairedSession> asked = pairing()
                 .pair(new PairRequest(principal, end, VerbsRig.GATEWAY, staging));
         CompletionException failed = catchThrowableOfType(CompletionException.class,
                 () -> asked.toCompletableFuture().join());
@@ -125,9 +126,9 @@ final class PairedQueuesTest {
 
     @Test
     void itsQueuePairIsCountedUntilItIsGone() throws IOException {
-        Pair pair = pair("ann", peer());
+        PairedSession pairedSession = pair("ann", peer());
         assertThat(rig.stats().queuePairs()).containsEntry(QueuePairState.OPEN, 1L);
-        pair.end(EndReason.PEER_GONE);
+        pairedSession.end(EndReason.PEER_GONE);
         Awaiting.until("it is gone", () -> rig.stats()
                 .queuePairs()
                 .values()
@@ -135,12 +136,13 @@ final class PairedQueuesTest {
                 .allMatch(count -> count == 0));
     }
 
-    private void bytesMoveBothWays(String principal, Pair pair, PairedPeer peer, int seed)
+    private void bytesMoveBothWays(String principal, PairedSession pairedSession, PairedPeer peer,
+            int seed)
             throws IOException {
         MemorySegment memory = rig.allocate(LENGTH);
         int key = peer.register(memory);
         byte[] bytes = random(seed, LENGTH);
-        RemoteBuffer window = pairing().require(principal, pair.session().id())
+        RemoteBuffer window = pairing().require(principal, pairedSession.session().id())
                 .window(memory.address(), LENGTH, key);
         Transfer there = rig.fabric().begin(window);
         result(there.write(pages.of(bytes), 0));
@@ -156,19 +158,19 @@ final class PairedQueuesTest {
     @Test
     void bytesMoveBothWaysAndACookieFollowsThem() throws IOException {
         PairedPeer peer = peer();
-        Pair pair = pair("ann", peer);
-        assertThat(pair.own().packetSequence()).isPositive();
-        assertThat(pair.own().gid()).isEqualTo(VerbsRig.GATEWAY);
+        PairedSession pairedSession = pair("ann", peer);
+        assertThat(pairedSession.own().packetSequence()).isPositive();
+        assertThat(pairedSession.own().gid()).isEqualTo(VerbsRig.GATEWAY);
         assertThat(rig.stats().sessions()).isOne();
-        bytesMoveBothWays("ann", pair, peer, 1);
+        bytesMoveBothWays("ann", pairedSession, peer, 1);
 
         MemorySegment memory = rig.allocate(LENGTH);
-        RemoteBuffer window = pair.window(memory.address(), LENGTH, peer.register(memory));
+        RemoteBuffer window = pairedSession.window(memory.address(), LENGTH, peer.register(memory));
         peer.postReceive();
         assertThat(peer.hasHeardNothing()).isTrue();
         byte[] bytes = random(2, LENGTH);
         var _ = rig.fabric().begin(window).write(pages.of(bytes), 0);
-        CompletionStage<Void> told = pair.announce(window, COOKIE);
+        CompletionStage<Void> told = pairedSession.announce(window, COOKIE);
         assertThat(peer.awaitImmediate()).isEqualTo(COOKIE);
         assertThat(memory.toArray(JAVA_BYTE)).as("before the cookie").isEqualTo(bytes);
         result(told);
@@ -177,20 +179,22 @@ final class PairedQueuesTest {
     @Test
     void aSessionIsItsPrincipalsAloneAndOverOnceItIsEnded() throws IOException {
         PairedPeer peer = peer();
-        Pair pair = pair("ann", peer);
-        String id = pair.session().id();
+        PairedSession pairedSession = pair("ann", peer);
+        String id = pairedSession.session().id();
         assertThat(reason(() -> pairing().require("bob", id))).isEqualTo(Reason.FOREIGN_SESSION);
         assertThat(reason(() -> pairing().require("ann", "0".repeat(32))))
                 .isEqualTo(Reason.UNKNOWN_SESSION);
-        assertThat(reason(() -> sessions.resolve("ann", pair.session().number(), 4096, 1, 7)))
+        assertThat(reason(
+                () -> clientSessions.resolve("ann", pairedSession.session().number(), 4096, 1, 7)))
                 .as("by another dialect")
                 .isEqualTo(Reason.UNKNOWN_KEY);
-        assertThat(reason(() -> pair.window(-1, 2, 7))).isEqualTo(Reason.OUT_OF_BOUNDS);
-        assertThat(reason(() -> pair.window(4096, 0, 7))).isEqualTo(Reason.OUT_OF_BOUNDS);
-        RemoteBuffer before = pair.window(4096, 1, 7);
+        assertThat(reason(() -> pairedSession.window(-1, 2, 7))).isEqualTo(Reason.OUT_OF_BOUNDS);
+        assertThat(reason(() -> pairedSession.window(4096, 0, 7))).isEqualTo(Reason.OUT_OF_BOUNDS);
+        RemoteBuffer before = pairedSession.window(4096, 1, 7);
 
-        pair.end(EndReason.PEER_GONE);
-        assertThat(reason(() -> pair.window(4096, 1, 7))).isEqualTo(Reason.UNKNOWN_SESSION);
+        pairedSession.end(EndReason.PEER_GONE);
+        assertThat(reason(() -> pairedSession.window(4096, 1, 7)))
+                .isEqualTo(Reason.UNKNOWN_SESSION);
         assertThat(reason(() -> rig.fabric().begin(before))).isEqualTo(Reason.UNKNOWN_SESSION);
         Awaiting.until("it is gone", () -> rig.stats().sessions() == 0);
         assertThat(reason(() -> pairing().require("ann", id))).isEqualTo(Reason.UNKNOWN_SESSION);
@@ -204,8 +208,8 @@ final class PairedQueuesTest {
     void aWrongKeyEndsThatSessionAndNoOther() throws IOException {
         PairedPeer liar = peer();
         PairedPeer witness = peer();
-        Pair lying = pair("ann", liar);
-        Pair honest = pair("bob", witness);
+        PairedSession lying = pair("ann", liar);
+        PairedSession honest = pair("bob", witness);
         MemorySegment memory = rig.allocate(LENGTH);
         int key = liar.register(memory);
         assertThat(failure(rig.fabric()
@@ -222,14 +226,14 @@ final class PairedQueuesTest {
     @Test
     void aWrongKeyOfWhatIsReadIsToldAsSuchAndSoIsTheCookieThatFollows() throws IOException {
         PairedPeer liar = peer();
-        Pair pair = pair("ann", liar);
+        PairedSession pairedSession = pair("ann", liar);
         MemorySegment memory = rig.allocate(LENGTH);
-        RemoteBuffer window = pair.window(memory.address(), LENGTH,
+        RemoteBuffer window = pairedSession.window(memory.address(), LENGTH,
                 liar.register(memory) ^ 0x5500);
         CompletionStage<PageSlice> read = rig.fabric()
                 .begin(window)
                 .read(pages.slice(0, LENGTH), 0);
-        CompletionStage<Void> told = pair.announce(window, COOKIE);
+        CompletionStage<Void> told = pairedSession.announce(window, COOKIE);
         assertThat(failure(read)).isEqualTo(Reason.REMOTE_ACCESS);
         assertThat(failure(told)).isEqualTo(Reason.REMOTE_ACCESS);
     }
@@ -238,11 +242,11 @@ final class PairedQueuesTest {
     @Test
     void aPeerThatWaitsForAnotherSequenceGetsNothing() throws IOException {
         PairedPeer peer = peer();
-        Pair pair = pair("ann", peer.own(), null);
-        peer.connect(new QueuePairEnd(pair.own().number(), pair.own().gid(), 0,
-                pair.own().packetSequence() - 1000 & QueuePairEnd.LARGEST_NUMBER));
+        PairedSession pairedSession = pair("ann", peer.own(), null);
+        peer.connect(new QueuePairEnd(pairedSession.own().number(), pairedSession.own().gid(), 0,
+                pairedSession.own().packetSequence() - 1000 & QueuePairEnd.LARGEST_NUMBER));
         MemorySegment memory = rig.allocate(4096);
-        RemoteBuffer window = pair.window(memory.address(), 4096, peer.register(memory));
+        RemoteBuffer window = pairedSession.window(memory.address(), 4096, peer.register(memory));
         assertThat(failure(rig.fabric().begin(window).write(pages.of(random(5, 4096)), 0)))
                 .isEqualTo(Reason.PEER_GONE);
         assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
@@ -252,11 +256,11 @@ final class PairedQueuesTest {
     @Test
     void aPeerThatDiesInMidTransferLeavesNothing() throws IOException {
         PairedPeer peer = peer();
-        Pair pair = pair("ann", peer);
+        PairedSession pairedSession = pair("ann", peer);
         int length = 8 << 20;
         MemorySegment memory = rig.allocate(length);
         Transfer transfer = rig.fabric()
-                .begin(pair.window(memory.address(), length, peer.register(memory)));
+                .begin(pairedSession.window(memory.address(), length, peer.register(memory)));
         List<CompletionStage<Void>> writes = VerbsFaultsTest.writeAll(pages, transfer, length);
         peer.die();
         assertThat(writes.stream().map(Awaiting::failure).toList()).contains(Reason.PEER_GONE);
@@ -269,8 +273,8 @@ final class PairedQueuesTest {
         nothingIsLeft();
         start(IDLE);
         PairedPeer busy = peer();
-        Pair used = pair("ann", busy);
-        Pair idle = pair("ann", peer());
+        PairedSession used = pair("ann", busy);
+        PairedSession idle = pair("ann", peer());
         Awaiting.until("it is gone", () -> {
             try {
                 bytesMoveBothWays("ann", used, busy, 6);
@@ -294,7 +298,7 @@ final class PairedQueuesTest {
         assertThat(refusal("ann", one, null))
                 .isEqualTo(PairingException.Reason.TOO_MANY_SESSIONS);
         var _ = pair("bob", one, null);
-        sessions.revoke("ann");
+        clientSessions.revoke("ann");
         Awaiting.until("they are gone", () -> rig.stats().sessions() == 1);
         var _ = pair("ann", peer().own(), null);
     }
@@ -303,22 +307,23 @@ final class PairedQueuesTest {
     void aGidThatNoAdapterReachesIsRefused() throws IOException {
         QueuePairEnd end = new QueuePairEnd(7, InetAddress.getByName("2001:db8::7"), 0, 1);
         assertThat(refusal("ann", end, null)).isEqualTo(PairingException.Reason.NO_ROUTE);
-        assertThat(sessions.open()).isZero();
+        assertThat(clientSessions.open()).isZero();
     }
 
     @Test
     void aPeerWritesItsStagingOnceAndNobodyElseAnything() throws IOException {
         PairedPeer peer = peer();
-        Pair pair = pair("ann", peer.own(), new PairRequest.Staging(LENGTH, COOKIE));
-        peer.connect(pair.own());
-        StagingArea staging = pair.staging().orElseThrow();
+        PairedSession pairedSession = pair("ann", peer.own(),
+                new PairRequest.Staging(LENGTH, COOKIE));
+        peer.connect(pairedSession.own());
+        StagingArea staging = pairedSession.staging().orElseThrow();
         assertThat(refusal("bob", peer().own(), new PairRequest.Staging(STAGING_BYTES, 1)))
                 .isEqualTo(PairingException.Reason.NO_ROOM);
         assertThat(reason(() -> rig.fabric().begin(staging.window())))
                 .isEqualTo(Reason.UNKNOWN_KEY);
 
         PairedPeer thief = peer();
-        Pair other = pair("bob", thief.own(), new PairRequest.Staging(LENGTH, COOKIE));
+        PairedSession other = pair("bob", thief.own(), new PairRequest.Staging(LENGTH, COOKIE));
         thief.connect(other.own());
         MemorySegment memory = rig.allocate(LENGTH);
         assertThat(thief.write(memory, thief.register(memory), staging.address(), staging.key(),
@@ -337,7 +342,7 @@ final class PairedQueuesTest {
         assertThat(peer.write(memory, key, staging.address(), staging.key(), COOKIE))
                 .as("its right was taken back")
                 .isEqualTo(Completions.REMOTE_ACCESS_ERROR);
-        pair.end(EndReason.PEER_GONE);
+        pairedSession.end(EndReason.PEER_GONE);
         other.end(EndReason.PEER_GONE);
         Awaiting.until("they are gone", () -> rig.stats().sessions() == 0);
         var _ = pair("ann", peer().own(), new PairRequest.Staging(STAGING_BYTES, 1));
@@ -346,13 +351,14 @@ final class PairedQueuesTest {
     @Test
     void anotherValueThanWasAgreedEndsTheSession() throws IOException {
         PairedPeer peer = peer();
-        Pair pair = pair("ann", peer.own(), new PairRequest.Staging(4096, COOKIE));
-        peer.connect(pair.own());
-        StagingArea staging = pair.staging().orElseThrow();
+        PairedSession pairedSession = pair("ann", peer.own(),
+                new PairRequest.Staging(4096, COOKIE));
+        peer.connect(pairedSession.own());
+        StagingArea staging = pairedSession.staging().orElseThrow();
         MemorySegment memory = rig.allocate(4096);
         var _ = peer.write(memory, peer.register(memory), staging.address(), staging.key(),
                 COOKIE + 1);
         assertThat(failure(staging.filled())).isEqualTo(Reason.PEER_GONE);
-        assertThat(pair.session().isOpen()).isFalse();
+        assertThat(pairedSession.session().isOpen()).isFalse();
     }
 }

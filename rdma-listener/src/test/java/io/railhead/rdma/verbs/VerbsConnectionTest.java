@@ -14,9 +14,11 @@ import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.MessageMemory;
 import io.railhead.rdma.adapter.PortBudgets;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
-import io.railhead.rdma.channel.Ended;
+import io.railhead.rdma.channel.AnswerOrigin;
+import io.railhead.rdma.channel.EndedMessage;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.EndedSessions;
 import io.railhead.rdma.session.Message;
@@ -25,11 +27,9 @@ import io.railhead.rdma.session.Message.Ping;
 import io.railhead.rdma.session.Message.Proof;
 import io.railhead.rdma.session.MessageCodec;
 import io.railhead.rdma.session.MessageHeader;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.SessionKey;
-import io.railhead.rdma.session.Sessions;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
@@ -55,13 +55,13 @@ final class VerbsConnectionTest {
     private static final long PRINCIPAL_BYTES = 8 * PAGE;
     private static final QueuePairConfig CONFIG = QueuePairConfig.DEFAULT;
 
-    private final Sessions sessions = new Sessions(Duration.ofMinutes(1), 10, 10);
+    private final ClientSessions clientSessions = new ClientSessions(Duration.ofMinutes(1), 10, 10);
     private final VerbsPeers peers = new VerbsPeers(
             VerbsFabricConfig.at(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
-            sessions, RequestHandler.NONE);
+            clientSessions, RequestHandler.NONE);
     private FakeDevice device;
     private Adapter adapter;
-    private Rail rail;
+    private PollerGroup pollerGroup;
     private final List<MessageMemory> memories = new ArrayList<>();
     private Port port;
     private PeerSession session;
@@ -71,9 +71,9 @@ final class VerbsConnectionTest {
     void open() throws IOException {
         device = new FakeDevice();
         adapter = Adapter.open(device.verbs, "fake0");
-        rail = new Rail(0, adapter, CONFIG, new Polling(1, Duration.ZERO, 1024),
+        pollerGroup = new PollerGroup(0, adapter, CONFIG, new Polling(1, Duration.ZERO, 1024),
                 new OutstandingBytes(PRINCIPAL_BYTES, PRINCIPAL_BYTES, PRINCIPAL_BYTES), _ -> {});
-        port = new Port(new InetSocketAddress(0), new NoId(), adapter, List.of(rail),
+        port = new Port(new InetSocketAddress(0), new NoId(), adapter, List.of(pollerGroup),
                 new PortBudgets(PRINCIPAL_BYTES, PRINCIPAL_BYTES, _ -> {}));
         connection = connect();
     }
@@ -81,11 +81,12 @@ final class VerbsConnectionTest {
     private VerbsConnection connect() throws IOException {
         MessageMemory memory = adapter.takeMessages(peers.buffers());
         memories.add(memory);
-        String id = requireNonNull(sessions.open("ann", VerbsFabric.NAME, _ -> KEY)).id();
-        session = requireNonNull(sessions.findPending(id, VerbsFabric.NAME));
-        Octets nonce = Octets.random(new Random(1));
-        VerbsConnection made = new VerbsConnection(peers, port, rail,
-                new Link(rail, rail.tryReserve(peers.receives()), null, new IbvQP(7), 0,
+        String id = requireNonNull(clientSessions.open("ann", VerbsFabric.NAME, _ -> KEY)).id();
+        session = requireNonNull(clientSessions.findPending(id, VerbsFabric.NAME));
+        Bytes32 nonce = Bytes32.random(new Random(1));
+        VerbsConnection made = new VerbsConnection(peers, port, pollerGroup,
+                new QueuePairConnection(pollerGroup, pollerGroup.tryReserve(peers.receives()), null,
+                        new IbvQP(7), 0,
                         peers.receives(), memory),
                 new Handshake(session, nonce, nonce, List.of()), _ -> {});
         says(made, new Proof(SessionKey.clientProof(KEY, id, nonce, nonce)));
@@ -95,7 +96,7 @@ final class VerbsConnectionTest {
 
     @AfterEach
     void close() {
-        rail.close();
+        pollerGroup.close();
         memories.forEach(adapter::giveBack);
         adapter.close();
         device.close();
@@ -115,7 +116,7 @@ final class VerbsConnectionTest {
             return null;
         }
         ByteBuffer said = over.toSay().getFirst().order(ByteOrder.LITTLE_ENDIAN);
-        return Ended.decode(said.position(MessageHeader.BYTES)).reason();
+        return EndedMessage.decode(said.position(MessageHeader.BYTES)).reason();
     }
 
     @Test
@@ -132,18 +133,18 @@ final class VerbsConnectionTest {
         assertThat(peers.counts().snapshot().refused(Refusal.PROTOCOL)).isOne();
     }
 
-    private Delivery delivery(VerbsConnection to, PageMemory pages) {
+    private VerbsDelivery delivery(VerbsConnection to, PageMemory pages) {
         @Nullable
         PageSlice[] slices = new PageSlice[8];
         for (int i = 0; i < slices.length; i++) {
             slices[i] = pages.tryLand((long) i * PAGE, PAGE);
         }
-        Delivery delivery = new Delivery(to);
-        delivery.begin(new VerbsRegion(to, 1 << 30, PRINCIPAL_BYTES, 3),
+        VerbsDelivery verbsDelivery = new VerbsDelivery(to);
+        verbsDelivery.begin(new VerbsRegion(to, 1 << 30, PRINCIPAL_BYTES, 3),
                 new RemoteBuffer(session, 1 << 30, PRINCIPAL_BYTES, 3), slices, slices.length,
                 Answer.delivered(1, 200, PRINCIPAL_BYTES, PRINCIPAL_BYTES, 0, 0, "", "",
-                        CacheResult.HIT));
-        return delivery;
+                        AnswerOrigin.HIT));
+        return verbsDelivery;
     }
 
     /** What each has of the budget comes back only when all of it has gone. */
@@ -153,20 +154,20 @@ final class VerbsConnectionTest {
         try (PageMemory pages = PageMemory.open(
                 new MemoryConfig(64L * PAGE, PAGE, 0.5, false), slab -> adapter.slabKeys()
                         .add(slab.segment().address(), slab.segment().byteSize(), 5));
-                Chain chain = new Chain(adapter, CONFIG)) {
-            Delivery first = delivery(connection, pages);
-            Delivery second = delivery(another, pages);
-            chain.begin(connection.link());
-            assertThat(first.tryAdd(chain)).as("more than a turn").isFalse();
-            chain.begin(another.link());
-            assertThat(second.tryAdd(chain)).isFalse();
-            chain.begin(connection.link());
-            assertThat(first.tryAdd(chain)).as("all of the first").isTrue();
+                WorkRequestBatch workRequestBatch = new WorkRequestBatch(adapter, CONFIG)) {
+            VerbsDelivery first = delivery(connection, pages);
+            VerbsDelivery second = delivery(another, pages);
+            workRequestBatch.begin(connection.link());
+            assertThat(first.tryAdd(workRequestBatch)).as("more than a turn").isFalse();
+            workRequestBatch.begin(another.link());
+            assertThat(second.tryAdd(workRequestBatch)).isFalse();
+            workRequestBatch.begin(connection.link());
+            assertThat(first.tryAdd(workRequestBatch)).as("all of the first").isTrue();
             connection.link().gone();
-            chain.begin(another.link());
-            assertThat(second.tryAdd(chain)).isFalse();
-            chain.begin(another.link());
-            assertThat(second.tryAdd(chain)).as("all of the second").isTrue();
+            workRequestBatch.begin(another.link());
+            assertThat(second.tryAdd(workRequestBatch)).isFalse();
+            workRequestBatch.begin(another.link());
+            assertThat(second.tryAdd(workRequestBatch)).as("all of the second").isTrue();
             another.link().gone();
         }
     }

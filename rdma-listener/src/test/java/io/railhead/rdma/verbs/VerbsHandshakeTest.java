@@ -10,14 +10,14 @@ import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.OpenDescriptors;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.Message.Hello;
 import io.railhead.rdma.session.Message.Ping;
 import io.railhead.rdma.session.MessageCodec;
-import io.railhead.rdma.session.Octets;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -54,11 +54,11 @@ final class VerbsHandshakeTest {
 
     private Refusal refusalOf(ByteBuffer privateData) {
         return catchThrowableOfType(RefusedException.class,
-                () -> new PeerLink(rig.peerConfig(), rig.gateway(), privateData)).reason();
+                () -> new ClientConnection(rig.peerConfig(), rig.gateway(), privateData)).reason();
     }
 
-    private static Hello hello(Session session) {
-        return new Hello(session.id(), Octets.random(new Random(1)));
+    private static Hello hello(ClientSession clientSession) {
+        return new Hello(clientSession.id(), Bytes32.random(new Random(1)));
     }
 
     @Test
@@ -77,28 +77,29 @@ final class VerbsHandshakeTest {
 
     @Test
     void anUnknownOrExpiredSessionIsRefused() throws IOException {
-        Sessions brief = new Sessions(Duration.ofMillis(1), 10, 10);
+        ClientSessions brief = new ClientSessions(Duration.ofMillis(1), 10, 10);
         try (VerbsRig other = new VerbsRig(VerbsRig.config(), brief, RequestHandler.NONE)) {
-            Session expired = other.open("ann");
+            ClientSession expired = other.open("ann");
             Awaiting.until("it expires", () -> brief.findPending(expired.id(), "verbs") == null);
             assertThat(refusal(other, expired, VerbsRig.KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
             assertThat(refusal(rig, expired, VerbsRig.KEY)).isEqualTo(Refusal.UNKNOWN_SESSION);
         }
     }
 
-    private static Refusal refusal(VerbsRig at, Session session, byte[] key) {
-        return catchThrowableOfType(RefusedException.class, () -> VerbsPeer
-                .connect(at.peerConfig(), at.gateway(), session.id(), key)).reason();
+    private static Refusal refusal(VerbsRig at, ClientSession clientSession, byte[] key) {
+        return catchThrowableOfType(RefusedException.class, () -> VerbsClient
+                .connect(at.peerConfig(), at.gateway(), clientSession.id(), key)).reason();
     }
 
     @Test
     void aWrongProofIsRefusedAndTheRightPeerStillComes() throws IOException {
-        Session session = rig.open("ann");
-        assertThat(refusal(rig, session, WRONG_KEY)).isEqualTo(Refusal.BAD_PROOF);
-        try (VerbsPeer peer = VerbsPeer.connect(rig.peerConfig(), rig.gateway(), session.id(),
+        ClientSession clientSession = rig.open("ann");
+        assertThat(refusal(rig, clientSession, WRONG_KEY)).isEqualTo(Refusal.BAD_PROOF);
+        try (VerbsClient peer = VerbsClient.connect(rig.peerConfig(), rig.gateway(),
+                clientSession.id(),
                 VerbsRig.KEY)) {
             peer.ping();
-            assertThat(peer.sessionNumber()).isEqualTo(session.number());
+            assertThat(peer.sessionNumber()).isEqualTo(clientSession.number());
         }
     }
 
@@ -126,7 +127,7 @@ final class VerbsHandshakeTest {
                 VerbsRig.PATIENCE, SHORT);
         try (VerbsRig narrow = new VerbsRig(VerbsRig.config().with(one),
                 VerbsRig.freshSessions(), RequestHandler.NONE);
-                VerbsPeer peer = narrow.peer("ann")) {
+                VerbsClient peer = narrow.peer("ann")) {
             int key = peer.register(narrow.allocate(4096));
             assertThat(catchThrowableOfType(RefusedException.class,
                     () -> peer.register(narrow.allocate(4096))).reason())
@@ -139,7 +140,7 @@ final class VerbsHandshakeTest {
 
     @Test
     void whoDoesNotProveInTimeIsTurnedAway() throws IOException {
-        VerbsTransport slow = VerbsPeer.connect(rig.peerConfig(), rig.gateway(),
+        VerbsTransport slow = VerbsClient.connect(rig.peerConfig(), rig.gateway(),
                 hello(rig.open("ann")));
         Awaiting.until("it is too slow", () -> rig.stats().refused(Refusal.TOO_SLOW) == 1);
         assertThat(catchThrowableOfType(IOException.class, () -> {
@@ -159,17 +160,17 @@ final class VerbsHandshakeTest {
                 VerbsRig.freshSessions(), RequestHandler.NONE)) {
             List<VerbsTransport> unproven = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
-                unproven.add(VerbsPeer.connect(narrow.peerConfig(), narrow.gateway(),
+                unproven.add(VerbsClient.connect(narrow.peerConfig(), narrow.gateway(),
                         hello(narrow.open("ann"))));
             }
-            Session third = narrow.open("bob");
+            ClientSession third = narrow.open("bob");
             assertThat(refusal(narrow, third, VerbsRig.KEY)).isEqualTo(Refusal.BUSY);
             unproven.forEach(transport -> {
                 transport.shutDown();
                 transport.close();
             });
             Awaiting.until("the third is let in", () -> {
-                try (VerbsPeer peer = VerbsPeer.connect(narrow.peerConfig(), narrow.gateway(),
+                try (VerbsClient peer = VerbsClient.connect(narrow.peerConfig(), narrow.gateway(),
                         third.id(), VerbsRig.KEY)) {
                     peer.ping();
                     return true;

@@ -13,8 +13,8 @@ import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.EndReason;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -61,7 +61,7 @@ final class VerbsLinkTest {
      */
     @Test
     void aLinkThatGoesDownTurnsTheFabricOffAndOnAgain() throws Exception {
-        VerbsPeer peer = rig.peer("ann");
+        VerbsClient peer = rig.peer("ann");
         MemorySegment memory = rig.allocate(4096);
         int key = peer.register(memory);
         try {
@@ -79,7 +79,7 @@ final class VerbsLinkTest {
 
     @Test
     void transfersOfALinkThatGoesDownFailAndNewSessionsWorkOnceItIsUp() throws Exception {
-        VerbsPeer peer = rig.peer("ann");
+        VerbsClient peer = rig.peer("ann");
         MemorySegment memory = rig.allocate(LENGTH);
         Transfer transfer = transfer("ann", peer, memory, peer.register(memory));
         List<CompletionStage<Void>> writes;
@@ -101,7 +101,7 @@ final class VerbsLinkTest {
 
     @Test
     void transfersSurviveALinkThatIsDownForAMoment() throws Exception {
-        VerbsPeer peer = rig.peer("bob");
+        VerbsClient peer = rig.peer("bob");
         MemorySegment memory = rig.allocate(LENGTH);
         Transfer transfer = transfer("bob", peer, memory, peer.register(memory));
         List<CompletionStage<Void>> writes = VerbsFaultsTest.writeAll(pages, transfer, LENGTH);
@@ -116,7 +116,7 @@ final class VerbsLinkTest {
         bytesArrive(peer, 4);
     }
 
-    private void bytesArrive(VerbsPeer bob, int seed) throws IOException {
+    private void bytesArrive(VerbsClient bob, int seed) throws IOException {
         MemorySegment memory = rig.allocate(64 << 10);
         byte[] bytes = new byte[64 << 10];
         new Random(seed).nextBytes(bytes);
@@ -131,9 +131,9 @@ final class VerbsLinkTest {
                 VerbsRig.config().with(QueuePairConfig.DEFAULT.withAckTimeout(20)),
                 VerbsRig.freshSessions(), RequestHandler.NONE)) {
             TestPages theirs = new TestPages(patient.fabric());
-            Session session = patient.open("ann");
-            VerbsPeer peer = VerbsPeer.connect(patient.peerConfig(), patient.gateway(),
-                    session.id(), VerbsRig.KEY);
+            ClientSession clientSession = patient.open("ann");
+            VerbsClient peer = VerbsClient.connect(patient.peerConfig(), patient.gateway(),
+                    clientSession.id(), VerbsRig.KEY);
             MemorySegment memory = rig.allocate(LENGTH);
             Transfer transfer = patient.fabric()
                     .begin(patient.sessions()
@@ -159,8 +159,8 @@ final class VerbsLinkTest {
             bytesArrive(rig.peer("bob"), 7);
             assertThat(memory.toArray(JAVA_BYTE)).isEqualTo(atFence);
             peer.drop();
-            assertThat(catchThrowableOfType(SessionEndedException.class, () -> VerbsPeer
-                    .connect(patient.peerConfig(), patient.gateway(), session.id(),
+            assertThat(catchThrowableOfType(SessionEndedException.class, () -> VerbsClient
+                    .connect(patient.peerConfig(), patient.gateway(), clientSession.id(),
                             VerbsRig.KEY))
                     .ended()
                     .reason()).isEqualTo(EndReason.FENCED);
@@ -188,14 +188,14 @@ final class VerbsLinkTest {
         }
     }
 
-    private Transfer transfer(String principal, VerbsPeer peer, MemorySegment memory, int key) {
+    private Transfer transfer(String principal, VerbsClient peer, MemorySegment memory, int key) {
         return rig.fabric()
                 .begin(rig.sessions()
                         .resolve(principal, peer.sessionNumber(), memory.address(),
                                 memory.byteSize(), key));
     }
 
-    private @Nullable Reason refusalOfATransfer(VerbsPeer peer, MemorySegment memory,
+    private @Nullable Reason refusalOfATransfer(VerbsClient peer, MemorySegment memory,
             int key) {
         try {
             var _ = transfer("ann", peer, memory, key);

@@ -1,6 +1,6 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.session.Session;
+import io.railhead.rdma.session.ClientSession;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -21,14 +21,15 @@ final class VerbsPeerProcess implements AutoCloseable {
         this.address = address;
     }
 
-    static VerbsPeerProcess start(VerbsRig rig, Session session, long bytes) throws IOException {
+    static VerbsPeerProcess start(VerbsRig rig, ClientSession clientSession, long bytes)
+            throws IOException {
         Process process = new ProcessBuilder(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC", "-Xmx64m", "-cp", System.getProperty("java.class.path"),
                 VerbsPeerProcess.class.getName(), Integer.toString(rig.gateway().getPort()),
-                session.id(), Long.toString(bytes),
+                clientSession.id(), Long.toString(bytes),
                 Integer.toString(rig.peerConfig().maxRequests())))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -65,10 +66,10 @@ final class VerbsPeerProcess implements AutoCloseable {
     public static void main(String[] args) throws Exception {
         InetSocketAddress gateway = new InetSocketAddress(VerbsRig.GATEWAY,
                 Integer.parseInt(args[0]));
-        VerbsPeerConfig config = VerbsPeerConfig
+        VerbsClientConfig config = VerbsClientConfig
                 .of(Integer.parseInt(args[3]), VerbsRig.PATIENCE)
                 .from(VerbsRig.PEER);
-        VerbsPeer peer = VerbsPeer.connect(config, gateway, args[1], VerbsRig.KEY);
+        VerbsClient peer = VerbsClient.connect(config, gateway, args[1], VerbsRig.KEY);
         MemorySegment memory = Arena.global().allocate(Long.parseLong(args[2]), 4096);
         System.out.println("registered " + peer.register(memory) + " " + memory.address());
         // Until it is killed, or the test that started it is.

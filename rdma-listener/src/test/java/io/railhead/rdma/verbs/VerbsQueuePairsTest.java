@@ -17,10 +17,10 @@ import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.PeerSession;
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.Session;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -39,9 +39,9 @@ final class VerbsQueuePairsTest {
         return new VerbsRig(config, VerbsRig.freshSessions(), RequestHandler.NONE);
     }
 
-    private static VerbsConnection connection(Session session, int key) {
+    private static VerbsConnection connection(ClientSession clientSession, int key) {
         return (VerbsConnection) ((VerbsRegion) requireNonNull(
-                ((PeerSession) session).findRegion(key))).carrier();
+                ((PeerSession) clientSession).findRegion(key))).carrier();
     }
 
     private static int pathMtu(IbvQP queuePair) throws IOException {
@@ -54,18 +54,19 @@ final class VerbsQueuePairsTest {
         VerbsRig rig = rig(
                 VerbsRig.config().with(QueuePairConfig.DEFAULT.withMaxPathMtu(1024)));
         TestPages pages = new TestPages(rig.fabric());
-        Session session = rig.open("ann");
-        try (VerbsPeer peer = VerbsPeer.connect(rig.peerConfig().withMaxPathMtu(1024),
-                rig.gateway(), session.id(), VerbsRig.KEY)) {
+        ClientSession clientSession = rig.open("ann");
+        try (VerbsClient peer = VerbsClient.connect(rig.peerConfig().withMaxPathMtu(1024),
+                rig.gateway(), clientSession.id(), VerbsRig.KEY)) {
             MemorySegment memory = rig.allocate(LENGTH);
             int key = peer.register(memory);
-            assertThat(pathMtu(connection(session, key).link().queuePair())).isEqualTo(MTU_1024);
+            assertThat(pathMtu(connection(clientSession, key).link().queuePair()))
+                    .isEqualTo(MTU_1024);
             assertThat(pathMtu(peer.transport().link().queuePair())).isEqualTo(MTU_1024);
             byte[] bytes = new byte[LENGTH];
             new Random(1).nextBytes(bytes);
             result(rig.fabric()
                     .begin(rig.sessions()
-                            .resolve("ann", session.number(), memory.address(), LENGTH, key))
+                            .resolve("ann", clientSession.number(), memory.address(), LENGTH, key))
                     .write(pages.of(bytes), 0));
             assertThat(Arrays.equals(memory.toArray(JAVA_BYTE), bytes)).isTrue();
         }
@@ -76,11 +77,12 @@ final class VerbsQueuePairsTest {
     @Test
     void withoutALimitBothEndsHaveThePaths() throws IOException {
         try (VerbsRig rig = rig(VerbsRig.config())) {
-            Session session = rig.open("ann");
-            try (VerbsPeer peer = VerbsPeer.connect(rig.peerConfig(), rig.gateway(), session.id(),
+            ClientSession clientSession = rig.open("ann");
+            try (VerbsClient peer = VerbsClient.connect(rig.peerConfig(), rig.gateway(),
+                    clientSession.id(),
                     VerbsRig.KEY)) {
                 int key = peer.register(rig.allocate(4096));
-                int gateway = pathMtu(connection(session, key).link().queuePair());
+                int gateway = pathMtu(connection(clientSession, key).link().queuePair());
                 assertThat(gateway).isGreaterThan(MTU_1024)
                         .isEqualTo(pathMtu(peer.transport().link().queuePair()));
             }
@@ -99,7 +101,7 @@ final class VerbsQueuePairsTest {
     @Test
     void itsQueuePairIsCountedByWhatItIsAbout() throws IOException {
         try (VerbsRig rig = rig(VerbsRig.config())) {
-            VerbsPeer peer = rig.peer("ann");
+            VerbsClient peer = rig.peer("ann");
             assertThat(rig.stats().queuePairs()).containsEntry(QueuePairState.OPEN, 1L)
                     .containsEntry(QueuePairState.PROVING, 0L);
             assertThat(rig.stats().pollerNanos()).isNotEmpty()
@@ -117,11 +119,11 @@ final class VerbsQueuePairsTest {
     @Test
     void closingEndsThoughAQueuePairCannotBeDestroyed() throws IOException {
         VerbsRig rig = rig(VerbsRig.config());
-        Session session = rig.open("ann");
-        VerbsPeer peer = VerbsPeer.connect(rig.peerConfig(), rig.gateway(), session.id(),
+        ClientSession clientSession = rig.open("ann");
+        VerbsClient peer = VerbsClient.connect(rig.peerConfig(), rig.gateway(), clientSession.id(),
                 VerbsRig.KEY);
         int key = peer.register(rig.allocate(4096));
-        VerbsConnection connection = connection(session, key);
+        VerbsConnection connection = connection(clientSession, key);
         connection.link().queuePair().close();
         rig.fabric().close();
         assertThat(connection.whenGone()).isDone();

@@ -12,7 +12,7 @@ import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.TestPages;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.CacheResult;
+import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
@@ -53,7 +53,7 @@ final class VerbsRequestsTest {
                 case GET -> hit(request, channel);
                 case HEAD -> channel.answer(
                         Answer.described(request.id(), HIT, 0, "e", "", Map.of(),
-                                CacheResult.HIT));
+                                AnswerOrigin.HIT));
                 case PUT, UPLOAD_PART -> read(request, channel);
             }
         }
@@ -65,7 +65,7 @@ final class VerbsRequestsTest {
                     channel.session()
                             .window(request.bufferKey(), request.offset(), request.window()),
                     slices, 1, Answer.delivered(request.id(), 200, HIT, HIT, 0, 0, "e", "",
-                            CacheResult.HIT));
+                            AnswerOrigin.HIT));
         }
 
         private void read(RequestView request, RequestChannel channel) {
@@ -118,7 +118,7 @@ final class VerbsRequestsTest {
 
     @Test
     void hitsArriveBeforeTheirAnswers() throws IOException {
-        VerbsPeer peer = rig.peer("ann");
+        VerbsClient peer = rig.peer("ann");
         MemorySegment memory = rig.allocate(8 * HIT);
         int key = peer.register(memory);
         for (int i = 0; i < 50; i++) {
@@ -134,7 +134,7 @@ final class VerbsRequestsTest {
 
     @Test
     void moreRequestsThanCreditsAreAllServedAndAHitAllocatesLittle() throws IOException {
-        VerbsPeer peer = rig.peer("ann");
+        VerbsClient peer = rig.peer("ann");
         int requests = 2000;
         int key = peer.register(rig.allocate(HIT));
         List<Request> batch = new ArrayList<>();
@@ -156,7 +156,7 @@ final class VerbsRequestsTest {
 
     @Test
     void aPutIsReadWhole() throws IOException {
-        VerbsPeer peer = rig.peer("ann");
+        VerbsClient peer = rig.peer("ann");
         MemorySegment memory = rig.allocate(1 << 20);
         byte[] sent = new byte[1 << 20];
         new Random(2).nextBytes(sent);
@@ -171,7 +171,7 @@ final class VerbsRequestsTest {
 
     @Test
     void aDeregisteredWindowIsDeclinedAndTheSessionGoesOn() throws IOException {
-        VerbsPeer peer = rig.peer("ann");
+        VerbsClient peer = rig.peer("ann");
         int key = peer.register(rig.allocate(HIT));
         Answer head = peer.channel().call(Request.head(peer.channel().freshId(), "b", "k"));
         assertThat(head.objectSize()).isEqualTo(HIT);

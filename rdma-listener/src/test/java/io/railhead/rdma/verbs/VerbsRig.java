@@ -8,8 +8,8 @@ import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Session;
-import io.railhead.rdma.session.Sessions;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Peers;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -29,16 +29,16 @@ final class VerbsRig implements FabricRig {
     static final InetAddress PEER = address("RAILHEAD_VERBS_PEER", "10.99.0.2");
 
     private final VerbsFabricConfig config;
-    private final Sessions sessions;
+    private final ClientSessions clientSessions;
     private final VerbsFabric fabric;
     private final Arena memory = Arena.ofShared();
-    private final List<VerbsPeer> peers = new ArrayList<>();
+    private final List<VerbsClient> peers = new ArrayList<>();
 
-    VerbsRig(VerbsFabricConfig config, Sessions sessions, RequestHandler handler)
+    VerbsRig(VerbsFabricConfig config, ClientSessions clientSessions, RequestHandler handler)
             throws IOException {
         this.config = config;
-        this.sessions = sessions;
-        this.fabric = new VerbsFabric(config, sessions, handler);
+        this.clientSessions = clientSessions;
+        this.fabric = new VerbsFabric(config, clientSessions, handler);
     }
 
     static VerbsRig start() throws IOException {
@@ -54,9 +54,9 @@ final class VerbsRig implements FabricRig {
         return new Peers(proofTimeout, 16, 1024, 8, keepAlive, Duration.ofMillis(500));
     }
 
-    static Sessions freshSessions() {
+    static ClientSessions freshSessions() {
         // Long, since a process that a test starts may take its time.
-        return new Sessions(PATIENCE.multipliedBy(10), 100, 100);
+        return new ClientSessions(PATIENCE.multipliedBy(10), 100, 100);
     }
 
     private static InetAddress address(String variable, String otherwise) {
@@ -74,8 +74,8 @@ final class VerbsRig implements FabricRig {
     }
 
     @Override
-    public Sessions sessions() {
-        return sessions;
+    public ClientSessions sessions() {
+        return clientSessions;
     }
 
     @Override
@@ -87,16 +87,16 @@ final class VerbsRig implements FabricRig {
         return fabric.addresses().getFirst();
     }
 
-    Session open(String principal) {
-        return requireNonNull(sessions.open(principal, "verbs", _ -> KEY));
+    ClientSession open(String principal) {
+        return requireNonNull(clientSessions.open(principal, "verbs", _ -> KEY));
     }
 
-    VerbsPeerConfig peerConfig() {
-        return VerbsPeerConfig.of(config.peers().maxRequests(), PATIENCE).from(PEER);
+    VerbsClientConfig peerConfig() {
+        return VerbsClientConfig.of(config.peers().maxRequests(), PATIENCE).from(PEER);
     }
 
-    VerbsPeer peer(String principal) throws IOException {
-        VerbsPeer peer = VerbsPeer.connect(peerConfig(), gateway(), open(principal).id(), KEY);
+    VerbsClient peer(String principal) throws IOException {
+        VerbsClient peer = VerbsClient.connect(peerConfig(), gateway(), open(principal).id(), KEY);
         peers.add(peer);
         return peer;
     }
@@ -113,7 +113,7 @@ final class VerbsRig implements FabricRig {
     @Override
     public void close() {
         fabric.close();
-        peers.forEach(VerbsPeer::close);
+        peers.forEach(VerbsClient::close);
         peers.clear();
         if (memory.scope().isAlive()) {
             memory.close();
@@ -121,9 +121,9 @@ final class VerbsRig implements FabricRig {
     }
 
     private final class Peer implements TestPeer {
-        private final VerbsPeer peer;
+        private final VerbsClient peer;
 
-        Peer(VerbsPeer peer) {
+        Peer(VerbsClient peer) {
             this.peer = peer;
         }
 
@@ -155,7 +155,7 @@ final class VerbsRig implements FabricRig {
         }
     }
 
-    private record Buffer(VerbsPeer peer, int key,
+    private record Buffer(VerbsClient peer, int key,
             MemorySegment memory) implements TestBuffer {
 
         @Override

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class PollerSleepLincheckTest {
 
     /** An adapter's: only what completes after it was armed ends a sleep, and nothing else does. */
-    private static final class Bell implements Completions {
+    private static final class Bell implements CompletionHandler {
         private int pending;
         private int handled;
         private boolean armed;

@@ -21,7 +21,7 @@ class SessionsLincheckTest {
     }
 
     /** A peer's memory, which is retired once, when its session ends. */
-    private static final class Buffer implements Region {
+    private static final class Buffer implements MemoryRegion {
         private final AtomicInteger retired;
 
         Buffer(AtomicInteger retired) {
@@ -47,19 +47,19 @@ class SessionsLincheckTest {
     /** Of one principal. */
     @Param(name = "session", gen = IntGen.class, conf = "0:1")
     public static class TwoSessions {
-        private final Sessions sessions = new Sessions(Duration.ofHours(1), 2, 2);
+        private final ClientSessions clientSessions = new ClientSessions(Duration.ofHours(1), 2, 2);
         private final List<PeerSession> opened = List.of(open(), open());
         private final AtomicInteger registered = new AtomicInteger();
         private final AtomicInteger retired = new AtomicInteger();
 
         private PeerSession open() {
             return (PeerSession) Objects
-                    .requireNonNull(sessions.open("ann", "verbs", _ -> new byte[32]));
+                    .requireNonNull(clientSessions.open("ann", "verbs", _ -> new byte[32]));
         }
 
         @Operation(params = "session")
         public boolean prove(int session) {
-            return sessions.tryProve(opened.get(session));
+            return clientSessions.tryProve(opened.get(session));
         }
 
         @Operation(params = "session")

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * What is asked for, one page at a time, in order.
+ * A trace of requested pages, in order.
  *
  * @param cachePages of the cache that it is read through
  * @param pages their numbers; made, or read, each time

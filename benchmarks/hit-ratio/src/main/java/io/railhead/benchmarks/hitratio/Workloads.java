@@ -5,7 +5,7 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * What GPU racks read, as streams of pages: five generators, each of one seed, so that every run
+ * The reads of GPU racks as streams of pages: five generators, each of one seed, so that every run
  * and every policy sees the same. A page's number says what it is of: no two kinds share one.
  */
 final class Workloads {

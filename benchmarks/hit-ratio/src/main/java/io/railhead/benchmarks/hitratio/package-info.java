@@ -1,4 +1,4 @@
-/** How often the cache has what is asked for, beside other policies on the same traces. */
+/** Hit ratios of the cache beside other policies on the same traces. */
 @NullMarked
 package io.railhead.benchmarks.hitratio;
 

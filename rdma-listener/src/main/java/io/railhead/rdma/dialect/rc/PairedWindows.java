@@ -7,7 +7,7 @@ import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.pairing.Pairing;
 
 /**
- * What the tokens of paired sessions name. Any thread.
+ * The memory windows that the tokens of paired sessions name. Any thread.
  *
  * @param fabric whose sessions they are
  */

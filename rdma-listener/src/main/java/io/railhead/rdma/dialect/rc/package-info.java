@@ -1,4 +1,4 @@
-/** What clients that bring a reliable-connection queue pair of their own write into headers. */
+/** The headers of clients that bring a reliable-connection queue pair of their own. */
 @NullMarked
 package io.railhead.rdma.dialect.rc;
 

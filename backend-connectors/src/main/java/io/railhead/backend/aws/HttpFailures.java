@@ -1,0 +1,68 @@
+package io.railhead.backend.aws;
+
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.ssl.NotSslRecordException;
+import io.netty.handler.timeout.TimeoutException;
+import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendException.Reason;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.PortUnreachableException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+
+/** Translates exceptions of the HTTP client into {@link BackendException}. */
+final class HttpFailures {
+    private HttpFailures() {}
+
+    static BackendException translate(Throwable thrown) {
+        Throwable cause = thrown;
+        Reason reason = Reason.BROKEN;
+        for (Throwable t = thrown; t != null; t = t.getCause()) {
+            if (t instanceof BackendException own) {
+                return own;
+            }
+            reason = more(reason, t);
+            cause = t;
+        }
+        String why = cause.getMessage() == null
+                ? cause.getClass().getSimpleName()
+                : cause.getMessage();
+        return new BackendException(reason, "no answer: " + why, thrown);
+    }
+
+    /** Picks the more telling of two reasons: a lacking connection tells most. */
+    private static Reason more(Reason known, Throwable cause) {
+        if (known == Reason.UNREACHABLE || isUnreachable(cause)) {
+            return Reason.UNREACHABLE;
+        }
+        boolean late = cause instanceof TimeoutException
+                || cause instanceof java.util.concurrent.TimeoutException;
+        return late ? Reason.LATE : known;
+    }
+
+    private static boolean isUnreachable(Throwable cause) {
+        return cause instanceof ConnectException || cause instanceof ConnectTimeoutException
+                || cause instanceof NoRouteToHostException
+                || cause instanceof PortUnreachableException
+                || cause instanceof UnknownHostException
+                || cause instanceof UnresolvedAddressException
+                || cause instanceof SSLHandshakeException
+                || cause instanceof SSLPeerUnverifiedException
+                || cause instanceof NotSslRecordException || isOfProxy(cause);
+    }
+
+    /** The SDK has no type for a proxy that refuses to connect, and no word of its reason. */
+    private static boolean isOfProxy(Throwable cause) {
+        return cause instanceof IOException && ("Could not connect to proxy"
+                .equals(cause.getMessage())
+                || "Unable to send CONNECT request to proxy".equals(cause.getMessage()));
+    }
+
+    static BackendException late(String what) {
+        return new BackendException(Reason.LATE, what, null);
+    }
+}

@@ -1,0 +1,228 @@
+package io.railhead.backend.aws;
+
+import io.netty.handler.codec.http.HttpHeaderValidationUtil;
+import io.railhead.backend.BackendConfig;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.Caller;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.backend.Target;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.SdkHttpMethod;
+import software.amazon.awssdk.http.SdkHttpRequest;
+import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
+
+/** Turns a {@link BackendRequest} into what goes to one endpoint: address, framing, signature. */
+final class RequestEncoder {
+    /** Ours to set, whatever the request says. */
+    private static final Set<String> OURS = Set.of("host", "content-length", "transfer-encoding",
+            "connection", "expect", "authorization", "x-amz-date", "x-amz-content-sha256",
+            "x-amz-security-token", "x-amz-trailer", "x-amz-decoded-content-length");
+    /** Of one hop, whoever signed. */
+    private static final Set<String> FRAMING = Set.of("host", "content-length",
+            "transfer-encoding", "connection", "expect");
+    private static final String UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+    private static final String NO_BYTES_SHA256 = sha256(ByteBuffer.allocate(0));
+    /** From here on, and where the length is unknown, a refusal is worth waiting for. */
+    private static final long EXPECT_BYTES = 1024 * 1024;
+
+    private final BackendConfig config;
+    private final Signer signer;
+    private final Counters counters;
+
+    RequestEncoder(BackendConfig config, Signer signer, Counters counters) {
+        this.config = config;
+        this.signer = signer;
+        this.counters = counters;
+    }
+
+    /**
+     * @param stream the body once more if it flows, for its progress; else null
+     */
+    record Message(SdkHttpRequest request, SdkHttpContentPublisher body,
+            @Nullable StreamBody stream) {
+
+        /** Whether the body stays here until the store, not only a connection, wants it. */
+        boolean waitsToBeAskedFor() {
+            return request.firstMatchingHeader("Expect").isPresent();
+        }
+    }
+
+    /**
+     * @param trailers whether this store takes aws-chunked trailers
+     * @throws IllegalArgumentException if this cannot be said in HTTP to an S3 store
+     */
+    Message write(BackendRequest request, URI endpoint, TrailerUse trailers) {
+        SdkHttpRequest.Builder out = SdkHttpRequest.builder().method(method(request.method()));
+        address(out, request.target(), endpoint, request.caller());
+        copyHeaders(out, request.headers(),
+                request.caller() instanceof Caller.ClientSigned ? FRAMING : OURS);
+        return switch (request.payload()) {
+            case Payload.Empty() -> {
+                if (request.method().equals("PUT") || request.method().equals("POST")) {
+                    out.putHeader("Content-Length", "0");
+                }
+                yield new Message(sign(out, NO_BYTES_SHA256, request.caller()), FixedContent.NONE,
+                        null);
+            }
+            case Payload.Bytes(ByteBuffer content) -> {
+                out.putHeader("Content-Length", Long.toString(content.remaining()));
+                yield new Message(sign(out, sha256(content.duplicate()), request.caller()),
+                        FixedContent.of(content.duplicate()), null);
+            }
+            case Payload.Stream stream -> stream(out, stream, request, trailers);
+        };
+    }
+
+    /** Whether a store may be sent trailers. */
+    enum TrailerUse {
+        SEND,
+        DROP
+    }
+
+    private Message stream(SdkHttpRequest.Builder out, Payload.Stream stream,
+            BackendRequest request, TrailerUse use) {
+        boolean chunked = use == TrailerUse.SEND && !stream.trailers().isEmpty()
+                && ChecksumTrailers.areAllKnown(stream.trailers());
+        String hash = chunked ? UNSIGNED_TRAILER : stream.contentSha256();
+        BodyFraming bodyFraming = chunked
+                ? new BodyFraming.AwsChunked(stream.lengthBytes(), stream.trailers())
+                : new BodyFraming.Plain(stream.lengthBytes());
+        if (chunked) {
+            announceTrailers(out, stream);
+        } else if (!stream.trailers().isEmpty()) {
+            out.removeHeader("x-amz-sdk-checksum-algorithm");
+        }
+        if (stream.hasLength()) {
+            out.putHeader("Content-Length", Long.toString(bodyFraming.encodedBytes()));
+        } else {
+            out.putHeader("Transfer-Encoding", "chunked");
+        }
+        if (asksFirst(request, stream)) {
+            out.putHeader("Expect", "100-continue");
+        }
+        StreamBody body = new StreamBody(stream, bodyFraming, counters);
+        return new Message(sign(out, hash, request.caller()), body, body);
+    }
+
+    /** Only uploads: not every store says to a form or a document that it may come. */
+    private static boolean asksFirst(BackendRequest request, Payload.Stream stream) {
+        boolean asked = "100-continue".equalsIgnoreCase(request.headers().get("expect"));
+        return request.method().equals("PUT") && !request.target().rawKey().isEmpty()
+                && request.hasBody()
+                && (asked || !stream.hasLength() || stream.lengthBytes() >= EXPECT_BYTES);
+    }
+
+    private static void announceTrailers(SdkHttpRequest.Builder out, Payload.Stream stream) {
+        out.putHeader("x-amz-trailer", String.join(",", stream.trailers().keySet()));
+        out.putHeader("x-amz-decoded-content-length", Long.toString(stream.lengthBytes()));
+        String encoding = out.firstMatchingHeader("Content-Encoding").orElse("");
+        out.putHeader("Content-Encoding",
+                encoding.isEmpty() ? "aws-chunked" : "aws-chunked," + encoding);
+    }
+
+    private SdkHttpRequest sign(SdkHttpRequest.Builder out, String hash, Caller caller) {
+        return switch (caller) {
+            case Caller.Anonymous() -> {
+                if (hash.equals(UNSIGNED_TRAILER)) {
+                    out.putHeader("x-amz-content-sha256", hash);
+                }
+                yield out.build();
+            }
+            case Caller.ClientSigned _ -> out.build();
+            case Caller.DefaultChain _ ->
+                throw new IllegalStateException("the chain is asked before a request is written");
+            case Caller.Credential credential -> signed(out.build(), hash, credential);
+        };
+    }
+
+    /**
+     * A preflight is signed as the request that it is about, which is what Ceph RGW verifies: other
+     * stores verify none.
+     */
+    private SdkHttpRequest signed(SdkHttpRequest request, String hash,
+            Caller.Credential credential) {
+        SdkHttpMethod about = request.method() == SdkHttpMethod.OPTIONS
+                ? request.firstMatchingHeader("Access-Control-Request-Method")
+                        .map(SdkHttpMethod::fromValue)
+                        .orElse(SdkHttpMethod.OPTIONS)
+                : request.method();
+        return signer.sign(request.toBuilder().method(about).build(), hash, credential)
+                .toBuilder()
+                .method(request.method())
+                .build();
+    }
+
+    /**
+     * The connection goes to the endpoint as configured also when the bucket is in the host name:
+     * that name has to be understood by the store, not to resolve here.
+     */
+    private void address(SdkHttpRequest.Builder out, Target target, URI endpoint,
+            Caller caller) {
+        String bucket = target.bucket();
+        boolean bucketInHost = bucket != null && !config.pathStyle();
+        String path = bucket == null || bucketInHost
+                ? "/" + target.rawKey()
+                : target.rawKey().isEmpty() ? "/" + bucket : "/" + bucket + "/" + target.rawKey();
+        String authority = endpoint.getPort() < 0
+                ? endpoint.getHost()
+                : endpoint.getHost() + ":" + endpoint.getPort();
+        out.protocol(endpoint.getScheme()).host(endpoint.getHost()).port(endpoint.getPort());
+        if (caller instanceof Caller.ClientSigned(String host)) {
+            out.encodedPath(RawUri.unchangedPath(path));
+            out.putHeader("Host", host);
+        } else {
+            out.encodedPath(RawUri.canonicalPath(path));
+            out.putHeader("Host", bucketInHost ? bucket + "." + authority : authority);
+        }
+        for (Map.Entry<String, List<@Nullable String>> parameter : RawUri
+                .parameters(target.rawQuery())
+                .entrySet()) {
+            append(out, parameter.getKey(), parameter.getValue());
+        }
+    }
+
+    /** The SDK's interface is not annotated, but it does tell {@code ?acl} from {@code ?acl=}. */
+    @SuppressWarnings("NullAway")
+    private static void append(SdkHttpRequest.Builder out, String name,
+            List<@Nullable String> values) {
+        values.forEach(value -> out.appendRawQueryParameter(name, value));
+    }
+
+    private static void copyHeaders(SdkHttpRequest.Builder out, Headers headers,
+            Set<String> ours) {
+        headers.forEach((name, value) -> {
+            if (ours.contains(name.toLowerCase(Locale.ROOT))) {
+                return;
+            }
+            // Else it would fail on the connection, as if that were the store's fault.
+            if (HttpHeaderValidationUtil.validateValidHeaderValue(value) >= 0) {
+                throw new IllegalArgumentException("no value of a header: " + name);
+            }
+            out.appendHeader(name, value);
+        });
+    }
+
+    private static SdkHttpMethod method(String name) {
+        return SdkHttpMethod.valueOf(name);
+    }
+
+    private static String sha256(ByteBuffer content) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(content);
+            return HexFormat.of().formatHex(digest.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("SHA-256 is part of every Java", e);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package io.railhead.cache;
+
+import io.railhead.cache.memory.Page;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cached pages in shares: one for each tenant that has a rule, one for all others. Their maxima
+ * together are what may be cached. A share that needs more than its own takes what another does not
+ * use, then from the one that is furthest above its floor, until it is as far above itself; beyond
+ * that, and beyond its quota, its own coldest pages go.
+ *
+ * <p> Reads take no lock: a page is looked for where pages of the same object were found last. Who
+ * puts a page takes one lock for moments, and none while there is only one share.
+ */
+final class TenantPartitions {
+    private static final int HINTS = 1 << 12;
+
+    private final TenantPartition rest;
+    private final Map<String, TenantPartition> byTenant = new LinkedHashMap<>();
+    private final TenantPartition[] all;
+    private final long stepBytes;
+    /** By object, where its pages were found; races only cost a look. */
+    private final byte[] hints = new byte[HINTS];
+
+    /**
+     * @param stepBytes what is moved between shares at least, if there is as much
+     * @param evictions counts the pages that were condemned
+     */
+    TenantPartitions(Map<String, TenantShare> rules, long stepBytes, Evictions evictions) {
+        if (rules.size() >= Byte.MAX_VALUE) {
+            throw new IllegalArgumentException("too many tenants' rules: " + rules.size());
+        }
+        this.stepBytes = stepBytes;
+        this.rest = new TenantPartition(new TenantShare(TenantShare.NO_QUOTA, 0), evictions);
+        rules.forEach((tenant, rule) -> byTenant.put(tenant, new TenantPartition(rule, evictions)));
+        List<TenantPartition> shares = new ArrayList<>(List.of(rest));
+        shares.addAll(byTenant.values());
+        this.all = shares.toArray(TenantPartition[]::new);
+    }
+
+    TenantPartition of(String tenant) {
+        return byTenant.getOrDefault(tenant, rest);
+    }
+
+    TenantPartition[] all() {
+        return all;
+    }
+
+    /** A look that is no sign of the page's being wanted. */
+    @Nullable
+    Page peek(PageKey key) {
+        for (TenantPartition tenantPartition : all) {
+            Page page = tenantPartition.peek(key);
+            if (page != null) {
+                return page;
+            }
+        }
+        return null;
+    }
+
+    /** For a read that begins so far into the page. */
+    @Nullable
+    Page get(PageKey key, int from) {
+        if (all.length == 1) {
+            return get(rest, key, from);
+        }
+        int hint = key.version().object().key().hashCode() & (HINTS - 1);
+        int first = hints[hint];
+        Page page = get(all[first], key, from);
+        for (int i = 0; page == null && i < all.length; i++) {
+            page = i == first ? null : get(all[i], key, from);
+            if (page != null) {
+                hints[hint] = (byte) i;
+            }
+        }
+        return page;
+    }
+
+    private static @Nullable Page get(TenantPartition tenantPartition, PageKey key, int from) {
+        Page page = tenantPartition.peek(key);
+        if (page != null && !page.wasReadTo(from)) {
+            tenantPartition.touch(key);
+        }
+        return page;
+    }
+
+    /** Where it is. */
+    @Nullable
+    TenantPartition find(PageKey key) {
+        for (TenantPartition tenantPartition : all) {
+            if (tenantPartition.peek(key) != null) {
+                return tenantPartition;
+            }
+        }
+        return null;
+    }
+
+    void put(TenantPartition tenantPartition, PageKey key, Page ownedPage) {
+        announce(tenantPartition, ownedPage.slotBytes());
+        tenantPartition.put(key, ownedPage);
+    }
+
+    private void announce(TenantPartition tenantPartition, int bytes) {
+        if (all.length == 1) {
+            tenantPartition.announce(bytes);
+            return;
+        }
+        synchronized (this) {
+            tenantPartition.announce(bytes);
+            long wanted = Math.min(tenantPartition.bytes(), tenantPartition.quotaBytes())
+                    - tenantPartition.maximum();
+            if (wanted > 0) {
+                grow(tenantPartition, Math.min(Math.max(wanted, stepBytes),
+                        tenantPartition.quotaBytes() - tenantPartition.maximum()));
+            }
+        }
+    }
+
+    private void grow(TenantPartition tenantPartition, long wanted) {
+        long missing = wanted - takeUnused(tenantPartition, wanted);
+        while (missing > 0) {
+            TenantPartition donor = furthestAboveFloor();
+            long gap = donor.aboveFloor() - tenantPartition.aboveFloor();
+            boolean owed = tenantPartition.aboveFloor() <= 0;
+            // Pages that are only announced are no part of its maximum yet.
+            long spare = Math.min(donor.aboveFloor(), donor.maximum());
+            long taken = Math.min(missing, Math.min(spare, owed ? gap : gap / 2));
+            // A small gap is left alone: each move upsets both policies.
+            if (taken <= 0 || (!owed && taken < stepBytes)) {
+                return;
+            }
+            donor.setMaximum(donor.maximum() - taken);
+            tenantPartition.setMaximum(tenantPartition.maximum() + taken);
+            missing -= taken;
+        }
+    }
+
+    private long takeUnused(TenantPartition tenantPartition, long wanted) {
+        long taken = 0;
+        for (TenantPartition other : all) {
+            long unused = Math.clamp(other.maximum() - other.bytes(), 0, wanted - taken);
+            if (other != tenantPartition && unused > 0) {
+                other.setMaximum(other.maximum() - unused);
+                taken += unused;
+            }
+        }
+        tenantPartition.setMaximum(tenantPartition.maximum() + taken);
+        return taken;
+    }
+
+    private TenantPartition furthestAboveFloor() {
+        return Arrays.stream(all)
+                .filter(tenantPartition -> tenantPartition.maximum() > 0)
+                .max(Comparator.comparingLong(TenantPartition::aboveFloor))
+                .orElse(rest);
+    }
+
+    /** What all may have together, from now on. */
+    synchronized void limit(long totalBytes) {
+        long over = Arrays.stream(all).mapToLong(TenantPartition::maximum).sum() - totalBytes;
+        if (over <= 0) {
+            rest.setMaximum(rest.maximum() - over);
+            return;
+        }
+        for (TenantPartition tenantPartition : all) {
+            long unused = Math.clamp(tenantPartition.maximum() - tenantPartition.bytes(), 0, over);
+            tenantPartition.setMaximum(tenantPartition.maximum() - unused);
+            over -= unused;
+        }
+        while (over > 0) {
+            TenantPartition donor = furthestAboveFloor();
+            // Floors that are more than all there is cannot hold.
+            long taken = Math.min(Math.min(over, donor.maximum()),
+                    Math.max(donor.aboveFloor(), stepBytes));
+            donor.setMaximum(donor.maximum() - taken);
+            over -= taken;
+        }
+    }
+
+    /** Evicts cold pages for a fill of the tenant's: its own where it is at its quota. */
+    void evictColdest(long bytes, String tenant) {
+        TenantPartition tenantPartition = of(tenant);
+        TenantPartition donor = tenantPartition.bytes() + bytes > tenantPartition.quotaBytes()
+                ? tenantPartition
+                : furthestAboveFloor();
+        donor.evictColdest(donor == tenantPartition ? bytes : Math.min(bytes, donor.aboveFloor()));
+    }
+
+    /** So much may be held at most, pinned pages aside. */
+    long capacityBytes() {
+        return Arrays.stream(all).mapToLong(TenantPartition::maximum).sum();
+    }
+
+    /** So many bytes more would evict nothing, but for quotas. */
+    long roomBytes() {
+        long room = 0;
+        for (TenantPartition tenantPartition : all) {
+            room += tenantPartition.maximum() - tenantPartition.bytes();
+        }
+        return room;
+    }
+
+    long unreadBytes() {
+        return Arrays.stream(all).mapToLong(TenantPartition::unreadBytes).sum();
+    }
+
+    List<TenantShare.Use> uses() {
+        List<TenantShare.Use> uses = new ArrayList<>();
+        byTenant.forEach((tenant, tenantPartition) -> uses
+                .add(new TenantShare.Use(tenant, tenantPartition.bytes(),
+                        tenantPartition.quotaEvictions())));
+        return uses;
+    }
+}

@@ -1,0 +1,91 @@
+package io.railhead.client;
+
+import io.railhead.os.Mapping;
+import io.railhead.os.MemoryFile;
+import io.railhead.rdma.loopback.LoopbackClient;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+/** A gateway on this host: memory is a sealed memfd, the connection a UNIX socket. */
+enum LoopbackConnector implements FabricConnector {
+    INSTANCE;
+
+    @Override
+    public String fabric() {
+        return "loopback";
+    }
+
+    /** Whether it is the gateway's host shows when its socket is looked for. */
+    @Override
+    public void requireUsable() {}
+
+    @Override
+    public Memory allocate(long bytes) {
+        return new SharedMemory(bytes);
+    }
+
+    @Override
+    public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
+            throws IOException {
+        LoopbackClient peer = LoopbackClient.connect(grant.socket(), grant.id(), sessionKey,
+                timeout);
+        return new ChannelPeer(peer.channel(), peer.sessionNumber(), new Connected(peer));
+    }
+
+    /** A memfd and this process's mapping of it. */
+    static final class SharedMemory implements Memory {
+        private final MemoryFile file;
+        private final Mapping mapping;
+
+        SharedMemory(long bytes) {
+            file = MemoryFile.create("railhead-client", bytes);
+            Mapping mapped = null;
+            try {
+                mapped = file.map();
+            } finally {
+                if (mapped == null) {
+                    file.close();
+                }
+            }
+            mapping = mapped;
+        }
+
+        MemoryFile file() {
+            return file;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return mapping.segment();
+        }
+
+        @Override
+        public void close() {
+            file.close();
+            mapping.close();
+        }
+    }
+
+    private record Connected(LoopbackClient peer) implements ChannelPeer.Registrations {
+        @Override
+        public int register(Memory memory) throws IOException {
+            return peer.register(((SharedMemory) memory).file(), memory.segment().address());
+        }
+
+        @Override
+        public void deregister(int key) throws IOException {
+            peer.deregister(key);
+        }
+
+        @Override
+        public boolean hasLetGo() {
+            return peer.channel().hasLetGo();
+        }
+
+        @Override
+        public void close() {
+            peer.close();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.railhead.client;
+
+import io.railhead.os.Mapping;
+import io.railhead.os.devices.RdmaDevices;
+import io.railhead.os.verbs.VerbsProvider;
+import io.railhead.rdma.verbs.VerbsClient;
+import io.railhead.rdma.verbs.VerbsClientConfig;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/** A gateway that is reached by RDMA: memory is pinned by the adapter. */
+enum VerbsConnector implements FabricConnector {
+    INSTANCE;
+
+    @Override
+    public String fabric() {
+        return "verbs";
+    }
+
+    @Override
+    public void requireUsable() throws IOException {
+        if (RdmaDevices.read().isEmpty()) {
+            throw new IOException("this host has no RDMA device");
+        }
+        var _ = VerbsProvider.FOREIGN.install();
+    }
+
+    @Override
+    public Memory allocate(long bytes) {
+        return new PinnedMemory(Mapping.anonymous(bytes));
+    }
+
+    /** By the first of the gateway's addresses that can be reached. */
+    @Override
+    public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
+            throws IOException {
+        VerbsClientConfig config = configOf(grant, timeout);
+        IOException unreached = null;
+        for (String address : grant.addresses()) {
+            try {
+                VerbsClient peer = VerbsClient.connect(config,
+                        new InetSocketAddress(address, grant.port()), grant.id(), sessionKey);
+                return new ChannelPeer(peer.channel(), peer.sessionNumber(),
+                        new Connected(peer));
+            } catch (IOException e) {
+                if (unreached == null) {
+                    unreached = new IOException(
+                            "cannot connect to " + address + ": " + e.getMessage(), e);
+                } else {
+                    unreached.addSuppressed(e);
+                }
+            }
+        }
+        throw unreached == null
+                ? new PermanentException("the gateway names no address of an adapter")
+                : unreached;
+    }
+
+    private static VerbsClientConfig configOf(SessionGrant grant, Duration timeout)
+            throws IOException {
+        try {
+            return VerbsClientConfig.of(grant.maxRequests(), timeout)
+                    .withMaxPathMtu(grant.maxPathMtu());
+        } catch (IllegalArgumentException e) {
+            throw new PermanentException("the gateway's path_mtu is none: " + e.getMessage());
+        }
+    }
+
+    private record PinnedMemory(Mapping mapping) implements Memory {
+        @Override
+        public MemorySegment segment() {
+            return mapping.segment();
+        }
+
+        @Override
+        public void close() {
+            mapping.close();
+        }
+    }
+
+    private record Connected(VerbsClient peer) implements ChannelPeer.Registrations {
+        @Override
+        public int register(Memory memory) throws IOException {
+            return peer.register(memory.segment());
+        }
+
+        @Override
+        public void deregister(int key) throws IOException {
+            peer.deregister(key);
+        }
+
+        /** A queue pair that has ended takes no write, whatever the gateway does. */
+        @Override
+        public boolean hasLetGo() {
+            return true;
+        }
+
+        @Override
+        public void close() {
+            peer.close();
+        }
+    }
+}

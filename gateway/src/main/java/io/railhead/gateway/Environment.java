@@ -1,0 +1,30 @@
+package io.railhead.gateway;
+
+import io.railhead.rdma.Fabric;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * The environment of a gateway: clocks, machine, fabrics. Tests bring their own.
+ *
+ * @param nanoClock for what is held and what is allowed
+ * @param machine where the adapters are
+ * @param fabrics what stands between the gateway and each fabric that was opened
+ */
+record Environment(LongSupplier nanoClock, DcOpening.Machine machine,
+        UnaryOperator<Fabric> fabrics) {
+    static final Environment REAL = new Environment(System::nanoTime, DcOpening.THIS_ONE,
+            UnaryOperator.identity());
+
+    Environment withClock(LongSupplier other) {
+        return new Environment(other, machine, fabrics);
+    }
+
+    Environment withMachine(DcOpening.Machine other) {
+        return new Environment(nanoClock, other, fabrics);
+    }
+
+    Environment withFabrics(UnaryOperator<Fabric> other) {
+        return new Environment(nanoClock, machine, other);
+    }
+}

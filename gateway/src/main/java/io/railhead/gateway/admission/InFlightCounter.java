@@ -1,0 +1,33 @@
+package io.railhead.gateway.admission;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts the requests in flight of one tenant, or of all. Any thread; nobody waits. */
+final class InFlightCounter {
+    private final AtomicInteger requests = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+
+    /** Returns how many requests there are now. */
+    int enter(long moreBytes) {
+        bytes.addAndGet(moreBytes);
+        return requests.incrementAndGet();
+    }
+
+    int leave(long heldBytes) {
+        bytes.addAndGet(-heldBytes);
+        return requests.decrementAndGet();
+    }
+
+    void hold(long moreBytes) {
+        bytes.addAndGet(moreBytes);
+    }
+
+    int requests() {
+        return requests.get();
+    }
+
+    long bytes() {
+        return bytes.get();
+    }
+}

@@ -1,0 +1,113 @@
+package io.railhead.gateway.channel;
+
+import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.log.AccessLog;
+import io.railhead.rdma.channel.Answer;
+import io.railhead.rdma.channel.RequestChannel;
+import io.railhead.rdma.channel.RequestHandler;
+import io.railhead.rdma.channel.RequestView;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves the requests of all native channels. A fabric is given it before there is anything to
+ * serve with: until {@link #open}, and again from {@link #drain} on, every request is declined.
+ */
+public final class ChannelServer implements RequestHandler {
+    private static final long POLL_MILLIS = 5;
+
+    private final VertxInternal vertx;
+    private final Metrics metrics;
+    private final AccessLog accessLog;
+    private final Map<RequestChannel, PeerRequests> peers = new ConcurrentHashMap<>();
+    /** By the fabric's name. */
+    private final Map<String, ChannelCounts> counts = new ConcurrentHashMap<>();
+    private volatile @Nullable ChannelServices opened;
+
+    public ChannelServer(Vertx vertx, Metrics metrics, AccessLog accessLog) {
+        this.vertx = (VertxInternal) vertx;
+        this.metrics = metrics;
+        this.accessLog = accessLog;
+    }
+
+    /** Serves from now on. */
+    public void open(ChannelServices services) {
+        opened = services;
+    }
+
+    /** Forgets the routes of remembered names after backends or rules have changed. Any thread. */
+    public void rerouted() {
+        peers.values().forEach(PeerRequests::forgetNames);
+    }
+
+    @Override
+    public void handle(RequestView request, RequestChannel channel) {
+        ChannelServices with = opened;
+        if (with == null) {
+            decline(request, channel, "draining");
+            return;
+        }
+        PeerRequests peer = peers.get(channel);
+        if (peer == null) {
+            peer = meet(channel, with);
+        }
+        if (peer == null) {
+            decline(request, channel, "session");
+        } else {
+            peer.handle(request);
+        }
+    }
+
+    private void decline(RequestView request, RequestChannel channel, String reason) {
+        metrics.rdmaDeclined.labels(reason).inc();
+        channel.answer(Answer.declined(request.id(), reason));
+    }
+
+    /** A channel's first request: channels share the event loops in turn. */
+    private @Nullable PeerRequests meet(RequestChannel channel, ChannelServices with) {
+        SessionCallers.Caller caller = with.callers().find(channel.session());
+        if (caller == null) {
+            return null;
+        }
+        PeerRequests peer = new PeerRequests(with, channel, caller,
+                vertx.createEventLoopContext(),
+                counts.computeIfAbsent(channel.session().fabric(),
+                        fabric -> new ChannelCounts(metrics, fabric)),
+                accessLog);
+        peers.put(channel, peer);
+        return peer;
+    }
+
+    @Override
+    public void cancel(int requestId, RequestChannel channel) {
+        PeerRequests peer = peers.get(channel);
+        if (peer != null) {
+            peer.cancel(requestId);
+        }
+    }
+
+    @Override
+    public void ended(RequestChannel channel) {
+        PeerRequests peer = peers.remove(channel);
+        if (peer != null) {
+            peer.end();
+        }
+    }
+
+    /** Takes nothing more and waits for what is being answered, at most so long. Blocks. */
+    public void drain(Duration atMost) throws InterruptedException {
+        opened = null;
+        long deadline = System.nanoTime() + atMost.toNanos();
+        while (outstanding() > 0 && System.nanoTime() - deadline < 0) {
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+
+    private int outstanding() {
+        return peers.values().stream().mapToInt(PeerRequests::outstanding).sum();
+    }
+}

@@ -1,0 +1,41 @@
+package io.railhead.gateway.frontdoor;
+
+import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.config.GatewayConfig;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Decides whether RDMA sessions may be opened, and tokens sent, over HTTP without TLS. */
+public final class CleartextPolicy {
+
+    private CleartextPolicy() {}
+
+    /**
+     * Why not: who hears one tenant's requests could name its memory. Null if they may.
+     *
+     * @param principals as they are now
+     */
+    public static @Nullable String reasonAgainst(GatewayConfig config, List<Principal> principals) {
+        GatewayConfig.Gateway gateway = config.gateway();
+        boolean hasSessions = config.rdma().loopback().enabled()
+                || config.rdma().usesAdapters();
+        boolean isHeard = gateway.tls() == null && !isOfThisHost(gateway.listen().host());
+        return hasSessions && isHeard && Principal.areOfSeveralTenants(principals)
+                && !gateway.allowCleartext()
+                        ? "gateway.tls: is missing, so that several tenants' RDMA tokens would pass in cleartext;"
+                                + " set gateway.tls.certificate and .key, or gateway.allow_cleartext: true"
+                        : null;
+    }
+
+    /** Throws with that reason. */
+    public static void require(GatewayConfig config, List<Principal> principals) {
+        String reason = reasonAgainst(config, principals);
+        if (reason != null) {
+            throw new IllegalArgumentException(reason);
+        }
+    }
+
+    private static boolean isOfThisHost(String host) {
+        return host.startsWith("127.") || host.equals("::1") || host.equals("localhost");
+    }
+}

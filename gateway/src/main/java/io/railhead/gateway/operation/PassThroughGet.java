@@ -1,0 +1,26 @@
+package io.railhead.gateway.operation;
+
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.request.S3Request;
+
+/** GetObject under the client's own signature; what the cache cannot judge is relayed. */
+final class PassThroughGet implements Operation {
+    private final ReadServices services;
+
+    PassThroughGet(ReadServices services) {
+        this.services = services;
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        boolean judged = ObjectReads.isCacheable(request) && !request.query().isPresigned()
+                && request.header("if-match") == null
+                && request.query().allNames(name -> !AnswerHead.isOverride(name));
+        if (judged) {
+            new PassThroughRead(services, httpExchange, request).start();
+        } else {
+            services.relay().handle(httpExchange, request);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.railhead.rdma.loopback;
+
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.channel.Answer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A large hit on its way into its peer's window, copied by a worker piece by piece: slices, one
+ * after another, and then the answer. It owns the slices and one hold of the region. One thread at
+ * a time.
+ */
+final class LoopbackDelivery implements CopyWorkers.Work {
+    private final LoopbackChannel channel;
+    private final SharedRegion heldRegion;
+    private final RemoteBuffer window;
+    private final @Nullable PageSlice[] ownedSlices;
+    private final Answer answer;
+    private int next;
+    private long done;
+
+    LoopbackDelivery(LoopbackChannel channel, SharedRegion heldRegion, RemoteBuffer window,
+            @Nullable PageSlice[] ownedSlices, Answer answer) {
+        this.channel = channel;
+        this.heldRegion = heldRegion;
+        this.window = window;
+        this.ownedSlices = ownedSlices;
+        this.answer = answer;
+    }
+
+    @Override
+    public boolean step() {
+        int from = next;
+        long piece = 0;
+        while (next < ownedSlices.length && piece < CopyTask.PIECE_BYTES) {
+            PageSlice slice = ownedSlices[next];
+            piece += slice == null ? 0 : slice.length();
+            next++;
+        }
+        TransferException failure = channel.copy(heldRegion, window, done, ownedSlices, from, next);
+        done += piece;
+        if (failure == null && next < ownedSlices.length) {
+            return true;
+        }
+        end(failure);
+        return false;
+    }
+
+    /** Ends what has not begun, or stands between two steps. */
+    void end(@Nullable TransferException failure) {
+        channel.delivered(heldRegion, ownedSlices, ownedSlices.length, answer, failure);
+    }
+}

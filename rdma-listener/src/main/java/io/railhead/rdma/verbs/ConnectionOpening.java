@@ -1,0 +1,152 @@
+package io.railhead.rdma.verbs;
+
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvQpAttr;
+import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.QueuePairState;
+import io.railhead.rdma.adapter.Adapter;
+import io.railhead.rdma.adapter.MessageMemory;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the gateway's links, ready to be accepted with. What fails gives back all that it took, the
+ * queue pair first; if that cannot be destroyed, its memory and its room are kept.
+ */
+final class ConnectionOpening {
+    private static final Logger log = LoggerFactory.getLogger(ConnectionOpening.class);
+    private static final int INLINE_BYTES = 256;
+    /** Peers never write, read or change anything of the gateway's. */
+    private static final int NO_REMOTE_ACCESS = 0;
+    private static final int NO_READS = 0;
+
+    /** Messages have no bodies, and need no memory. */
+    static final int NO_BUFFERS = 0;
+
+    private final QueuePairStates states;
+    private final FabricCounts counts;
+    private final int receives;
+    private final int buffers;
+
+    /**
+     * @param counts hears of queue pairs that are kept for good
+     * @param receives posted on each link at all times
+     * @param buffers for messages, of each link; {@link #NO_BUFFERS} where there are none
+     */
+    ConnectionOpening(QueuePairStates states, FabricCounts counts, int receives, int buffers) {
+        this.states = states;
+        this.counts = counts;
+        this.receives = receives;
+        this.buffers = buffers;
+    }
+
+    /**
+     * A link whose receives are posted and that may send; null where the poller has no room.
+     *
+     * @param route to the peer
+     * @param reads that may be outstanding
+     */
+    @Nullable
+    QueuePairConnection tryOpen(PollerGroup pollerGroup, RdmaCmId cm, IbvQpAttr route, int reads)
+            throws IOException {
+        return tryOpen(pollerGroup, cm, pollerGroup.adapter().domain(), new Steps() {
+            @Override
+            public void toInit(IbvQP queuePair) throws IOException {
+                states.toInit(cm, queuePair, NO_REMOTE_ACCESS);
+            }
+
+            @Override
+            public void toReady(IbvQP queuePair) throws IOException {
+                states.toReady(cm, queuePair, route, NO_READS, reads);
+            }
+        });
+    }
+
+    /** How a queue pair comes from RESET to RTS. */
+    interface Steps {
+
+        void toInit(IbvQP queuePair) throws IOException;
+
+        void toReady(IbvQP queuePair) throws IOException;
+    }
+
+    /**
+     * The same in another protection domain.
+     *
+     * @param cm null where rdma_cm knows nothing of it
+     */
+    @Nullable
+    QueuePairConnection tryOpen(PollerGroup pollerGroup, @Nullable RdmaCmId cm, IbvPd domain,
+            Steps steps) throws IOException {
+        int id = pollerGroup.tryReserve(receives);
+        if (id < 0) {
+            return null;
+        }
+        MessageMemory memory;
+        try {
+            memory = buffers == NO_BUFFERS
+                    ? MessageMemory.bodiless(receives + 1)
+                    : pollerGroup.adapter().takeMessages(buffers);
+        } catch (IOException | RuntimeException | Error e) {
+            pollerGroup.leave(id, receives);
+            throw e;
+        }
+        IbvQPInitAttr attributes = attributes(pollerGroup);
+        IbvQP queuePair;
+        try {
+            queuePair = create(pollerGroup.adapter(), domain, attributes);
+        } catch (IOException | RuntimeException | Error e) {
+            pollerGroup.adapter().giveBack(memory);
+            pollerGroup.leave(id, receives);
+            throw e;
+        }
+        try {
+            QueuePairConnection queuePairConnection = new QueuePairConnection(pollerGroup, id, cm,
+                    queuePair, attributes.cap().getMax_inline_data(),
+                    receives, memory);
+            steps.toInit(queuePair);
+            queuePairConnection.postReceives();
+            steps.toReady(queuePair);
+            return queuePairConnection;
+        } catch (IOException | RuntimeException | Error e) {
+            if (pollerGroup.adapter().tryDestroy(queuePair)) {
+                pollerGroup.adapter().giveBack(memory);
+                pollerGroup.leave(id, receives);
+            } else {
+                counts.entered(QueuePairState.KEPT);
+            }
+            throw e;
+        }
+    }
+
+    private IbvQPInitAttr attributes(PollerGroup pollerGroup) {
+        IbvQPInitAttr attributes = new IbvQPInitAttr();
+        attributes.setQp_type(IbvQP.IBV_QPT_RC);
+        attributes.setSend_cq(pollerGroup.queue());
+        attributes.setRecv_cq(pollerGroup.queue());
+        attributes.cap().setMax_send_wr(pollerGroup.config().sendDepth());
+        attributes.cap().setMax_recv_wr(receives);
+        attributes.cap()
+                .setMax_send_sge(
+                        WorkRequestBatch.entries(pollerGroup.adapter(), pollerGroup.config()));
+        attributes.cap().setMax_recv_sge(1);
+        attributes.cap().setMax_inline_data(INLINE_BYTES);
+        return attributes;
+    }
+
+    private static IbvQP create(Adapter adapter, IbvPd domain, IbvQPInitAttr attributes)
+            throws IOException {
+        try {
+            return adapter.verbs().createQueuePair(domain, attributes);
+        } catch (IOException e) {
+            log.debug("no queue pair with inlined messages on {}", adapter.device(), e);
+            attributes.cap().setMax_inline_data(0);
+            return adapter.verbs().createQueuePair(domain, attributes);
+        }
+    }
+}
