@@ -1,0 +1,36 @@
+package io.railhead.gateway.freshness;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.authorization.AuthorizationCache;
+import io.railhead.gateway.authorization.AuthorizationKey;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.fill.ObjectHeaders;
+import java.util.function.LongSupplier;
+
+/**
+ * Decides whether a cached object may be served without asking the store: the one place for HTTP
+ * and the native channel, GET, HEAD and tokens. A request that asks anew, or that wants checksums
+ * which the cache does not know, is its caller's matter. Any thread; allocates nothing.
+ */
+public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupplier nanoClock) {
+
+    /** Whether this reader may have it now, unasked. Counts the use of a remembered grant. */
+    public boolean allows(AuthorizationKey reader, Rule rule, ObjectMetadata held) {
+        return isFresh(rule, held) && grants.isGranted(reader, rule);
+    }
+
+    /**
+     * Whether this reader may have it for want of a store: the rule says so, and no write of which
+     * its client was told has replaced it.
+     */
+    public boolean allowsStale(AuthorizationKey reader, Rule rule, ObjectMetadata held) {
+        return rule.staleIfError() && cache.isSettled(held) && grants.isGranted(reader, rule);
+    }
+
+    /** A rule that verifies fills needs the store's checksums, which a ranged GET does not tell. */
+    private boolean isFresh(Rule rule, ObjectMetadata held) {
+        return FreshnessCheck.isFresh(rule, held, nanoClock.getAsLong(), cache.isSettled(held))
+                && (!rule.verifyFills() || ObjectHeaders.isComplete(held));
+    }
+}
