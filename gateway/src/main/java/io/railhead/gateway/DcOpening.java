@@ -46,7 +46,7 @@ final class DcOpening {
 
         List<RdmaDevice> devices();
 
-        Fabric open(DcFabricConfig config, VerbsProvider provider, ClientSessions clientSessions)
+        Fabric open(DcFabricConfig config, ClientSessions clientSessions)
                 throws IOException;
     }
 
@@ -58,10 +58,9 @@ final class DcOpening {
         }
 
         @Override
-        public Fabric open(DcFabricConfig config, VerbsProvider provider,
-                ClientSessions clientSessions)
+        public Fabric open(DcFabricConfig config, ClientSessions clientSessions)
                 throws IOException {
-            return DcFabric.open(config, provider.install(), clientSessions);
+            return DcFabric.open(config, VerbsProvider.install(), clientSessions);
         }
     };
 
@@ -123,7 +122,7 @@ final class DcOpening {
         List<String> reasons = new ArrayList<>();
         for (DcFabricConfig port : ports) {
             try {
-                Fabric opened = machine.open(port, config.rdma().provider(), clientSessions);
+                Fabric opened = machine.open(port, clientSessions);
                 onOpened.accept(port);
                 return opened;
             } catch (IOException | RuntimeException | LinkageError e) {

@@ -105,7 +105,8 @@ public final class Serve {
 
     private static List<String> warnings(GatewayConfig config, CredentialStore credentials)
             throws ConfigException {
-        List<String> warnings = new ArrayList<>(ofAccess(config, credentials));
+        List<String> warnings = new ArrayList<>(config.warnings());
+        warnings.addAll(ofAccess(config, credentials));
         List<String> proxies = IgnoredProxies.among(System.getenv().keySet(),
                 System.getProperties().stringPropertyNames());
         if (!proxies.isEmpty()) {

@@ -118,7 +118,7 @@ final class VerbsOpening {
         int port = verbs.listening().port();
         return new VerbsFabricConfig(
                 addresses.stream().map(address -> new InetSocketAddress(address, port)).toList(),
-                Adapters.wanted(rdma), rdma.provider(),
+                Adapters.wanted(rdma),
                 new QueuePairConfig(verbs.queues().sendDepth(), SIGNAL_EVERY, SCATTER_ENTRIES,
                         verbs.queues().readDepth(), connection.ackTimeout(),
                         connection.retryCount(), connection.rnrRetry(), connection.minRnrTimer(),

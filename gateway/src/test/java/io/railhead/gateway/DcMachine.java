@@ -7,7 +7,6 @@ import io.railhead.os.devices.GidType;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaPort;
 import io.railhead.os.verbs.FakeMlx5;
-import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.dc.DcFabric;
 import io.railhead.rdma.dc.DcFabricConfig;
@@ -54,7 +53,7 @@ final class DcMachine implements DcOpening.Machine {
     }
 
     @Override
-    public Fabric open(DcFabricConfig config, VerbsProvider provider, ClientSessions clientSessions)
+    public Fabric open(DcFabricConfig config, ClientSessions clientSessions)
             throws IOException {
         Fabric fabric = new DcFabric(config, adapter.verbs(), adapter, this::devices,
                 clientSessions);

@@ -6,6 +6,7 @@ import io.railhead.backend.testing.MinioProcess;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Received;
 import io.railhead.backend.testing.ScriptedStore.Script;
+import io.railhead.rdma.session.SigningKey;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
@@ -97,11 +98,9 @@ class FormUploadIT {
     }
 
     private static String signature(String secret, String scope, String policy) {
-        byte[] key = ("AWS4" + secret).getBytes(StandardCharsets.UTF_8);
-        for (String part : scope.split("/", -1)) {
-            key = hmac("HmacSHA256", key, part);
-        }
-        return HexFormat.of().formatHex(hmac("HmacSHA256", key, policy));
+        String[] parts = scope.split("/", -1);
+        return HexFormat.of()
+                .formatHex(SigningKey.derive(secret, parts[0], parts[1], parts[2]).sign(policy));
     }
 
     /** What a site's page would hold for a browser to send. */

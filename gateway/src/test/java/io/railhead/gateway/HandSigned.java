@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.time.ZoneOffset.UTC;
 
+import io.railhead.rdma.session.SigningKey;
 import java.net.URLEncoder;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -15,8 +16,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * A request signed step by step, from the documents and not from the code under test, so that a
@@ -117,7 +116,7 @@ final class HandSigned {
     }
 
     private String chain(String algorithm, String hashes) {
-        return hex(hmac(key(), String.join("\n", algorithm, date(), scope(), previous, hashes)));
+        return hex(key().sign(String.join("\n", algorithm, date(), scope(), previous, hashes)));
     }
 
     private String canonical(String canonicalQuery, String payloadHash) {
@@ -146,26 +145,12 @@ final class HandSigned {
     }
 
     private String sign(String canonical) {
-        return hex(hmac(key(), String.join("\n", "AWS4-HMAC-SHA256", date(), scope(),
+        return hex(key().sign(String.join("\n", "AWS4-HMAC-SHA256", date(), scope(),
                 sha256(canonical))));
     }
 
-    private byte[] key() {
-        byte[] key = "AWS4SK".getBytes(UTF_8);
-        for (String part : scope().split("/", -1)) {
-            key = hmac(key, part);
-        }
-        return key;
-    }
-
-    private static byte[] hmac(byte[] key, String text) {
-        try {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(key, "HmacSHA256"));
-            return mac.doFinal(text.getBytes(ISO_8859_1));
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e);
-        }
+    private SigningKey key() {
+        return SigningKey.derive("SK", date().substring(0, 8), "us-east-1", "s3");
     }
 
     static String sha256(String text) {

@@ -16,13 +16,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /** A process's side of a loopback session: one registered buffer, and tokens for parts of it. */
 final class TestPeer implements AutoCloseable {
@@ -40,9 +37,7 @@ final class TestPeer implements AutoCloseable {
         }
         JsonObject session = new JsonObject(new String(answer.body(), StandardCharsets.UTF_8));
         String authorization = open.headers().firstValue("Authorization").orElseThrow();
-        String[] scope = authorization.replaceAll(".*Credential=[^/]+/([^,]+),.*", "$1").split("/");
-        String signature = authorization.replaceAll(".*Signature=([0-9a-f]+).*", "$1");
-        byte[] sessionKey = SessionKey.derive(signingKey(secretKey, scope), signature,
+        byte[] sessionKey = SessionKey.ofOpen(secretKey, authorization,
                 session.getString("session"));
         file = MemoryFile.create("test-peer", bytes);
         mapping = file.map();
@@ -53,20 +48,6 @@ final class TestPeer implements AutoCloseable {
             key = peer.register(file, mapping.segment().address());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private static byte[] signingKey(String secretKey, String[] scope) {
-        byte[] key = ("AWS4" + secretKey).getBytes(StandardCharsets.UTF_8);
-        try {
-            for (String part : scope) {
-                Mac mac = Mac.getInstance("HmacSHA256");
-                mac.init(new SecretKeySpec(key, "HmacSHA256"));
-                key = mac.doFinal(part.getBytes(StandardCharsets.UTF_8));
-            }
-            return key;
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e);
         }
     }
 

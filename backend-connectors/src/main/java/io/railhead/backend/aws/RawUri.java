@@ -1,6 +1,6 @@
 package io.railhead.backend.aws;
 
-import java.io.ByteArrayOutputStream;
+import io.railhead.backend.PercentCodec;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -22,21 +22,12 @@ final class RawUri {
     /** RFC 3986's {@code path-absolute}. */
     private static final Pattern SENDABLE = Pattern
             .compile("/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*");
-    private static final String HEX = "0123456789ABCDEF";
 
     private RawUri() {}
 
     /** The path with each byte written as SigV4 writes it; slashes stay. */
     static String canonicalPath(String raw) {
-        StringBuilder path = new StringBuilder(raw.length() + 16);
-        for (byte b : decode(raw, false)) {
-            if (b == '/' || isUnreserved(b)) {
-                path.append((char) b);
-            } else {
-                path.append('%').append(HEX.charAt((b >> 4) & 0xF)).append(HEX.charAt(b & 0xF));
-            }
-        }
-        return path.toString();
+        return PercentCodec.encodePath(PercentCodec.decodeLeniently(raw));
     }
 
     /** The path as it came, where that can be said in HTTP; else its canonical spelling. */
@@ -69,36 +60,11 @@ final class RawUri {
     private static String text(String encoded) {
         try {
             return StandardCharsets.UTF_8.newDecoder()
-                    .decode(ByteBuffer.wrap(decode(encoded, true)))
+                    .decode(ByteBuffer.wrap(PercentCodec.decodeLeniently(
+                            encoded.replace('+', ' '))))
                     .toString();
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException("query must be UTF-8: " + encoded, e);
         }
-    }
-
-    private static byte[] decode(String encoded, boolean plusIsSpace) {
-        byte[] in = encoded.getBytes(StandardCharsets.UTF_8);
-        ByteArrayOutputStream out = new ByteArrayOutputStream(in.length);
-        for (int i = 0; i < in.length; i++) {
-            if (in[i] == '%' && i + 2 < in.length && hex(in[i + 1]) >= 0
-                    && hex(in[i + 2]) >= 0) {
-                out.write(hex(in[i + 1]) << 4 | hex(in[i + 2]));
-                i += 2;
-            } else if (in[i] == '+' && plusIsSpace) {
-                out.write(' ');
-            } else {
-                out.write(in[i]);
-            }
-        }
-        return out.toByteArray();
-    }
-
-    private static int hex(byte b) {
-        return Character.digit(b, 16);
-    }
-
-    private static boolean isUnreserved(byte b) {
-        return (b >= 'A' && b <= 'Z') || (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9')
-                || b == '-' || b == '.' || b == '_' || b == '~';
     }
 }

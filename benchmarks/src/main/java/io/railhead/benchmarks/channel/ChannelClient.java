@@ -1,13 +1,11 @@
 package io.railhead.benchmarks.channel;
 
-import io.railhead.benchmarks.pagesize.OneObjectStore;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.loopback.LoopbackClient;
-import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +34,7 @@ final class ChannelClient implements AutoCloseable {
                 site.uri("/.railhead/sessions?fabric=loopback"));
         String session = session(site, open);
         peer = LoopbackClient.connect(Path.of(site.folder().resolve("loopback.sock").toString()),
-                session, SessionKey.derive(open.signingKey(), open.signature(), session), PATIENCE);
+                session, open.sessionKey(session), PATIENCE);
         int requests = batchCount * batchRequests + 1;
         int key;
         try (MemoryFile file = MemoryFile.create("benchmark", (long) requests * objectBytes)) {

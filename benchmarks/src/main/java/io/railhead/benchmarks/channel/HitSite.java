@@ -1,6 +1,5 @@
 package io.railhead.benchmarks.channel;
 
-import io.railhead.benchmarks.pagesize.OneObjectStore;
 import io.railhead.gateway.Gateway;
 import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;

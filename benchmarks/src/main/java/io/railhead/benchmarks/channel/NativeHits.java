@@ -1,7 +1,6 @@
 package io.railhead.benchmarks.channel;
 
 import com.sun.management.ThreadMXBean;
-import io.railhead.benchmarks.pagesize.OneObjectStore;
 import io.railhead.gateway.config.ConfigException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -1,12 +1,9 @@
 package io.railhead.benchmarks.channel;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
-import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.railhead.rdma.session.SessionKey;
 import java.net.URI;
-import java.security.GeneralSecurityException;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
@@ -44,32 +41,9 @@ record SignedRequest(SdkHttpRequest request) {
         return head.append("\r\n").toString().getBytes(ISO_8859_1);
     }
 
-    /** 64 hex digits. */
-    String signature() {
-        return authorization().replaceAll(".*Signature=([0-9a-f]+).*", "$1");
-    }
-
-    /** SigV4's key for the day, region and service that the request names. */
-    byte[] signingKey() {
-        String scope = authorization().replaceAll(".*Credential=[^/]+/([^,]+),.*", "$1");
-        byte[] key = ("AWS4" + SECRET_KEY).getBytes(UTF_8);
-        for (String part : scope.split("/", -1)) {
-            key = hmac(key, part);
-        }
-        return key;
-    }
-
-    private String authorization() {
-        return request.firstMatchingHeader("Authorization").orElseThrow();
-    }
-
-    private static byte[] hmac(byte[] key, String text) {
-        try {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(key, "HmacSHA256"));
-            return mac.doFinal(text.getBytes(UTF_8));
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every JDK has HmacSHA256", e);
-        }
+    /** The key of the session that it opened. */
+    byte[] sessionKey(String session) {
+        return SessionKey.ofOpen(SECRET_KEY,
+                request.firstMatchingHeader("Authorization").orElseThrow(), session);
     }
 }

@@ -2,14 +2,12 @@ package io.railhead.benchmarks.channel;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.railhead.benchmarks.pagesize.OneObjectStore;
 import io.railhead.os.Mapping;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
 import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.SessionKey;
 import io.railhead.rdma.verbs.VerbsClient;
 import io.railhead.rdma.verbs.VerbsClientConfig;
 import io.vertx.core.json.JsonObject;
@@ -69,7 +67,7 @@ final class VerbsBenchClient implements AutoCloseable {
                 VerbsClientConfig.of(grant.getInteger("max_requests"), PATIENCE).from(source),
                 new InetSocketAddress(grant.getJsonArray("addresses").getString(0),
                         grant.getInteger("port")),
-                session, SessionKey.derive(open.signingKey(), open.signature(), session));
+                session, open.sessionKey(session));
     }
 
     private static JsonObject grant(URI gateway, SignedRequest open) throws IOException {

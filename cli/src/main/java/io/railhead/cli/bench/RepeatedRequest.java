@@ -48,7 +48,7 @@ interface RepeatedRequest {
             Map<String, String> all = new TreeMap<>(headers);
             all.put(ID, PLACE);
             SigV4.Signed once = signer.sign(method, path, "", all);
-            mac = SigV4.hmac(signer.signingKey());
+            mac = signer.signingKey().mac();
             canonical = once.canonical().getBytes(ISO_8859_1);
             idInCanonical = once.canonical().indexOf(PLACE);
             stringToSign = once.stringToSign().getBytes(ISO_8859_1);

@@ -59,7 +59,7 @@ final class SharedWindows implements AutoCloseable {
         JsonNode grant = grant(measuredRun.port(), open);
         String session = grant.required("session").textValue();
         LoopbackClient peer = LoopbackClient.connect(Path.of(grant.required("socket").textValue()),
-                session, SessionKey.derive(signer.signingKey(), open.signature(), session),
+                session, SessionKey.derive(signer.signingKey().reveal(), open.signature(), session),
                 PATIENCE);
         try {
             return new SharedWindows(measuredRun, peer);

@@ -3,7 +3,7 @@ package io.railhead.cli.bench;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.security.GeneralSecurityException;
+import io.railhead.rdma.session.SigningKey;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
@@ -14,8 +14,6 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Signs requests without a payload by header SigV4 and writes them out as HTTP/1.1. A general
@@ -64,7 +62,7 @@ record SigV4(String accessKey, String secretKey, String host, String date) {
         String stringToSign = "AWS4-HMAC-SHA256\n" + date + "\n" + scope() + "\n"
                 + HexFormat.of().formatHex(sha256().digest(canonical.getBytes(UTF_8)));
         String signature = HexFormat.of()
-                .formatHex(hmac(signingKey()).doFinal(stringToSign.getBytes(UTF_8)));
+                .formatHex(signingKey().sign(stringToSign));
         String head = method + " " + path + (query.isEmpty() ? "" : "?" + query) + " HTTP/1.1\r\n"
                 + lines(headers, ": ", "\r\n")
                 + "authorization: AWS4-HMAC-SHA256 Credential=" + accessKey + "/" + scope()
@@ -83,23 +81,8 @@ record SigV4(String accessKey, String secretKey, String host, String date) {
         return date.substring(0, 8) + "/" + REGION + "/s3/aws4_request";
     }
 
-    /** 32 bytes. */
-    byte[] signingKey() {
-        byte[] key = ("AWS4" + secretKey).getBytes(UTF_8);
-        for (String part : scope().split("/", -1)) {
-            key = hmac(key).doFinal(part.getBytes(UTF_8));
-        }
-        return key;
-    }
-
-    static Mac hmac(byte[] key) {
-        try {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(key, "HmacSHA256"));
-            return mac;
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every JDK has HmacSHA256", e);
-        }
+    SigningKey signingKey() {
+        return SigningKey.derive(secretKey, date.substring(0, 8), REGION, "s3");
     }
 
     static MessageDigest sha256() {

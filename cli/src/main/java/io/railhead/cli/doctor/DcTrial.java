@@ -12,6 +12,7 @@ import io.railhead.gateway.frontdoor.DcKeyFile;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.verbs.Mlx5;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.dc.DcFabricConfig;
 import io.railhead.rdma.dc.DcSelfTest;
 import java.io.IOException;
@@ -39,8 +40,8 @@ record DcTrial(Host host, Mover mover) {
     /** On the adapters of the machine that this runs on. */
     static DcTrial on(Host host) {
         return new DcTrial(host, (port, rdma) -> {
-            VerbsExtensions verbs = rdma.provider().install();
-            return new DcSelfTest(port, verbs, Mlx5.load(verbs), host::devices).run();
+            VerbsExtensions verbs = VerbsProvider.install();
+            return new DcSelfTest(port, verbs, Mlx5.load(), host::devices).run();
         });
     }
 

@@ -5,7 +5,6 @@ import static io.railhead.cli.doctor.Finding.ok;
 
 import io.railhead.gateway.config.MachineNeeds;
 import io.railhead.os.devices.RdmaDevice;
-import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,13 +37,6 @@ final class DriverCheck implements Check {
         }
         findings.add(library(host, "libibverbs.so.1", "libibverbs1", "libibverbs", asked));
         findings.add(library(host, "librdmacm.so.1", "librdmacm1", "librdmacm", asked));
-        if (needs.rdma().provider() == VerbsProvider.DISNI) {
-            findings.add(host.loadable().test("libdisni.so")
-                    ? ok("libdisni.so", "loads", "rdma.provider: disni needs it")
-                    : lacking(asked, "libdisni.so", "cannot be loaded",
-                            "rdma.provider: disni needs it",
-                            "build DiSNI's libdisni, or set rdma.provider: foreign"));
-        }
         for (RdmaDevice device : devices) {
             if (!device.isIwarp()) {
                 findings.add(provider(host, device.name(), asked));

@@ -5,6 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.ContentStreamProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
+import software.amazon.awssdk.utils.http.SdkHttpUtils;
 
 /**
  * One S3 request before it is signed.
@@ -29,7 +30,8 @@ record Call(SdkHttpMethod method, String path, Map<String, String> query,
     }
 
     static Call to(SdkHttpMethod method, ObjectName name) {
-        return new Call(method, "/" + name.bucket() + "/" + PercentEncoding.ofKey(name.key()),
+        return new Call(method,
+                "/" + name.bucket() + "/" + SdkHttpUtils.urlEncodeIgnoreSlashes(name.key()),
                 Map.of(), Map.of(), null);
     }
 

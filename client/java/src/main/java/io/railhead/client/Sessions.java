@@ -2,6 +2,7 @@ package io.railhead.client;
 
 import io.railhead.rdma.session.Refusal;
 import io.railhead.rdma.session.RefusedException;
+import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -120,13 +121,11 @@ final class Sessions implements AutoCloseable {
             grant = SessionGrant.parse(
                     new String(answer.readDocument(DOCUMENT_LIMIT), StandardCharsets.UTF_8));
         }
-        RequestSignature key = RequestSignature.of(signed.credentials().secretAccessKey(),
-                signed.request()
-                        .request()
-                        .firstMatchingHeader("Authorization")
-                        .orElseThrow());
-        FabricConnector.Peer peer = fabricConnector.connect(grant, key.sessionKey(grant.id()),
-                timeout);
+        byte[] key = SessionKey.ofOpen(signed.credentials().secretAccessKey(), signed.request()
+                .request()
+                .firstMatchingHeader("Authorization")
+                .orElseThrow(), grant.id());
+        FabricConnector.Peer peer = fabricConnector.connect(grant, key, timeout);
         return withBuffers(new Session(peer, grant.maxWindowBytes()));
     }
 

@@ -24,7 +24,7 @@ enum VerbsConnector implements FabricConnector {
         if (RdmaDevices.read().isEmpty()) {
             throw new IOException("this host has no RDMA device");
         }
-        var _ = VerbsProvider.FOREIGN.install();
+        var _ = VerbsProvider.install();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.railhead.client;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.railhead.rdma.channel.Request;
+import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -136,7 +137,7 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
             return;
         }
         String authorization = exchange.getRequestHeaders().getFirst("Authorization");
-        provenKey = RequestSignature.of(SECRET, authorization).sessionKey(SESSION);
+        provenKey = SessionKey.ofOpen(SECRET, authorization, SESSION);
         send(exchange, 200, """
                 {"session": "%s", "fabric": "loopback", "socket": "/none", "max_window": %s}
                 """.formatted(SESSION, maxWindow).getBytes(StandardCharsets.UTF_8));

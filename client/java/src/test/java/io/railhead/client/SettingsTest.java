@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.profiles.ProfileFile;
 
 class SettingsTest {
@@ -104,8 +105,8 @@ class SettingsTest {
 
     @Test
     void keysAreEncodedOnceAndKeepTheirSlashes() {
-        assertThat(PercentEncoding.ofKey("a//b/../c d+é~%"))
-                .isEqualTo("a//b/../c%20d%2B%C3%A9~%25");
+        assertThat(Call.to(SdkHttpMethod.GET, new ObjectName("b", "a//b/../c d+é*%2F~%")).path())
+                .isEqualTo("/b/a//b/../c%20d%2B%C3%A9%2A%252F~%25");
     }
 
     @ParameterizedTest

@@ -19,6 +19,7 @@ import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.ClientSessions;
+import io.railhead.rdma.session.SessionKey;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -102,7 +103,7 @@ final class WireGateway implements RequestHandler, AutoCloseable {
             sessionsOpened.incrementAndGet();
             String authorization = exchange.getRequestHeaders().getFirst("Authorization");
             ClientSession clientSession = clientSessions.open("ann", "loopback",
-                    id -> RequestSignature.of(SECRET, authorization).sessionKey(id));
+                    id -> SessionKey.ofOpen(SECRET, authorization, id));
             if (clientSession == null) {
                 exchange.sendResponseHeaders(503, -1);
                 return;

@@ -1,5 +1,6 @@
 package io.railhead.gateway.auth;
 
+import io.railhead.rdma.session.SigningKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -3,11 +3,15 @@ package io.railhead.gateway.auth;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.session.SigningKey;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * the Amazon S3 API reference.
  */
 public final class Authenticator implements RequestAuthenticator {
+    private static final int MAX_PARAMETERS = 512;
     private static final Duration MAX_SKEW = Duration.ofMinutes(15);
 
     private final CredentialStore credentials;
@@ -35,10 +40,12 @@ public final class Authenticator implements RequestAuthenticator {
     }
 
     @Override
-    public Authentication authenticate(RequestHead head, Instant now) {
-        QueryParameters query = QueryParameters.parse(head.rawQuery());
+    public Authentication authenticate(RequestHead head, Query query, Instant now) {
+        if (query.size() > MAX_PARAMETERS) {
+            throw new S3Refusal(S3Error.INVALID_URI, "The query has too many parameters.");
+        }
         String authorization = authorization(head);
-        boolean olderByQuery = query.contains(SigV2.SIGNATURE) && query.contains(SigV2.KEY);
+        boolean olderByQuery = query.has(SigV2.SIGNATURE) && query.has(SigV2.KEY);
         requireOneMechanism(query, authorization, olderByQuery);
         if (olderByQuery || (authorization != null && authorization.startsWith("AWS "))) {
             if (sigV2 == null) {
@@ -65,7 +72,7 @@ public final class Authenticator implements RequestAuthenticator {
                 signatureInput.signedAt(), signatureInput.payload(), key);
     }
 
-    private static void requireOneMechanism(QueryParameters query, @Nullable String authorization,
+    private static void requireOneMechanism(Query query, @Nullable String authorization,
             boolean olderByQuery) {
         if ((authorization != null && (isInQuery(query) || olderByQuery))
                 || (isInQuery(query) && olderByQuery)) {
@@ -76,12 +83,12 @@ public final class Authenticator implements RequestAuthenticator {
         }
     }
 
-    private static boolean isInQuery(QueryParameters query) {
-        return query.contains(PresignedQuery.ALGORITHM)
-                || query.contains(PresignedQuery.SIGNATURE);
+    private static boolean isInQuery(Query query) {
+        return query.has(PresignedQuery.ALGORITHM)
+                || query.has(PresignedQuery.SIGNATURE);
     }
 
-    private static @Nullable SignatureInput claim(RequestHead head, QueryParameters query,
+    private static @Nullable SignatureInput claim(RequestHead head, Query query,
             @Nullable String authorization) {
         if (authorization != null) {
             return AuthorizationHeader.parse(authorization, head.headers());
@@ -127,7 +134,7 @@ public final class Authenticator implements RequestAuthenticator {
     }
 
     /** Clients and stores differ in the canonical form: any one that names the same will do. */
-    private static void requireSignature(RequestHead head, QueryParameters query,
+    private static void requireSignature(RequestHead head, Query query,
             SignatureInput signatureInput,
             SigningKey key) {
         boolean holds = holds(head.headers(), head, query, signatureInput, key);
@@ -140,13 +147,14 @@ public final class Authenticator implements RequestAuthenticator {
         }
     }
 
-    private static boolean holds(Headers headers, RequestHead head, QueryParameters query,
+    private static boolean holds(Headers headers, RequestHead head, Query query,
             SignatureInput signatureInput, SigningKey key) {
         String afterQuery = '\n' + SignedFields.canonical(signatureInput, headers) + '\n'
                 + String.join(";", signatureInput.signedHeaders()) + '\n'
                 + signatureInput.payload().headerValue();
+        List<String> queries = CanonicalQuery.forms(query);
         for (String path : UriEncoding.signedPaths(head.rawPath())) {
-            for (String parameters : query.canonical()) {
+            for (String parameters : queries) {
                 if (holds(signatureInput,
                         head.method() + '\n' + path + '\n' + parameters + afterQuery,
                         key)) {
@@ -159,7 +167,8 @@ public final class Authenticator implements RequestAuthenticator {
 
     private static boolean holds(SignatureInput signatureInput, String canonicalRequest,
             SigningKey key) {
-        String expected = Hex.of(key.sign(stringToSign(signatureInput, canonicalRequest)));
+        String expected = HexFormat.of()
+                .formatHex(key.sign(stringToSign(signatureInput, canonicalRequest)));
         return MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
                 signatureInput.signature().getBytes(ISO_8859_1));
     }
@@ -167,7 +176,8 @@ public final class Authenticator implements RequestAuthenticator {
     private static String stringToSign(SignatureInput signatureInput, String canonicalRequest) {
         return SignatureInput.ALGORITHM + '\n' + SigningTime.format(signatureInput.signedAt())
                 + '\n' + signatureInput.scope()
-                + '\n' + Hex.of(Digests.sha256().digest(bytes(canonicalRequest)));
+                + '\n'
+                + HexFormat.of().formatHex(Digests.sha256().digest(bytes(canonicalRequest)));
     }
 
     /** Each char is one byte as it came; another char could pass for a question mark here. */

@@ -2,8 +2,10 @@ package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.dialect.Hex;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Queue;
 import java.util.function.Consumer;
@@ -130,11 +132,10 @@ final class AwsChunked implements Framing {
         }
         long size = 0;
         for (int i = 0; i < hex.length(); i++) {
-            int digit = Hex.digit(hex.charAt(i));
-            if (digit < 0) {
+            if (!HexFormat.isHexDigit(hex.charAt(i))) {
                 throw malformed("A chunk's size is malformed.");
             }
-            size = size << 4 | digit;
+            size = size << 4 | HexFormat.fromHexDigit(hex.charAt(i));
             if (size > MAX_CHUNK_BYTES) {
                 throw malformed("A chunk is larger than " + MAX_CHUNK_BYTES + " bytes.");
             }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.auth;
 
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
@@ -8,7 +9,7 @@ import java.time.Instant;
 public final class PassThrough implements RequestAuthenticator {
 
     @Override
-    public Authentication authenticate(RequestHead head, Instant now) {
+    public Authentication authenticate(RequestHead head, Query query, Instant now) {
         String host = head.headers().get("host");
         if (host == null) {
             throw new S3Refusal(S3Error.INVALID_REQUEST, "Missing required header: Host");

@@ -2,6 +2,8 @@ package io.railhead.gateway.auth;
 
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.dialect.Hex;
+import java.util.HexFormat;
 
 /** The framing and the signed part of a request's body: {@code x-amz-content-sha256}. */
 public sealed interface PayloadSigning {
@@ -13,7 +15,8 @@ public sealed interface PayloadSigning {
     /** The bytes as they are, with this SHA-256 in lower-case hex. */
     record Digest(String hex) implements PayloadSigning {
         /** Of no bytes: the body itself, where the object's bytes come otherwise. */
-        public static final Digest EMPTY = new Digest(Hex.of(Digests.sha256().digest()));
+        public static final Digest EMPTY = new Digest(
+                HexFormat.of().formatHex(Digests.sha256().digest()));
     }
 
     /** The bytes as they are. */

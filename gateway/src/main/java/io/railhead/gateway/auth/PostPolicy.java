@@ -6,12 +6,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.railhead.backend.Caller;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.session.SigningKey;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -67,8 +69,8 @@ public final class PostPolicy {
         SignatureInput.Credential claim = SignatureInput.Credential.parse(credential,
                 S3Error.INVALID_ARGUMENT);
         Identity identity = identity(claim.accessKeyId(), fields);
-        byte[] expected = SigningKey.derive(identity.key().secret(), claim.scope()).sign(policy);
-        requireEqual(Hex.of(expected), signature);
+        byte[] expected = claim.scope().keyOf(identity.key().secret()).sign(policy);
+        requireEqual(HexFormat.of().formatHex(expected), signature);
         return identity;
     }
 
@@ -112,8 +114,8 @@ public final class PostPolicy {
         }
         String document = Base64.getEncoder()
                 .encodeToString(withConditions(policy, fields).getBytes(UTF_8));
-        SigningKey key = SigningKey.derive(new Secret(caller.secretKey()), scope);
-        fields.put("x-amz-signature", Hex.of(key.sign(document)));
+        SigningKey key = scope.keyOf(new Secret(caller.secretKey()));
+        fields.put("x-amz-signature", HexFormat.of().formatHex(key.sign(document)));
         fields.put("policy", document);
         return fields;
     }

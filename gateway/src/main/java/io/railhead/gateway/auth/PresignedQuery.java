@@ -1,6 +1,7 @@
 package io.railhead.gateway.auth;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
@@ -17,7 +18,7 @@ final class PresignedQuery {
 
     private PresignedQuery() {}
 
-    static SignatureInput parse(QueryParameters query, Headers headers) {
+    static SignatureInput parse(Query query, Headers headers) {
         String algorithm = required(query, ALGORITHM);
         if (algorithm.equals("AWS4-ECDSA-P256-SHA256")) {
             throw Authenticator.unsupportedMechanism();
@@ -43,7 +44,7 @@ final class PresignedQuery {
                 payload(query, headers), true);
     }
 
-    private static String required(QueryParameters query, String name) {
+    private static String required(Query query, String name) {
         String value = query.single(name);
         if (value == null) {
             throw new S3Refusal(MALFORMED, "Query-string authentication version 4 requires the"
@@ -72,7 +73,7 @@ final class PresignedQuery {
         return seconds;
     }
 
-    private static @Nullable String token(QueryParameters query, Headers headers) {
+    private static @Nullable String token(Query query, Headers headers) {
         String inQuery = query.single("X-Amz-Security-Token");
         String inHeader = headers.get("x-amz-security-token");
         if (inQuery != null && inHeader != null) {
@@ -85,7 +86,7 @@ final class PresignedQuery {
      * Reads the body's declared hash. The header counts whether or not it is a signed header: the
      * canonical request ends with its value, as at MinIO, RGW and versitygw.
      */
-    private static PayloadSigning payload(QueryParameters query, Headers headers) {
+    private static PayloadSigning payload(Query query, Headers headers) {
         String inQuery = query.single("X-Amz-Content-Sha256");
         String inHeader = headers.get(CONTENT_SHA256);
         if (inQuery != null && inHeader != null && !inQuery.equals(inHeader.strip())) {

@@ -1,5 +1,6 @@
 package io.railhead.gateway.auth;
 
+import io.railhead.gateway.s3.Query;
 import java.time.Instant;
 
 /**
@@ -9,6 +10,15 @@ import java.time.Instant;
 @FunctionalInterface
 public interface RequestAuthenticator {
 
-    /** Who sent it; throws {@code S3Refusal} with AWS's code if the claim does not hold. */
-    Authentication authenticate(RequestHead head, Instant now);
+    /**
+     * Who sent it; throws {@code S3Refusal} with AWS's code if the claim does not hold.
+     *
+     * @param query the head's own
+     */
+    Authentication authenticate(RequestHead head, Query query, Instant now);
+
+    /** The same where nobody has parsed the query yet. */
+    default Authentication authenticate(RequestHead head, Instant now) {
+        return authenticate(head, Query.require(head.rawQuery()), now);
+    }
 }

@@ -3,6 +3,8 @@ package io.railhead.gateway.auth;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.railhead.backend.PercentCodec;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.security.GeneralSecurityException;
@@ -17,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import javax.crypto.Mac;
@@ -64,7 +67,7 @@ public final class SigV2 {
     }
 
     /** Who signed, by header or by query; throws {@code S3Refusal} if nobody did. */
-    Authentication authenticate(RequestHead head, QueryParameters query,
+    Authentication authenticate(RequestHead head, Query query,
             @Nullable String authorization, Instant now) {
         String accessKeyId;
         String signature;
@@ -102,7 +105,7 @@ public final class SigV2 {
         return new Authentication.Named(identity.principal(), identity.key(), payload(fields));
     }
 
-    private static String required(QueryParameters query, String name) {
+    private static String required(Query query, String name) {
         String value = query.single(name);
         if (value == null) {
             throw new S3Refusal(S3Error.ACCESS_DENIED, "Query-string authentication requires the"
@@ -115,7 +118,7 @@ public final class SigV2 {
      * The fields that are signed, names in lower case; what a presigned request says in its query
      * instead counts as a field.
      */
-    private static Map<String, String> fields(RequestHead head, QueryParameters query) {
+    private static Map<String, String> fields(RequestHead head, Query query) {
         Map<String, String> fields = new TreeMap<>();
         int[] seen = new int[2];
         head.headers().forEach((name, value) -> {
@@ -126,7 +129,7 @@ public final class SigV2 {
             }
             add(fields, name.toLowerCase(Locale.ROOT), value);
         });
-        query.forEach((name, value) -> {
+        forEachByte(query, (name, value) -> {
             String lower = name.toLowerCase(Locale.ROOT);
             if (lower.startsWith("x-amz-") || lower.equals("content-md5")
                     || lower.equals("content-type")) {
@@ -183,7 +186,7 @@ public final class SigV2 {
         return expires;
     }
 
-    private static String stringToSign(RequestHead head, QueryParameters query,
+    private static String stringToSign(RequestHead head, Query query,
             Map<String, String> fields, String when, String resource) {
         StringBuilder text = new StringBuilder(256).append(head.method())
                 .append('\n')
@@ -221,9 +224,16 @@ public final class SigV2 {
         return resources;
     }
 
-    private static String subresources(QueryParameters query) {
+    /** Names and values, each char one byte. A plus sign is a space in names, itself in values. */
+    private static void forEachByte(Query query, BiConsumer<String, String> visitor) {
+        query.forEachRaw((name, value) -> visitor.accept(
+                PercentCodec.decodeBytes(name.replace('+', ' ')),
+                PercentCodec.decodeBytes(value)));
+    }
+
+    private static String subresources(Query query) {
         List<String> found = new ArrayList<>();
-        query.forEach((name, value) -> {
+        forEachByte(query, (name, value) -> {
             if (SIGNED.contains(name)) {
                 found.add(value.isEmpty() ? name : name + '=' + value);
             }

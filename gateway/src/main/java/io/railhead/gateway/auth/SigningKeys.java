@@ -2,6 +2,7 @@ package io.railhead.gateway.auth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.rdma.session.SigningKey;
 
 /** Derived keys, each good for a day. Keyed by the whole pair, so a changed secret misses. */
 final class SigningKeys {
@@ -12,6 +13,6 @@ final class SigningKeys {
     private record Key(AccessKey key, SignatureScope scope) {}
 
     SigningKey get(AccessKey key, SignatureScope scope) {
-        return keys.get(new Key(key, scope), k -> SigningKey.derive(k.key.secret(), k.scope));
+        return keys.get(new Key(key, scope), k -> k.scope.keyOf(k.key.secret()));
     }
 }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.auth;
 
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
@@ -19,7 +20,7 @@ public final class TrustedNetwork implements RequestAuthenticator {
     }
 
     @Override
-    public Authentication authenticate(RequestHead head, Instant now) {
+    public Authentication authenticate(RequestHead head, Query query, Instant now) {
         Principal principal = credentials.findPrincipal(name);
         if (principal == null) {
             throw new S3Refusal(S3Error.ACCESS_DENIED,

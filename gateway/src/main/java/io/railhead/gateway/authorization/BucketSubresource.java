@@ -1,6 +1,6 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.request.Query;
+import io.railhead.gateway.s3.Query;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

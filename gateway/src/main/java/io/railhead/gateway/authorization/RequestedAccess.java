@@ -1,7 +1,7 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Query;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

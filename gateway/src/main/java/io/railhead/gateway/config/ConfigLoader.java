@@ -98,7 +98,7 @@ public final class ConfigLoader {
         Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
-                settings.all());
+                settings.all(), settings.warnings());
     }
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)

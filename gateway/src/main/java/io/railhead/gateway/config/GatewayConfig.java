@@ -4,7 +4,6 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.cache.TenantShare;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
-import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.dialect.Dialects;
 import java.net.URI;
 import java.nio.file.Path;
@@ -23,10 +22,11 @@ import org.slf4j.event.Level;
  * {@code railhead.yaml} whole, checked, defaults filled in.
  *
  * @param settings the same as the file has it, to be shown: by key, secrets masked
+ * @param warnings one line for each key of the file that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
         Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing,
-        Map<String, String> settings) {
+        Map<String, String> settings, List<String> warnings) {
 
     public GatewayConfig {
         backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
@@ -146,7 +146,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param dialects served beside the one that every client can speak
      */
     public record Rdma(Loopback loopback, VerbsConfig verbs, DcConfig dc,
-            VerbsProvider provider, GidType gidType, Advertise advertise, Channel channel,
+            GidType gidType, Advertise advertise, Channel channel,
             Duration decideTimeout,
             Duration fenceTimeout, PutDecline putDecline, Dialects.Served dialects,
             int maxSessionsPerPrincipal, Duration tokenAge, Pairs pairs) {

@@ -7,7 +7,6 @@ import io.railhead.gateway.config.GatewayConfig.Pairs;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.os.devices.GidType;
-import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.dialect.Dialects;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -25,9 +24,6 @@ final class RdmaLoader {
     private static final Map<String, PutDecline> PUT_DECLINES = new TreeMap<>(Map.of(
             "fail-closed", PutDecline.FAIL_CLOSED,
             "spec", PutDecline.SPEC));
-    private static final Map<String, VerbsProvider> PROVIDERS = new TreeMap<>(Map.of(
-            "foreign", VerbsProvider.FOREIGN,
-            "disni", VerbsProvider.DISNI));
     private static final Map<String, GidType> GID_TYPES = Arrays
             .stream(GidType.values())
             .collect(Collectors.toMap(GidType::configured, type -> type, (one, _) -> one,
@@ -44,12 +40,12 @@ final class RdmaLoader {
 
     /** @param slice the most that one work request carries: limits below it would let none pass */
     Rdma load(Section section, ByteCount slice) throws ConfigException {
+        section.retired("provider", "foreign", "rdma-core is always called by Railhead itself");
         Section dialects = section.section("dialects");
         Rdma rdma = new Rdma(
                 loopback(section.section("loopback")),
                 VerbsLoader.load(section.section("verbs"), slice),
                 new DcLoader(folder).load(section.section("dc"), slice),
-                section.choice("provider", "foreign", PROVIDERS),
                 section.choice("gid_type", "rocev2", GID_TYPES),
                 advertise(section.section("advertise")),
                 channel(section.section("channel")),

@@ -38,6 +38,11 @@ public final class Section {
         default void said(String path, String value) {
             // Who wants the keys need not want their values.
         }
+
+        /** The file has a key that has no effect any more; the warning names it. */
+        default void retired(String warning) {
+            // Only those who start a gateway warn.
+        }
     }
 
     private Section(String file, String path, @Nullable JsonNode node, Listener listener)
@@ -77,6 +82,11 @@ public final class Section {
             @Override
             public void said(String said, String value) {
                 listener.said(said, value);
+            }
+
+            @Override
+            public void retired(String warning) {
+                listener.retired(warning);
             }
         };
         return new Section(file, at(key), null, values);
@@ -291,6 +301,26 @@ public final class Section {
             throw problem(key, "'" + text + "' is not one of " + String.join(", ", words.keySet()));
         }
         return value;
+    }
+
+    /**
+     * Accepts a key that an older version read and this one ignores. The file is read, with a
+     * warning, if the key asks for what is done anyway. It is no key of the reference.
+     *
+     * @param same the only value that is accepted
+     * @param why it is not needed
+     */
+    void retired(String key, String same, String why) throws ConfigException {
+        if (!has(key)) {
+            return;
+        }
+        JsonNode value = take(key);
+        String text = value == null || !value.isValueNode() ? "" : scalar(value);
+        if (!text.equals(same)) {
+            throw problem(key, "'" + text + "' is no longer supported: " + why
+                    + "; remove the key");
+        }
+        listener.retired(at(key) + ": has no effect any more: " + why + "; remove the key");
     }
 
     /** Refuses keys that nobody asked for. */

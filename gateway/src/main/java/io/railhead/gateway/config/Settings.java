@@ -1,7 +1,9 @@
 package io.railhead.gateway.config;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -17,6 +19,7 @@ final class Settings implements Section.Listener {
     private static final Pattern USER_INFO = Pattern.compile("://[^/@\\s]*@");
 
     private final Map<String, String> byKey = new LinkedHashMap<>();
+    private final List<String> warnings = new ArrayList<>();
 
     private final Section.Listener next;
 
@@ -37,6 +40,17 @@ final class Settings implements Section.Listener {
         byKey.put(key, SECRETS.contains(name)
                 ? MASK
                 : USER_INFO.matcher(value).replaceAll("://" + MASK + "@"));
+    }
+
+    @Override
+    public void retired(String warning) {
+        next.retired(warning);
+        warnings.add(warning);
+    }
+
+    /** One line for each key that has no effect any more. */
+    List<String> warnings() {
+        return List.copyOf(warnings);
     }
 
     /** In the order in which they were asked for. */

@@ -2,7 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.http.HttpExchange;
-import io.railhead.gateway.request.Query;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.JsonArray;

@@ -16,11 +16,11 @@ import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.operation.HitLookup;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.RequestTarget;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
@@ -131,11 +131,11 @@ public final class FrontDoor {
             own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {
             httpExchange.describe("Pairing", head.rawPath());
-            Authentication caller = authenticate(head);
+            Authentication caller = authenticate(head, Query.require(head.rawQuery()));
             enter(httpExchange, caller, fairScheduler,
                     () -> dialect.handle(httpExchange, head, caller));
         } else {
-            Query query = query(head.rawQuery());
+            Query query = Query.require(head.rawQuery());
             named(httpExchange, head, address, query);
             if (refusal != null) {
                 throw refusal;
@@ -168,7 +168,7 @@ public final class FrontDoor {
         Address address = address(head);
         return InternalEndpoint.isIn(head.rawPath(), address) || dialect(head, address) != null
                 ? null
-                : verified(head, address, query(head.rawQuery()), peer);
+                : verified(head, address, Query.require(head.rawQuery()), peer);
     }
 
     /** None where the host names the bucket: that path is a key. */
@@ -180,7 +180,7 @@ public final class FrontDoor {
     }
 
     private S3Request verified(RequestHead head, Address address, Query query, RequestSource peer) {
-        Authentication authentication = authenticate(head);
+        Authentication authentication = authenticate(head, query);
         return new S3Request(head, address, query, authentication,
                 peer.as(authentication.principalName()), routes.route(authentication, address));
     }
@@ -217,10 +217,10 @@ public final class FrontDoor {
         match.operation().handle(httpExchange, request);
     }
 
-    private Authentication authenticate(RequestHead head) {
+    private Authentication authenticate(RequestHead head, Query query) {
         return head.method().equals("OPTIONS")
-                ? preflight(head)
-                : authenticator.authenticate(head, clock.instant());
+                ? preflight(head, query)
+                : authenticator.authenticate(head, query, clock.instant());
     }
 
     /**
@@ -229,13 +229,13 @@ public final class FrontDoor {
      * nothing else of who asks: where the signature does not hold, as it cannot where it covers
      * headers, it is nobody's.
      */
-    private Authentication preflight(RequestHead head) {
+    private Authentication preflight(RequestHead head, Query query) {
         String about = head.headers().get("access-control-request-method");
         if (about == null || head.headers().contains("authorization")) {
             return new Authentication.Anonymous();
         }
         try {
-            return authenticator.authenticate(head.withMethod(about), clock.instant());
+            return authenticator.authenticate(head.withMethod(about), query, clock.instant());
         } catch (S3Refusal e) {
             return new Authentication.Anonymous();
         }
@@ -249,7 +249,8 @@ public final class FrontDoor {
             unsigned.handle(httpExchange, head);
             return;
         }
-        Authentication authentication = authenticator.authenticate(head, clock.instant());
+        Query query = Query.require(head.rawQuery());
+        Authentication authentication = authenticator.authenticate(head, query, clock.instant());
         if (!(authentication instanceof Authentication.Signed signed)) {
             throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "Requests below " + InternalEndpoint.PREFIX
@@ -257,7 +258,7 @@ public final class FrontDoor {
         }
         enter(httpExchange, authentication, fairScheduler,
                 () -> InternalEndpoint.require(ownPaths, name)
-                        .handle(httpExchange, signed, query(head.rawQuery())));
+                        .handle(httpExchange, signed, query));
     }
 
     /** @param secure whether it came over TLS */
@@ -305,14 +306,6 @@ public final class FrontDoor {
                 throw new S3Refusal(S3Error.INVALID_BUCKET_NAME);
             }
             return address;
-        } catch (IllegalArgumentException e) {
-            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
-        }
-    }
-
-    private static Query query(@Nullable String raw) {
-        try {
-            return Query.parse(raw);
         } catch (IllegalArgumentException e) {
             throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
         }

@@ -28,6 +28,7 @@ import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
@@ -62,7 +63,7 @@ final class HttpHitHandler {
     private final HttpDate date;
     private final HeadBytes head = new HeadBytes();
     private final @Nullable PageSlice[] slices;
-    /** While a request goes on to Vert.x, which asks for it at once or not at all. */
+    /** Of the request that goes on to Vert.x at this moment. */
     private @Nullable VerifiedRequest verifiedRequest;
 
     HttpHitHandler(FrontDoor door, HitLookup held, FairScheduler fairScheduler,
@@ -80,14 +81,11 @@ final class HttpHitHandler {
                 + 2];
     }
 
-    /**
-     * What is known already of the request that is handed on at this moment; null if nothing is.
-     */
+    /** The outcome of verifying this very request; null where it has not been verified. */
     @Nullable
-    VerifiedRequest takeVerdict() {
-        VerifiedRequest taken = verifiedRequest;
-        verifiedRequest = null;
-        return taken;
+    VerifiedRequest verdictOf(HttpServerRequest request) {
+        VerifiedRequest known = verifiedRequest;
+        return known != null && known.isOf(request) ? known : null;
     }
 
     /**
@@ -159,14 +157,14 @@ final class HttpHitHandler {
 
         private VerifiedRequest verify(HttpRequest request) {
             try {
-                return new VerifiedRequest(
+                return new VerifiedRequest(request.headers(),
                         door.verify("GET", request.uri(), request.headers(), peer), null);
             } catch (S3Refusal e) {
-                return new VerifiedRequest(null, e);
+                return new VerifiedRequest(request.headers(), null, e);
             }
         }
 
-        /** Whatever comes of it, what is known of it is not taken for another's. */
+        /** What is known of it is kept no longer than Vert.x needs to begin it. */
         private void handOn(ChannelHandlerContext context, HttpRequest request) {
             unanswered++;
             try {

@@ -124,7 +124,7 @@ public final class S3Listener {
                 () -> leaving.getAsBoolean() || traced.getAsBoolean());
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> handle(request, context, fairScheduler,
-                        httpHitHandler.takeVerdict()))
+                        httpHitHandler.verdictOf(request)))
                 .connectionHandler(
                         connection -> guard(connection, ofLoop, fairScheduler.new Gathering(),
                                 httpHitHandler))

@@ -4,7 +4,7 @@ import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Identity;
 import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.http.HttpExchange;
-import io.railhead.gateway.request.Query;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.Fabric;

@@ -2,8 +2,8 @@ package io.railhead.gateway.log;
 
 import io.railhead.backend.RedactedQuery;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Query;
 import io.railhead.rdma.dialect.Decline;
 import java.time.Instant;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.log;
 
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Query;
+import io.railhead.gateway.s3.Query;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Query;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;

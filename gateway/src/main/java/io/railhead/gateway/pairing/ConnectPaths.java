@@ -8,13 +8,13 @@ import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.dialect.Hex;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
 import io.railhead.rdma.pairing.PairRequest;
 import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.EndReason;
 import io.vertx.core.http.HttpServerResponse;
-import java.util.HexFormat;
 import java.util.Map;
 
 /**
@@ -93,7 +93,7 @@ public final class ConnectPaths {
         response.putHeader(SESSION, pairedSession.session().id());
         response.putHeader("x-amz-rdma-reply",
                 "200:" + RcDescriptor.of(pairedSession.own(), pairedSession.portNumber()).format());
-        response.putHeader(PSN, Hex.psn(pairedSession.own().packetSequence(), HexFormat.of()));
+        response.putHeader(PSN, Hex.psn(pairedSession.own().packetSequence()));
         response.putHeader("content-length", "0");
         response.end();
     }

@@ -1,6 +1,7 @@
 package io.railhead.gateway.pairing;
 
 import io.railhead.backend.Headers;
+import io.railhead.rdma.dialect.Hex;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;

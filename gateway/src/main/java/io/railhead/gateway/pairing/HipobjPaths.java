@@ -13,6 +13,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
+import io.railhead.rdma.dialect.Hex;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
 import io.railhead.rdma.pairing.PairRequest;
 import io.railhead.rdma.pairing.PairedSession;
@@ -20,7 +21,6 @@ import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.PeerSession;
 import io.vertx.core.http.HttpServerResponse;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -140,14 +140,13 @@ public final class HipobjPaths {
         prepared.put(id, new HipobjSession(pairedSession, target));
         ((PeerSession) pairedSession.session()).onEnd(() -> prepared.remove(id));
         admission.count(DIALECT, "prepared");
-        HexFormat hex = HexFormat.of();
         HttpServerResponse response = httpExchange.answer(OK);
         response.putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME);
         response.putHeader("x-amz-rdma-capabilities", CAPABILITIES);
         response.putHeader("x-amz-rdma-reply",
                 "200:" + RcDescriptor.of(pairedSession.own(), pairedSession.portNumber()).format());
         response.putHeader(HipobjHeaders.SESSION, id);
-        response.putHeader(HipobjHeaders.PSN, Hex.psn(pairedSession.own().packetSequence(), hex));
+        response.putHeader(HipobjHeaders.PSN, Hex.psn(pairedSession.own().packetSequence()));
         response.putHeader(HipobjHeaders.QPN, Integer.toHexString(pairedSession.own().number()));
         pairedSession.staging().ifPresent(staging -> {
             response.putHeader(HipobjHeaders.MR_ADDRESS, Long.toHexString(staging.address()));

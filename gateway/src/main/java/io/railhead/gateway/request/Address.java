@@ -1,5 +1,6 @@
 package io.railhead.gateway.request;
 
+import io.railhead.backend.PercentCodec;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +55,7 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
 
     /** An object's address by its names as they are, without percent-encoding. */
     public static Address ofObject(String bucket, String key) {
-        return new Address(bucket, PercentCodec.encode(key, true), key);
+        return new Address(bucket, PercentCodec.encodePath(key), key);
     }
 
     /** The bucket that a Host header names below one of {@code domains}; null if it names none. */

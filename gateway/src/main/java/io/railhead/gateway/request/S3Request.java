@@ -2,10 +2,12 @@ package io.railhead.gateway.request;
 
 import io.railhead.backend.Caller;
 import io.railhead.backend.Headers;
+import io.railhead.backend.PercentCodec;
 import io.railhead.backend.Target;
 import io.railhead.cache.ObjectId;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.s3.Query;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -14,6 +14,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -415,13 +416,15 @@ class BodyReaderTest {
     }
 
     private static byte[] signedBody(Authentication.Signed seed, byte[] chunk) {
-        String empty = Hex.of(Digests.sha256().digest());
+        String empty = HexFormat.of().formatHex(Digests.sha256().digest());
         String prefix = "AWS4-HMAC-SHA256-PAYLOAD\n" + SigningTime.format(seed.signedAt()) + '\n'
                 + seed.scope() + '\n';
-        String first = Hex.of(seed.signingKey()
-                .sign(prefix + seed.signature() + '\n' + empty
-                        + '\n' + Hex.of(Digests.sha256().digest(chunk))));
-        String last = Hex.of(seed.signingKey().sign(prefix + first + '\n' + empty + '\n' + empty));
+        String first = HexFormat.of()
+                .formatHex(seed.signingKey()
+                        .sign(prefix + seed.signature() + '\n' + empty
+                                + '\n' + HexFormat.of().formatHex(Digests.sha256().digest(chunk))));
+        String last = HexFormat.of()
+                .formatHex(seed.signingKey().sign(prefix + first + '\n' + empty + '\n' + empty));
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         body.writeBytes((Integer.toHexString(chunk.length) + ";chunk-signature=" + first + "\r\n")
                 .getBytes(US_ASCII));

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.Query;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Query;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -16,6 +16,6 @@ public final class TestSignature {
                 new Principal(principal, "default", List.of(key), null, Set.of(), true, true,
                         false),
                 key, scope, signature, List.of("host"), false, signedAt,
-                new PayloadSigning.Unsigned(), SigningKey.derive(key.secret(), scope));
+                new PayloadSigning.Unsigned(), scope.keyOf(key.secret()));
     }
 }

@@ -2,6 +2,8 @@ package io.railhead.gateway.auth;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.railhead.backend.PercentCodec;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 
@@ -15,12 +17,12 @@ public final class UriEncodingFuzz {
         try {
             String path = UriEncoding.path(raw);
             require(UriEncoding.path(path).equals(path));
-            String part = UriEncoding.queryPart(raw);
-            require(UriEncoding.queryPart(part).equals(part));
-            require(UriEncoding.decodeQueryPart(part).equals(UriEncoding.decodeQueryPart(raw)));
-            QueryParameters query = QueryParameters.parse(raw);
-            for (String canonical : query.canonical()) {
-                require(QueryParameters.parse(canonical).canonical().contains(canonical));
+            String part = PercentCodec.canonicalQueryPart(raw);
+            require(PercentCodec.canonicalQueryPart(part).equals(part));
+            require(PercentCodec.decodeBytes(part)
+                    .equals(PercentCodec.decodeBytes(PercentCodec.ascii(raw.replace('+', ' ')))));
+            for (String canonical : CanonicalQuery.forms(Query.require(raw))) {
+                require(CanonicalQuery.forms(Query.require(canonical)).contains(canonical));
             }
         } catch (S3Refusal e) {
             require(e.error() == S3Error.INVALID_URI);

@@ -30,7 +30,6 @@ import io.railhead.gateway.config.VerbsConfig.Polling;
 import io.railhead.gateway.config.VerbsConfig.Queues;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
-import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.dialect.Dialects;
 import java.io.IOException;
 import java.io.InputStream;
@@ -121,7 +120,7 @@ class ConfigLoaderTest {
                 new DcConfig(false, new Pin(null, 1, null), null, 32, null,
                         new DcConfig.Sending(16, 7, 3, 64, 96, 0), new DcConfig.Outstanding(
                                 ByteCount.parse("64MiB"), ByteCount.parse("256MiB"))),
-                VerbsProvider.FOREIGN, GidType.ROCE_V2, new Advertise(List.of(), 0),
+                GidType.ROCE_V2, new Advertise(List.of(), 0),
                 new Channel(64, Duration.ofSeconds(10), Duration.ofSeconds(60)),
                 Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED,
                 new Dialects.Served(false, false, true), 64, Duration.ofSeconds(60),
@@ -165,7 +164,7 @@ class ConfigLoaderTest {
                             initiators: 8, key_file: dc.key, ack_timeout: 15, retry_count: 4, rnr_retry: 2,
                             hop_limit: 4, traffic_class: 104, service_level: 3,
                             max_outstanding_per_principal: 2MiB, max_outstanding_per_port: 3MiB},
-                          provider: disni, gid_type: ib, advertise: {addresses: [rack7-ib, "10.1.0.1"],
+                          gid_type: ib, advertise: {addresses: [rack7-ib, "10.1.0.1"],
                           port: 8}, channel: {max_requests: 5, keep_alive: 6s, request_timeout: 7s}, decide_timeout: 1s,
                           fence_timeout: 2s, put_decline: spec,
                           dialects: {rdma_info: on, cuobj: on, hipobj: off, connect: off},
@@ -211,7 +210,7 @@ class ConfigLoaderTest {
                 new DcConfig(true, new Pin("mlx5_1", 2, 5), 1024, 8, folder.resolve("dc.key"),
                         new DcConfig.Sending(15, 4, 2, 4, 104, 3), new DcConfig.Outstanding(
                                 ByteCount.parse("2MiB"), ByteCount.parse("3MiB"))),
-                VerbsProvider.DISNI, GidType.INFINIBAND,
+                GidType.INFINIBAND,
                 new Advertise(List.of("rack7-ib", "10.1.0.1"), 8),
                 new Channel(5, Duration.ofSeconds(6), Duration.ofSeconds(7)),
                 Duration.ofSeconds(1),
@@ -219,6 +218,18 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(4),
                 new Pairs(false, Duration.ofSeconds(5), ByteCount.parse("6MiB"))));
         assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0)));
+    }
+
+    @Test
+    void aKeyThatHasNoEffectAnyMoreIsAWarning() throws Exception {
+        GatewayConfig plain = load(GATEWAY + BACKENDS);
+        GatewayConfig old = load(GATEWAY + BACKENDS + "rdma: {provider: foreign}\n");
+
+        assertThat(plain.warnings()).isEmpty();
+        assertThat(old.warnings()).containsExactly("rdma.provider: has no effect any more:"
+                + " rdma-core is always called by Railhead itself; remove the key");
+        assertThat(old.rdma()).isEqualTo(plain.rdma());
+        assertThat(old.keysThatNeedARestart(plain)).isEmpty();
     }
 
     @Test
@@ -302,7 +313,9 @@ class ConfigLoaderTest {
             "rdma: {put_decline: open}         | rdma.put_decline: 'open' is not one of fail-closed",
             "rdma: {loopback: {sockt: x}}      | rdma.loopback.sockt: unknown key; did you mean rdma.",
             "rdma: {gid_type: roce}            | rdma.gid_type: 'roce' is not one of ib, rocev1, rocev2",
-            "rdma: {provider: ucx}             | rdma.provider: 'ucx' is not one of disni, foreign",
+            "rdma: {provider: disni}           | rdma.provider: 'disni' is no longer supported: rdma-core is always called by Railhead itself; remove the key",
+            "rdma: {provider: [foreign]}       | rdma.provider: '' is no longer supported",
+            "rdma: {provder: foreign}          | rdma.provder: unknown key; known here: dialects,",
             "rdma: {advertise: [h]}            | rdma.advertise: must be a mapping",
             "rdma: {advertise: {addresses: ['']}}  | rdma.advertise.addresses: must not hold an empty",
             "rdma: {advertise: {port: 65536}}  | rdma.advertise.port: must be 0 to 65535: 65536",

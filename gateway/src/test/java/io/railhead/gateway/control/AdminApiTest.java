@@ -28,7 +28,7 @@ final class AdminApiTest {
 
     @Test
     void anErrorInACallIsAnswered() throws Exception {
-        AdminApi api = new AdminApi(vertx, (_, _) -> {
+        AdminApi api = new AdminApi(vertx, (_, _, _) -> {
             throw new NoSuchFieldError("planted");
         }, InstantSource.system(), metrics, Map.of("warm", _ -> {
             throw new AssertionError("nobody may come so far");

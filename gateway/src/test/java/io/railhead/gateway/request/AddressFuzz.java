@@ -3,6 +3,8 @@ package io.railhead.gateway.request;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.railhead.backend.PercentCodec;
+import io.railhead.gateway.s3.Query;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.List;

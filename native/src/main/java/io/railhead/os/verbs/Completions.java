@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import com.ibm.disni.verbs.IbvCQ;
-import com.ibm.disni.verbs.IbvWC;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -104,20 +103,6 @@ public final class Completions implements AutoCloseable {
 
     public int queuePairNumber(int index) {
         return memory.get(JAVA_INT, at(index) + Layout.Wc.QP_NUM);
-    }
-
-    /** DiSNI's object for one completion. */
-    void copyTo(IbvWC target, int index) {
-        long at = at(index);
-        target.setWr_id(workRequestId(index));
-        target.setStatus(status(index));
-        target.setOpcode(opcode(index));
-        target.setVendor_err(vendorError(index));
-        target.setByte_len(bytes(index));
-        target.setImm_data(memory.get(JAVA_INT, at + Layout.Wc.IMM_DATA));
-        target.setQp_num(queuePairNumber(index));
-        target.setSrc_qp(memory.get(JAVA_INT, at + Layout.Wc.SRC_QP));
-        target.setWc_flags(memory.get(JAVA_INT, at + Layout.Wc.WC_FLAGS));
     }
 
     @Override

@@ -48,11 +48,6 @@ final class ForeignExtensions implements VerbsExtensions {
     }
 
     @Override
-    public List<Declined> declined() {
-        return List.of();
-    }
-
-    @Override
     public List<String> devices() throws IOException {
         List<String> names = new ArrayList<>();
         long list = deviceList();

@@ -19,15 +19,15 @@ import com.ibm.disni.verbs.SVCReqNotify;
 import io.railhead.os.Descriptors;
 import io.railhead.os.PollSet;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DiSNI's verbs over libibverbs. Completion channels do not block: {@link #getCqEvent} waits in
- * poll(2), and with timeout 0 not at all. Every event that it returned is to be acknowledged, in
- * batches, or destroying the queue waits for ever.
+ * DiSNI's verbs over libibverbs, without the stateful calls that {@link VerbsExtensions} replaces.
+ * Completion channels do not block: {@link #getCqEvent} waits in poll(2), and with timeout 0 not at
+ * all. Every event that it returned is to be acknowledged, in batches, or destroying the queue
+ * waits for ever.
  */
 final class ForeignVerbs extends RdmaVerbs {
     private final LibIbverbs library;
@@ -143,45 +143,40 @@ final class ForeignVerbs extends RdmaVerbs {
     }
 
     @Override
+    public SVCReqNotify reqNotifyCQ(IbvCQ queue, boolean solicitedOnly) {
+        return new ForeignNotification(queue, solicitedOnly ? 1 : 0);
+    }
+
+    @Override
     public SVCRegMr regMr(IbvPd domain, ByteBuffer buffer, int access) {
-        MemorySegment memory = MemorySegment.ofBuffer(buffer.duplicate().clear());
-        if (!memory.isNative()) {
-            throw new IllegalArgumentException("not a direct buffer");
-        }
-        return new ForeignCalls.Register(this, domain, memory.address(), buffer.capacity(),
-                access);
+        throw instead("VerbsExtensions.register");
     }
 
     @Override
     public SVCRegMr regMr(IbvPd domain, long address, int bytes, int access) {
-        return new ForeignCalls.Register(this, domain, address, bytes, access);
+        throw instead("VerbsExtensions.register");
     }
 
     @Override
     public SVCDeregMr deregMr(IbvMr registration) {
-        return new ForeignCalls.Deregister(this, registration);
+        throw instead("VerbsExtensions.deregister");
     }
 
     @Override
     public SVCPostSend postSend(IbvQP queuePair, List<IbvSendWR> requests,
             @Nullable List<IbvSendWR> refused) {
-        return new ForeignPostSend(queuePair, requests);
+        throw instead("PreparedSends");
     }
 
     @Override
     public SVCPostRecv postRecv(IbvQP queuePair, List<IbvRecvWR> requests,
             @Nullable List<IbvRecvWR> refused) {
-        return new ForeignCalls.PostReceive(queuePair, requests);
+        throw instead("PreparedReceives");
     }
 
     @Override
     public SVCPollCq pollCQ(IbvCQ queue, IbvWC[] completions, int count) {
-        return new ForeignCalls.Poll(queue, completions, count);
-    }
-
-    @Override
-    public SVCReqNotify reqNotifyCQ(IbvCQ queue, boolean solicitedOnly) {
-        return new ForeignCalls.RequestNotification(queue, solicitedOnly ? 1 : 0);
+        throw instead("Completions");
     }
 
     /** No on-demand paging: memory that Railhead registers is pinned. */
@@ -191,8 +186,15 @@ final class ForeignVerbs extends RdmaVerbs {
     }
 
     @Override
-    public int expPrefetchMr(IbvMr registration, long address, int bytes) throws IOException {
+    public int expPrefetchMr(IbvMr registration, long address, int bytes) {
         throw new UnsupportedOperationException("on-demand paging is not supported");
+    }
+
+    /**
+     * DiSNI's stateful calls cannot change what they were made with, or are shorter than memory.
+     */
+    private static UnsupportedOperationException instead(String other) {
+        return new UnsupportedOperationException("not supported; use " + other);
     }
 
     private static long addressOf(IbvContext context) {

@@ -28,14 +28,9 @@ public interface Mlx5 {
     /**
      * The library of this machine.
      *
-     * @throws VerbsUnavailableException where it is not installed, lacks a function, or DiSNI's own
-     *             provider is in use, whose objects hide their structures
+     * @throws VerbsUnavailableException where it is not installed, or lacks a function
      */
-    static Mlx5 load(VerbsExtensions verbs) throws IOException {
-        if (!(verbs instanceof ForeignExtensions)) {
-            throw new VerbsUnavailableException(
-                    "the DC transport needs rdma.provider foreign");
-        }
+    static Mlx5 load() throws IOException {
         return new ForeignMlx5(LibMlx5.load());
     }
 

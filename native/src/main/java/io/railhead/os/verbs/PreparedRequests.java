@@ -126,7 +126,7 @@ abstract sealed class PreparedRequests implements AutoCloseable
         arena.close();
     }
 
-    final long entriesOffset(int index) {
+    private long entriesOffset(int index) {
         return entriesOffset + (long) index * entriesPerRequest * Layout.Sge.SIZE;
     }
 }

@@ -60,20 +60,4 @@ public final class PreparedSends extends PreparedRequests {
     int post(Foreign.QueuePair queuePair, long requests, long bad) {
         return queuePair.postSend(requests, bad);
     }
-
-    long getLong(long offset) {
-        return memory.get(JAVA_LONG, offset);
-    }
-
-    void setLong(long offset, long value) {
-        memory.set(JAVA_LONG, offset, value);
-    }
-
-    int getInt(long offset) {
-        return memory.get(JAVA_INT, offset);
-    }
-
-    void setInt(long offset, int value) {
-        memory.set(JAVA_INT, offset, value);
-    }
 }

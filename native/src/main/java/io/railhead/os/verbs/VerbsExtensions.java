@@ -15,8 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Extensions of DiSNI's types, on DiSNI's objects. A provider that cannot do one of these lists it
- * in {@link #declined} and throws {@link UnsupportedOperationException} with the same reason.
+ * Calls that DiSNI's types lack, on DiSNI's objects.
  *
  * <p>Failures of the library are {@link VerbsException}. Objects are closed by whoever created
  * them, once, and in this order: queue pairs, then completion queues, completion channels,
@@ -25,11 +24,6 @@ import org.jspecify.annotations.Nullable;
  * returned, not before.
  */
 public interface VerbsExtensions {
-    /** A capability that this provider lacks, named as the method here, and why. */
-    record Declined(String method, String reason) {}
-
-    List<Declined> declined();
-
     /** Names of the devices that rdma_cm can use now; empty where there are none. */
     List<String> devices() throws IOException;
 

@@ -1,23 +1,49 @@
 package io.railhead.os.verbs;
 
+import com.ibm.disni.verbs.RdmaCm;
+import com.ibm.disni.verbs.RdmaProvider;
+import com.ibm.disni.verbs.RdmaVerbs;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
-/** The provider behind DiSNI's API in this process: {@code rdma.provider}. */
-public enum VerbsProvider {
-    /** Railhead's own, over rdma-core: no native library beside the distribution's. */
-    FOREIGN {
-        @Override
-        public VerbsExtensions install() throws IOException {
-            return ForeignProvider.install().extensions();
+/**
+ * The provider behind DiSNI's API that calls rdma-core itself, so that no native library is needed
+ * beside the distribution's. DiSNI 2.1 has no public way to set a provider: it keeps one in a
+ * private static field and would construct its own JNI one. This one is put there first.
+ */
+public final class VerbsProvider extends RdmaProvider {
+    private static final int VERSION = 36;
+
+    private final ForeignCm cm;
+    private final ForeignVerbs verbs;
+    private final ForeignExtensions extensions;
+
+    private VerbsProvider(LibIbverbs ibverbs, LibRdmacm rdmacm) {
+        cm = new ForeignCm(rdmacm);
+        verbs = new ForeignVerbs(ibverbs);
+        extensions = new ForeignExtensions(ibverbs, rdmacm, cm, verbs);
+    }
+
+    /**
+     * Makes this the process's provider, before any of DiSNI's types is constructed. Installing it
+     * again changes nothing.
+     *
+     * @throws VerbsUnavailableException where this machine lacks what it needs
+     */
+    public static VerbsExtensions install() throws IOException {
+        VarHandle field = field();
+        if (field.getVolatile() == null) {
+            field.compareAndSet((RdmaProvider) null,
+                    (RdmaProvider) new VerbsProvider(LibIbverbs.load(), LibRdmacm.load()));
         }
-    },
-    /** DiSNI's own, over libdisni; it declines what DiSNI's types cannot say. */
-    DISNI {
-        @Override
-        public VerbsExtensions install() throws IOException {
-            return DisniExtensions.install();
+        RdmaProvider installed = (RdmaProvider) field.getVolatile();
+        if (installed instanceof VerbsProvider ours) {
+            return ours.extensions;
         }
-    };
+        throw new VerbsUnavailableException(
+                "this process uses " + installed.getClass().getName() + " already");
+    }
 
     /**
      * Has rdma-core let go of devices that have gone: it holds every device of the machine, used or
@@ -25,14 +51,32 @@ public enum VerbsProvider {
      * rdma-core is not in use.
      */
     public static void releaseRemoved() {
-        ForeignProvider.releaseRemoved();
+        if (field().getVolatile() instanceof VerbsProvider ours) {
+            ours.extensions.releaseRemoved();
+        }
     }
 
-    /**
-     * Makes this the process's provider, before any of DiSNI's types is constructed. Installing it
-     * again changes nothing; another one cannot take its place.
-     *
-     * @throws VerbsUnavailableException where this machine lacks what it needs
-     */
-    public abstract VerbsExtensions install() throws IOException;
+    private static VarHandle field() {
+        try {
+            return MethodHandles.privateLookupIn(RdmaProvider.class, MethodHandles.lookup())
+                    .findStaticVarHandle(RdmaProvider.class, "provider", RdmaProvider.class);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("DiSNI's RdmaProvider has no field of that name", e);
+        }
+    }
+
+    @Override
+    public RdmaCm openCm() {
+        return cm;
+    }
+
+    @Override
+    public RdmaVerbs openVerbs() {
+        return verbs;
+    }
+
+    @Override
+    public int getVersion() {
+        return VERSION;
+    }
 }

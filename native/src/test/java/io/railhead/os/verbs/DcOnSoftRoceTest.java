@@ -58,7 +58,7 @@ final class DcOnSoftRoceTest {
 
     private static Mlx5 library() throws IOException {
         try {
-            return Mlx5.load(VerbsProvider.FOREIGN.install());
+            return Mlx5.load();
         } catch (VerbsUnavailableException e) {
             return abort(e.toString());
         }

@@ -70,7 +70,7 @@ public final class FakeMlx5 implements Mlx5, AutoCloseable {
      * @throws VerbsUnavailableException where rdma-core's libraries are not installed
      */
     public static FakeMlx5 open() throws IOException {
-        VerbsExtensions installed = VerbsProvider.FOREIGN.install();
+        VerbsExtensions installed = VerbsProvider.install();
         try {
             return new FakeMlx5(installed);
         } catch (ReflectiveOperationException e) {

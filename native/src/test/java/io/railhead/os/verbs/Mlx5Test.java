@@ -11,7 +11,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +23,7 @@ final class Mlx5Test {
 
     private static Mlx5 library() throws IOException {
         try {
-            return Mlx5.load(VerbsProvider.FOREIGN.install());
+            return Mlx5.load();
         } catch (VerbsUnavailableException e) {
             return abort(e.toString());
         }
@@ -46,18 +45,6 @@ final class Mlx5Test {
                     .extracting("errno")
                     .isEqualTo(EOPNOTSUPP);
         }
-    }
-
-    @Test
-    void anotherProviderIsSaid() {
-        VerbsExtensions another = (VerbsExtensions) Proxy.newProxyInstance(
-                VerbsExtensions.class.getClassLoader(), new Class<?>[]{VerbsExtensions.class},
-                (_, method, _) -> {
-                    throw new AssertionError(method.getName());
-                });
-        assertThatThrownBy(() -> Mlx5.load(another))
-                .isInstanceOf(VerbsUnavailableException.class)
-                .hasMessage("not available: the DC transport needs rdma.provider foreign");
     }
 
     @Test

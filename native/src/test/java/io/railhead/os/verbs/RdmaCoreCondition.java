@@ -11,7 +11,7 @@ final class RdmaCoreCondition implements ExecutionCondition {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
         try {
-            VerbsProvider.FOREIGN.install();
+            VerbsProvider.install();
             return ConditionEvaluationResult.enabled("rdma-core's libraries are here");
         } catch (IOException e) {
             return ConditionEvaluationResult.disabled(e.getMessage());

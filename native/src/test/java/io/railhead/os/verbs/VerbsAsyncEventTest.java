@@ -19,7 +19,7 @@ final class VerbsAsyncEventTest {
 
     @Test
     void aLinkThatGoesDownAndUpIsReported() throws Exception {
-        VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
+        VerbsExtensions verbs = VerbsProvider.install();
         RdmaDevice device = RdmaDevices.read().getFirst();
         String network = device.ports()
                 .getFirst()

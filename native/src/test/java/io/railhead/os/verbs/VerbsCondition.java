@@ -14,7 +14,7 @@ final class VerbsCondition implements ExecutionCondition {
             return ConditionEvaluationResult.enabled("RAILHEAD_REQUIRE_VERBS=1");
         }
         try {
-            return VerbsProvider.FOREIGN.install().devices().isEmpty()
+            return VerbsProvider.install().devices().isEmpty()
                     ? ConditionEvaluationResult.disabled("rdma_cm has no device")
                     : ConditionEvaluationResult.enabled("verbs are available");
         } catch (IOException e) {

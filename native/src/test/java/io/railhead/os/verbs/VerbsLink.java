@@ -31,7 +31,7 @@ final class VerbsLink implements AutoCloseable {
     /** Over a cable to oneself the answer to ARP can overtake the question: then it is all used. */
     static final int RESOLVE_MILLIS = 3_000;
 
-    final VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
+    final VerbsExtensions verbs = VerbsProvider.install();
     final RdmaEventChannel serverEvents = RdmaEventChannel.createEventChannel();
     final RdmaEventChannel clientEvents = RdmaEventChannel.createEventChannel();
     final VerbsSide server;

@@ -6,12 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.ibm.disni.verbs.RdmaProvider;
-import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class VerbsProviderTest {
@@ -36,7 +33,7 @@ final class VerbsProviderTest {
         assumeTrue(!Files.exists(Path.of("/sys/class/infiniband")), "this machine has devices");
         VerbsExtensions verbs;
         try {
-            verbs = VerbsProvider.FOREIGN.install();
+            verbs = VerbsProvider.install();
         } catch (VerbsUnavailableException e) {
             assertThat(e).hasMessageStartingWith("not available: lib");
             return;
@@ -48,27 +45,9 @@ final class VerbsProviderTest {
     @Test
     @RequiresRdmaCore
     void oneProviderServesTheWholeProcess() throws Exception {
-        VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
-        assertThat(VerbsProvider.FOREIGN.install()).isSameAs(verbs);
-        assertThat(RdmaProvider.provider()).isInstanceOf(ForeignProvider.class);
-        assertThat(verbs.declined()).isEmpty();
-        assertThatThrownBy(VerbsProvider.DISNI::install)
-                .isInstanceOf(VerbsUnavailableException.class)
-                .hasMessageContaining("ForeignProvider already");
-    }
-
-    @Test
-    void disnisOwnProviderDeclinesEachExtensionWithItsReason() {
-        List<String> methods = Arrays.stream(VerbsExtensions.class.getDeclaredMethods())
-                .filter(method -> !method.isSynthetic())
-                .map(Method::getName)
-                .filter(name -> !name.equals("declined") && !name.equals("typeOf"))
-                .toList();
-
-        assertThat(DisniExtensions.gaps()).extracting(VerbsExtensions.Declined::method)
-                .containsExactlyInAnyOrderElementsOf(methods);
-        assertThat(DisniExtensions.gaps()).extracting(VerbsExtensions.Declined::reason)
-                .noneMatch(String::isBlank);
+        VerbsExtensions verbs = VerbsProvider.install();
+        assertThat(VerbsProvider.install()).isSameAs(verbs);
+        assertThat(RdmaProvider.provider()).isInstanceOf(VerbsProvider.class);
     }
 
     @Test

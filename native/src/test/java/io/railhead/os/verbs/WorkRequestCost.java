@@ -25,7 +25,7 @@ final class WorkRequestCost {
     private WorkRequestCost() {}
 
     public static void main(String[] arguments) throws Exception {
-        var _ = VerbsProvider.FOREIGN.install();
+        var _ = VerbsProvider.install();
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (FakeAdapter adapter = FakeAdapter.ofNothing();
                 PreparedSends sends = new PreparedSends(1, 1);

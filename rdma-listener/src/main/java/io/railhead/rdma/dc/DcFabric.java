@@ -95,7 +95,7 @@ public final class DcFabric implements Fabric {
     public static DcFabric open(DcFabricConfig config, VerbsExtensions verbs,
             ClientSessions clientSessions)
             throws IOException {
-        return new DcFabric(config, verbs, Mlx5.load(verbs), RdmaDevices::read, clientSessions);
+        return new DcFabric(config, verbs, Mlx5.load(), RdmaDevices::read, clientSessions);
     }
 
     private void look() {

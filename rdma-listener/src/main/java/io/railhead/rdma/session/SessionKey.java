@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.security.GeneralSecurityException;
 import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -14,7 +16,27 @@ public final class SessionKey {
     private static final String CLIENT_LABEL = "railhead client proof";
     private static final String SERVER_LABEL = "railhead server proof";
 
+    private static final Pattern AUTHORIZATION = Pattern.compile(
+            "AWS4-HMAC-SHA256 Credential=[^,]+/(\\d{8})/([^/,]+)/([^/,]+)/aws4_request,"
+                    + ".*Signature=([0-9a-f]{64})");
+
     private SessionKey() {}
+
+    /**
+     * The key of a session, for the side that signed the HTTP open.
+     *
+     * @param authorization the open's header
+     * @param sessionId as answered, 32 hex digits
+     */
+    public static byte[] ofOpen(String secret, String authorization, String sessionId) {
+        Matcher match = AUTHORIZATION.matcher(authorization);
+        if (!match.matches()) {
+            throw new IllegalStateException("not a SigV4 header: it has no scope or signature");
+        }
+        return derive(
+                SigningKey.derive(secret, match.group(1), match.group(2), match.group(3)).reveal(),
+                match.group(4), sessionId);
+    }
 
     /**
      * HMAC-SHA256 under the SigV4 signing key of the HTTP open, over the open's own signature and

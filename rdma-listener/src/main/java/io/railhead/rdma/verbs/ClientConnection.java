@@ -12,6 +12,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import io.railhead.os.verbs.ConnectionParameters;
 import io.railhead.os.verbs.PreparedReceives;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.adapter.CloseStack;
 import io.railhead.rdma.adapter.MessageMemory;
@@ -69,7 +70,7 @@ final class ClientConnection implements AutoCloseable {
     ClientConnection(VerbsClientConfig config, InetSocketAddress gateway, ByteBuffer hello)
             throws IOException {
         this.config = config;
-        verbs = config.provider().install();
+        verbs = VerbsProvider.install();
         try {
             events = RdmaEventChannel.createEventChannel();
             closeStack.add(events::destroyEventChannel);

@@ -1,6 +1,5 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.os.verbs.VerbsProvider;
 import java.net.InetAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -12,24 +11,24 @@ import org.jspecify.annotations.Nullable;
  * @param maxRequests as the HTTP open answered: so many answers may be on their way at a time
  * @param timeout of each call
  */
-public record VerbsClientConfig(VerbsProvider provider, @Nullable InetAddress source,
+public record VerbsClientConfig(@Nullable InetAddress source,
         QueuePairConfig queuePairs, int maxRequests, Duration timeout) {
 
     /** With the defaults, for a gateway that grants as many requests. */
     public static VerbsClientConfig of(int maxRequests, Duration timeout) {
-        return new VerbsClientConfig(VerbsProvider.FOREIGN, null, QueuePairConfig.DEFAULT,
+        return new VerbsClientConfig(null, QueuePairConfig.DEFAULT,
                 maxRequests, timeout);
     }
 
     public VerbsClientConfig from(InetAddress other) {
-        return new VerbsClientConfig(provider, other, queuePairs, maxRequests, timeout);
+        return new VerbsClientConfig(other, queuePairs, maxRequests, timeout);
     }
 
     /**
      * @param bytes as the HTTP open answered, {@code path_mtu}
      */
     public VerbsClientConfig withMaxPathMtu(int bytes) {
-        return new VerbsClientConfig(provider, source,
+        return new VerbsClientConfig(source,
                 queuePairs.withMaxPathMtu(Math.min(bytes, queuePairs.maxPathMtu())), maxRequests,
                 timeout);
     }

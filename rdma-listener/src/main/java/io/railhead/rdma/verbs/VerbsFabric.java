@@ -5,6 +5,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import io.railhead.cache.memory.Slab;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsExtensions;
+import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.os.verbs.VerbsUnavailableException;
 import io.railhead.rdma.AllSteps;
 import io.railhead.rdma.Fabric;
@@ -74,7 +75,7 @@ public final class VerbsFabric implements Fabric {
             throws IOException {
         this.config = config;
         this.peers = new VerbsPeers(config, clientSessions, requests);
-        VerbsExtensions verbs = config.provider().install();
+        VerbsExtensions verbs = VerbsProvider.install();
         CloseStack closeStack = new CloseStack();
         try {
             RdmaEventChannel channel = RdmaEventChannel.createEventChannel();

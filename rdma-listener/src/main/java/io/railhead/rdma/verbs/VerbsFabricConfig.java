@@ -2,7 +2,6 @@ package io.railhead.rdma.verbs;
 
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
-import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.adapter.SharedBudget;
 import io.railhead.rdma.session.SessionLimits;
 import java.net.InetSocketAddress;
@@ -16,7 +15,6 @@ import java.util.List;
  * @param gids by which connections may come; others are refused
  */
 public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
-        VerbsProvider provider,
         QueuePairConfig queuePairs, Polling polling, Peers peers, OutstandingBytes outstanding,
         Pairs pairs) {
     /** Where rdma_cm listens unless something else is said. */
@@ -31,32 +29,32 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
 
     public static VerbsFabricConfig at(InetSocketAddress... listen) {
         return new VerbsFabricConfig(List.of(listen), GidRequest.of(GidType.ROCE_V2),
-                VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
+                QueuePairConfig.DEFAULT,
                 Polling.DEFAULT, Peers.DEFAULT, OutstandingBytes.DEFAULT, Pairs.DEFAULT);
     }
 
     public VerbsFabricConfig with(GidRequest other) {
-        return new VerbsFabricConfig(listen, other, provider, queuePairs, polling, peers,
+        return new VerbsFabricConfig(listen, other, queuePairs, polling, peers,
                 outstanding, pairs);
     }
 
     public VerbsFabricConfig with(Peers other) {
-        return new VerbsFabricConfig(listen, gids, provider, queuePairs, polling, other,
+        return new VerbsFabricConfig(listen, gids, queuePairs, polling, other,
                 outstanding, pairs);
     }
 
     public VerbsFabricConfig with(QueuePairConfig other) {
-        return new VerbsFabricConfig(listen, gids, provider, other, polling, peers, outstanding,
+        return new VerbsFabricConfig(listen, gids, other, polling, peers, outstanding,
                 pairs);
     }
 
     public VerbsFabricConfig with(Polling other) {
-        return new VerbsFabricConfig(listen, gids, provider, queuePairs, other, peers, outstanding,
+        return new VerbsFabricConfig(listen, gids, queuePairs, other, peers, outstanding,
                 pairs);
     }
 
     public VerbsFabricConfig with(Pairs other) {
-        return new VerbsFabricConfig(listen, gids, provider, queuePairs, polling, peers,
+        return new VerbsFabricConfig(listen, gids, queuePairs, polling, peers,
                 outstanding, other);
     }
 

@@ -39,7 +39,7 @@ final class FakeDevice implements AutoCloseable {
     private final EventDescriptor descriptor = new EventDescriptor();
 
     FakeDevice() throws IOException {
-        VerbsExtensions real = VerbsProvider.FOREIGN.install();
+        VerbsExtensions real = VerbsProvider.install();
         Set<String> prepared = Set.of("prepareSends", "prepareReceives", "completions");
         verbs = (VerbsExtensions) Proxy.newProxyInstance(VerbsExtensions.class.getClassLoader(),
                 new Class<?>[]{VerbsExtensions.class}, (_, method, arguments) -> {

@@ -37,7 +37,7 @@ public final class PairedPeer implements AutoCloseable {
     private static final int RIGHTS = IbvMr.IBV_ACCESS_LOCAL_WRITE
             | IbvMr.IBV_ACCESS_REMOTE_WRITE | IbvMr.IBV_ACCESS_REMOTE_READ;
 
-    private final VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
+    private final VerbsExtensions verbs = VerbsProvider.install();
     private final GidChoice.Chosen place;
     private final Adapter adapter;
     private final IbvCQ queue;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.os.verbs.RequiresVerbs;
-import io.railhead.os.verbs.VerbsProvider;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.OpenDescriptors;
 import io.railhead.rdma.channel.RequestHandler;
@@ -109,7 +108,7 @@ final class VerbsHandshakeTest {
         VerbsFabricConfig config = new VerbsFabricConfig(
                 List.of(new InetSocketAddress(VerbsRig.GATEWAY, 0),
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
-                VerbsRig.config().gids(), VerbsProvider.FOREIGN, QueuePairConfig.DEFAULT,
+                VerbsRig.config().gids(), QueuePairConfig.DEFAULT,
                 new VerbsFabricConfig.Polling(3, Duration.ZERO, 4096), VerbsRig.config().peers(),
                 VerbsRig.config().outstanding(), VerbsRig.config().pairs());
         long before = OpenDescriptors.count();

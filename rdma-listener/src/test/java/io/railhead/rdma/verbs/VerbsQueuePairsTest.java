@@ -45,7 +45,7 @@ final class VerbsQueuePairsTest {
     }
 
     private static int pathMtu(IbvQP queuePair) throws IOException {
-        VerbsExtensions verbs = VerbsProvider.FOREIGN.install();
+        VerbsExtensions verbs = VerbsProvider.install();
         return verbs.query(queuePair, QueuePairMask.PATH_MTU).getPath_mtu();
     }
 

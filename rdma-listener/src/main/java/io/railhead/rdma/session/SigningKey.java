@@ -1,4 +1,4 @@
-package io.railhead.gateway.auth;
+package io.railhead.rdma.session;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -7,7 +7,10 @@ import java.security.Key;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The key SigV4 derives from a secret for one day, region and service. Immutable. */
+/**
+ * The key SigV4 derives from a secret for one day, region and service. It signs requests, and the
+ * keys of sessions are derived from it. Immutable.
+ */
 public final class SigningKey {
     private static final String HMAC = "HmacSHA256";
 
@@ -20,20 +23,22 @@ public final class SigningKey {
         this.begun = mac(this.key);
     }
 
-    static SigningKey derive(Secret secret, SignatureScope scope) {
-        byte[] start = ("AWS4" + secret.reveal()).getBytes(UTF_8);
-        SigningKey date = new SigningKey(new SigningKey(start).sign(scope.date()));
-        SigningKey region = new SigningKey(date.sign(scope.region()));
-        SigningKey service = new SigningKey(region.sign(scope.service()));
-        return new SigningKey(service.sign("aws4_request"));
+    /** @param date yyyyMMdd, UTC */
+    public static SigningKey derive(String secret, String date, String region, String service) {
+        SigningKey key = new SigningKey(("AWS4" + secret).getBytes(UTF_8));
+        for (String step : new String[]{date, region, service, "aws4_request"}) {
+            key = new SigningKey(key.sign(step));
+        }
+        return key;
     }
 
     /** HMAC-SHA256 of the text. */
     public byte[] sign(String text) {
-        return copy().doFinal(text.getBytes(UTF_8));
+        return mac().doFinal(text.getBytes(UTF_8));
     }
 
-    private Mac copy() {
+    /** One of the caller's own, to be used again and again by one thread. */
+    public Mac mac() {
         try {
             return (Mac) begun.clone();
         } catch (CloneNotSupportedException e) {

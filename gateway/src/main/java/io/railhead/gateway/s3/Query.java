@@ -1,10 +1,12 @@
-package io.railhead.gateway.request;
+package io.railhead.gateway.s3;
 
+import io.railhead.backend.PercentCodec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +28,13 @@ public final class Query {
     }
 
     /** @param raw as sent, without percent-decoding; {@code name} and {@code value} are decoded */
-    private record Parameter(String raw, String name, @Nullable String value) {}
+    private record Parameter(String raw, String name, @Nullable String value) {
+
+        String rawValue() {
+            int equals = raw.indexOf('=');
+            return equals < 0 ? "" : raw.substring(equals + 1);
+        }
+    }
 
     /** Throws {@link IllegalArgumentException} on bad percent-encoding. */
     public static Query parse(@Nullable String raw) {
@@ -42,12 +50,21 @@ public final class Query {
         return new Query(List.copyOf(parameters));
     }
 
+    /** The same, but throws {@link S3Refusal}. */
+    public static Query require(@Nullable String raw) {
+        try {
+            return parse(raw);
+        } catch (IllegalArgumentException e) {
+            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
+        }
+    }
+
     /** Of names and values as they are; an empty value leaves its parameter out. */
     public static Query of(Map<String, String> parameters) {
         List<Parameter> encoded = new ArrayList<>();
         parameters.forEach((name, value) -> {
             if (!value.isEmpty()) {
-                encoded.add(new Parameter(name + "=" + PercentCodec.encode(value, false), name,
+                encoded.add(new Parameter(name + "=" + PercentCodec.encode(value), name,
                         value));
             }
         });
@@ -65,6 +82,40 @@ public final class Query {
 
     public boolean isEmpty() {
         return parameters.isEmpty();
+    }
+
+    /** Of parameters; one that is there twice counts twice. */
+    public int size() {
+        return parameters.size();
+    }
+
+    /** Every parameter's name and value in the order of arrival, as sent; "" for no value. */
+    public void forEachRaw(BiConsumer<String, String> visitor) {
+        for (Parameter parameter : parameters) {
+            int equals = parameter.raw.indexOf('=');
+            visitor.accept(equals < 0 ? parameter.raw : parameter.raw.substring(0, equals),
+                    parameter.rawValue());
+        }
+    }
+
+    /**
+     * The value's bytes, each as one char, a plus sign read as a space; null where there is none.
+     * Twice is refused, for nobody knows which one was meant.
+     */
+    public @Nullable String single(String name) {
+        Parameter found = null;
+        for (Parameter parameter : parameters) {
+            if (parameter.name.equals(name)) {
+                if (found != null) {
+                    throw new S3Refusal(S3Error.AUTHORIZATION_QUERY_PARAMETERS_ERROR,
+                            name + " must not appear more than once.");
+                }
+                found = parameter;
+            }
+        }
+        return found == null
+                ? null
+                : PercentCodec.decodeBytes(found.rawValue().replace('+', ' '));
     }
 
     public boolean has(String name) {
@@ -101,10 +152,7 @@ public final class Query {
     public @Nullable String getSpaced(String name) {
         for (Parameter parameter : parameters) {
             if (parameter.name.equals(name)) {
-                int equals = parameter.raw.indexOf('=');
-                return equals < 0
-                        ? ""
-                        : decode(parameter.raw.substring(equals + 1).replace('+', ' '));
+                return decode(parameter.rawValue().replace('+', ' '));
             }
         }
         return null;

@@ -1,4 +1,4 @@
-package io.railhead.benchmarks.pagesize;
+package io.railhead.benchmarks.channel;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A store that has one object, of zeros, and asks nobody who they are: GET of one range, HEAD. */
-public final class OneObjectStore implements AutoCloseable {
+final class OneObjectStore implements AutoCloseable {
     public static final String PATH = "/models/shard";
 
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
