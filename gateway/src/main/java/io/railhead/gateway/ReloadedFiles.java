@@ -1,12 +1,12 @@
 package io.railhead.gateway;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.TlsFiles;
+import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ServerSSLOptions;
 import java.nio.file.Path;

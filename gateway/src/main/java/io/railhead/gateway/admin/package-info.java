@@ -1,4 +1,4 @@
-/** Health, readiness and metrics, on a port of their own. */
+/** The admin API: an operator's signed calls on the admin port. */
 @NullMarked
 package io.railhead.gateway.admin;
 

@@ -1,6 +1,6 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.admin.Metrics;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;

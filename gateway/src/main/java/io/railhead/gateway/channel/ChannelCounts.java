@@ -2,8 +2,8 @@ package io.railhead.gateway.channel;
 
 import io.prometheus.client.Counter;
 import io.prometheus.client.Histogram;
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.rdma.channel.Answer;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.channel;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;

@@ -1,7 +1,6 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantQuota;
@@ -13,6 +12,7 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.operation.HitLookup;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;

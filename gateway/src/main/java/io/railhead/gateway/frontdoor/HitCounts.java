@@ -2,8 +2,8 @@ package io.railhead.gateway.frontdoor;
 
 import io.prometheus.client.Counter;
 import io.prometheus.client.Histogram;
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.metrics.Metrics;
 
 /** Counters of hits. Their series are looked up once. Any thread. */
 final class HitCounts {

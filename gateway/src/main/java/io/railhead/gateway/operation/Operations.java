@@ -1,9 +1,9 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.TokenOperation;

@@ -2,7 +2,6 @@ package io.railhead.gateway.operation;
 
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectMetadata;
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.config.Rule;
@@ -12,6 +11,7 @@ import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.freshness.Servability;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.Fabric;
 import io.vertx.core.Vertx;

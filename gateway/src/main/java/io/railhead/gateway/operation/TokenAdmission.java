@@ -1,9 +1,9 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.authorization.ReplayGuard;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;

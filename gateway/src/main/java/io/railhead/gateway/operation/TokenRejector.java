@@ -1,7 +1,7 @@
 package io.railhead.gateway.operation;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.dialect.Decline;
 import io.railhead.rdma.dialect.Dialect;

@@ -1,13 +1,13 @@
 package io.railhead.gateway.pairing;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.operation.RdmaErrors;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.status;
 
-import io.railhead.gateway.admin.BucketCounts;
-import io.railhead.gateway.admin.RecentErrors;
+import io.railhead.gateway.metrics.BucketCounts;
+import io.railhead.gateway.metrics.RecentErrors;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

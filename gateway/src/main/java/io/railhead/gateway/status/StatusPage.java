@@ -3,7 +3,7 @@ package io.railhead.gateway.status;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.railhead.gateway.admin.PlainRequests;
+import io.railhead.gateway.frontdoor.PlainRequests;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;

@@ -3,11 +3,11 @@ package io.railhead.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.admission.HeapPressure.Stage;
 import io.railhead.gateway.auth.AccessKey;
 import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.auth.Secret;
+import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.util.ArrayList;

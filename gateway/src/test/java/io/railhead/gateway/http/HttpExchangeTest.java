@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.gateway.admin.Metrics;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import java.io.InputStream;

@@ -1,0 +1,236 @@
+package io.railhead.gateway.admin;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.auth.Digests;
+import io.railhead.gateway.auth.PayloadSigning;
+import io.railhead.gateway.auth.RequestAuthenticator;
+import io.railhead.gateway.auth.RequestHead;
+import io.railhead.gateway.frontdoor.RequestIds;
+import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.vertx.core.Context;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * {@code POST /.railhead/admin/NAME}: calls that change what the gateway does. Each is signed by
+ * SigV4 over its whole body, by a principal that is an administrator. It is answered with JSON, a
+ * long one with a line of it now and then; refusals are S3's error document.
+ *
+ * <p> A head is judged on the event loop, before its body is read; a call runs on a virtual thread
+ * of its own.
+ */
+public final class AdminApi implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AdminApi.class);
+    private static final String PREFIX = "/.railhead/admin/";
+    private static final int MAX_BODY_BYTES = 4 << 20;
+    private static final int MAX_CALLS = 16;
+    private static final int LOGGED_CHARS = 300;
+
+    private final Vertx vertx;
+    private final @Nullable RequestAuthenticator authenticator;
+    private final InstantSource clock;
+    private final Metrics metrics;
+    private final Map<String, AdminCall> calls;
+    private final Set<Thread> running = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    /** @param authenticator of SigV4; null where nobody here can tell who asks */
+    AdminApi(Vertx vertx, @Nullable RequestAuthenticator authenticator, InstantSource clock,
+            Metrics metrics, Map<String, AdminCall> calls) {
+        this.vertx = vertx;
+        this.authenticator = authenticator;
+        this.clock = clock;
+        this.metrics = metrics;
+        this.calls = Map.copyOf(calls);
+    }
+
+    /** What handles each path of the admin port that is a call's. */
+    public Map<String, Handler<HttpServerRequest>> paths() {
+        return calls.entrySet()
+                .stream()
+                .collect(Collectors.toMap(call -> PREFIX + call.getKey(),
+                        call -> request -> new Taken(call.getKey(), call.getValue(), request)
+                                .admit()));
+    }
+
+    /** Interrupts what is running and waits for its end; no call is taken any more. Blocks. */
+    @Override
+    public void close() {
+        closed = true;
+        for (Thread thread : Set.copyOf(running)) {
+            thread.interrupt();
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    /** One request. */
+    private final class Taken {
+        private final String name;
+        private final AdminCall call;
+        private final HttpServerRequest request;
+        private final AdminResponse adminResponse;
+        private String principal = "";
+
+        Taken(String name, AdminCall call, HttpServerRequest request) {
+            this.name = name;
+            this.call = call;
+            this.request = request;
+            Context context = vertx.getOrCreateContext();
+            this.adminResponse = new AdminResponse(request, context, RequestIds.next());
+        }
+
+        void admit() {
+            request.pause();
+            Guard.run(() -> receive(authenticate(head())), this::refuse);
+        }
+
+        private RequestHead head() {
+            Headers.Builder headers = Headers.builder();
+            request.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
+            return new RequestHead(request.method().name(), String.valueOf(request.path()),
+                    request.query(), headers.build());
+        }
+
+        private Authentication.Signed authenticate(RequestHead head) {
+            if (authenticator == null) {
+                throw new S3Refusal(S3Error.NOT_IMPLEMENTED, "Under gateway.authentication:"
+                        + " pass_through the gateway knows no administrators.");
+            }
+            if (!head.method().equals("POST")) {
+                throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED, "Calls are posted.");
+            }
+            if (!(authenticator.authenticate(head,
+                    clock.instant()) instanceof Authentication.Signed signed)
+                    || signed.presigned()) {
+                throw new S3Refusal(S3Error.ACCESS_DENIED,
+                        "Calls must be signed by SigV4, in the Authorization header.");
+            }
+            principal = signed.principal().name();
+            if (!signed.principal().admin()) {
+                throw new S3Refusal(S3Error.ACCESS_DENIED, "Principal " + principal
+                        + " is no administrator (admin: true in the credentials file).");
+            }
+            if (!(signed.payload() instanceof PayloadSigning.Digest)) {
+                throw new S3Refusal(S3Error.INVALID_REQUEST,
+                        "A call's body must be signed: x-amz-content-sha256 must be its hash.");
+            }
+            return signed;
+        }
+
+        private void receive(Authentication.Signed signed) {
+            Buffer body = Buffer.buffer();
+            request.handler(guarded(piece -> {
+                if (body.length() + piece.length() <= MAX_BODY_BYTES) {
+                    body.appendBuffer(piece);
+                } else {
+                    request.handler(_ -> {}).endHandler(null);
+                    refuse(new S3Refusal(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED,
+                            "A call must be at most " + MAX_BODY_BYTES + " bytes.")
+                            .withStatus(413));
+                }
+            }));
+            request.endHandler(guarded(_ -> start(signed, body.getBytes())));
+            if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
+                request.response().writeContinue();
+            }
+            request.resume();
+        }
+
+        private <T> Handler<T> guarded(Handler<T> step) {
+            return Guard.handler(step, this::refuse);
+        }
+
+        private void start(Authentication.Signed signed, byte[] body) {
+            Thread thread = Thread.ofVirtual()
+                    .name("admin-" + name)
+                    .unstarted(() -> run(signed, body));
+            if (running.size() >= MAX_CALLS) {
+                refuse(new S3Refusal(S3Error.SLOW_DOWN,
+                        MAX_CALLS + " calls are under way already."));
+                return;
+            }
+            running.add(thread);
+            adminResponse.onClosed(thread::interrupt);
+            thread.start();
+            if (closed) {
+                thread.interrupt();
+            }
+        }
+
+        private void run(Authentication.Signed signed, byte[] body) {
+            try {
+                requireHash(signed, body);
+                var asked = new AdminCall.Asked(signed, request.remoteAddress().hostAddress(),
+                        CallBody.parse(body), adminResponse);
+                JsonObject answer = call.run(asked);
+                note(new String(body, StandardCharsets.UTF_8), answer.getString("state", "done"));
+                adminResponse.end(answer);
+            } catch (InterruptedException e) {
+                if (closed) {
+                    refuse(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                            "The gateway is stopping."));
+                } else {
+                    note(new String(body, StandardCharsets.UTF_8), "cancelled");
+                }
+            } catch (Throwable thrown) {
+                // At the thread's top: whatever it is, its caller waits for an answer.
+                refuse(thrown);
+            } finally {
+                running.remove(Thread.currentThread());
+            }
+        }
+
+        private static void requireHash(Authentication.Signed signed, byte[] body) {
+            byte[] hash = Digests.of("SHA-256").digest(body);
+            if (!(signed.payload() instanceof PayloadSigning.Digest(String hex))
+                    || !MessageDigest.isEqual(hash, HexFormat.of().parseHex(hex))) {
+                throw new S3Refusal(S3Error.CONTENT_SHA256_MISMATCH);
+            }
+        }
+
+        private void note(String asked, String result) {
+            metrics.adminCalls.labels(name, result).inc();
+            // As JSON, so that no name can look like another line of the log.
+            String shown = JsonObject.of("asked", asked).encode();
+            LOG.info("admin call {} by '{}': {}: {}", name, principal, result,
+                    shown.substring(0, Math.min(shown.length(), LOGGED_CHARS)));
+        }
+
+        private void refuse(Throwable failure) {
+            S3Refusal error = failure instanceof S3Refusal known ? known : unexpected(failure);
+            metrics.adminCalls.labels(name, error.error().code()).inc();
+            LOG.info("admin call {} by '{}' refused: {}: {}", name, principal,
+                    error.error().code(), error.detail().replaceAll("\\s", " "));
+            adminResponse.fail(error);
+        }
+
+        private S3Refusal unexpected(Throwable failure) {
+            LOG.warn("admin call {} failed", name, failure);
+            metrics.internalErrors.labels("admin").inc();
+            return new S3Refusal(S3Error.INTERNAL_ERROR);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.railhead.gateway.admin;
+
+import io.railhead.gateway.auth.RequestAuthenticator;
+import io.railhead.gateway.authorization.AccessControl;
+import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.request.Routes;
+import io.vertx.core.Vertx;
+import java.time.InstantSource;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The table of calls. */
+public final class AdminCalls {
+
+    private AdminCalls() {}
+
+    /**
+     * Builds the calls from what they share.
+     *
+     * @param authenticator of SigV4; null where nobody here can tell who asks
+     */
+    public static AdminApi api(@Nullable RequestAuthenticator authenticator, ReadServices reads,
+            Routes routes, AccessControl access, Drain drain) {
+        InstantSource clock = InstantSource.system();
+        Vertx vertx = reads.vertx();
+        Metrics metrics = reads.metrics();
+        CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
+        LogLevels levels = new LogLevels(vertx, clock);
+        WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
+        return new AdminApi(vertx, authenticator, clock, metrics, Map.of(
+                "warm", warm::run,
+                "evict", cache::evict,
+                "pin", cache::pin,
+                "unpin", cache::unpin,
+                "pins", cache::pins,
+                "drain", drain::call,
+                "log-level", levels::call));
+    }
+}

@@ -1,0 +1,124 @@
+package io.railhead.gateway.admin;
+
+import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.ErrorXml;
+import io.railhead.gateway.s3.S3Refusal;
+import io.vertx.core.Context;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one answer to a call: a JSON object, lines of them, or S3's error document. Any thread; what
+ * is said is said on the request's event loop.
+ */
+final class AdminResponse {
+    private static final Logger LOG = LoggerFactory.getLogger(AdminResponse.class);
+    private static final long MAX_DRAINED_BYTES = 16 << 20;
+
+    private final HttpServerRequest request;
+    private final HttpServerResponse response;
+    private final Context context;
+    private final String requestId;
+    private boolean begun;
+
+    AdminResponse(HttpServerRequest request, Context context, String requestId) {
+        this.request = request;
+        this.response = request.response();
+        this.context = context;
+        this.requestId = requestId;
+    }
+
+    /** Called once, on the event loop, if the caller leaves before the answer's end. */
+    void onClosed(Runnable listener) {
+        response.closeHandler(_ -> {
+            if (!response.ended()) {
+                listener.run();
+            }
+        });
+    }
+
+    /** One line, of more to come; left out where the caller does not keep up. */
+    void line(JsonObject line) {
+        execute(() -> {
+            if (isOpen() && !response.writeQueueFull()) {
+                begin();
+                response.write(line.encode() + "\n");
+            }
+        });
+    }
+
+    /** Closes the connection where a step fails: its caller must not wait for more. */
+    private void execute(Runnable step) {
+        context.runOnContext(_ -> Guard.run(step, thrown -> {
+            LOG.warn("the answer to {} could not be written", request.path(), thrown);
+            request.connection().close();
+        }));
+    }
+
+    private boolean isOpen() {
+        return !response.closed() && !response.ended();
+    }
+
+    private void begin() {
+        if (!begun) {
+            begun = true;
+            head(200, "application/x-ndjson");
+            response.setChunked(true);
+        }
+    }
+
+    private void head(int status, String type) {
+        response.setStatusCode(status)
+                .putHeader("content-type", type)
+                .putHeader("cache-control", "no-store")
+                .putHeader("x-amz-request-id", requestId);
+    }
+
+    /** The whole answer, or its last line. */
+    void end(JsonObject last) {
+        execute(() -> {
+            if (isOpen()) {
+                if (!begun) {
+                    head(200, "application/json");
+                }
+                response.end(last.encode() + "\n");
+            }
+        });
+    }
+
+    /** After lines were sent, the answer is cut: it must not look finished. */
+    void fail(S3Refusal error) {
+        execute(() -> {
+            if (!isOpen()) {
+                return;
+            }
+            if (begun) {
+                request.connection().close();
+                return;
+            }
+            head(error.status(), "application/xml");
+            error.headers().forEach(response::putHeader);
+            response.end(ErrorXml.render(error, String.valueOf(request.path()), requestId,
+                    "railhead"));
+            drain();
+        });
+    }
+
+    /** Reads away what is left of the call, so that its sender hears the answer. */
+    private void drain() {
+        if (request.isEnded()) {
+            return;
+        }
+        long[] drained = {0};
+        request.handler(piece -> {
+            drained[0] += piece.length();
+            if (drained[0] > MAX_DRAINED_BYTES) {
+                request.connection().close();
+            }
+        });
+        request.resume();
+    }
+}

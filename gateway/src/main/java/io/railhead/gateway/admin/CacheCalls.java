@@ -1,0 +1,88 @@
+package io.railhead.gateway.admin;
+
+import io.railhead.cache.CacheControl;
+import io.railhead.cache.EvictionCause;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.Selection;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Eviction and pins. They go by name: what they name is meant under every backend and account, as
+ * it is by stores' events.
+ */
+final class CacheCalls {
+    private final ObjectCache cache;
+    private final CacheControl control;
+    private final Supplier<Set<String>> backends;
+
+    CacheCalls(ObjectCache cache, Supplier<Set<String>> backends) {
+        this.cache = cache;
+        this.control = cache.control();
+        this.backends = backends;
+    }
+
+    JsonObject evict(AdminCall.Asked asked) {
+        Selection selection = asked.body().selection();
+        asked.body().close();
+        CacheControl.Held held = control.evict(selection);
+        if (selection.kind() == Selection.Kind.KEY) {
+            // What is being asked about it right now is not seen anywhere.
+            backends.get()
+                    .forEach(backend -> cache.invalidate(
+                            new ObjectId(backend, "", selection.bucket(), selection.name(), null),
+                            EvictionCause.ADMIN));
+        }
+        return sizes(held);
+    }
+
+    JsonObject pin(AdminCall.Asked asked) {
+        Selection selection = asked.body().selection();
+        asked.body().close();
+        if (!control.tryPin(selection)) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST, "What is held of that is more than may"
+                    + " be pinned beside the " + control.pinnedBytes() + " bytes that are: "
+                    + control.pinLimitBytes() + " in all (cache.pin_limit), by 1000 pins.")
+                    .withStatus(409);
+        }
+        return pinned();
+    }
+
+    JsonObject unpin(AdminCall.Asked asked) {
+        Selection selection = asked.body().selection();
+        asked.body().close();
+        if (!control.unpin(selection)) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
+                    "There is no such pin; pins lists those that there are.").withStatus(404);
+        }
+        return pinned();
+    }
+
+    JsonObject pins(AdminCall.Asked asked) {
+        asked.body().close();
+        JsonArray pins = new JsonArray();
+        for (CacheControl.Pinned pin : control.pins()) {
+            Selection selection = pin.selection();
+            pins.add(sizes(pin.held()).put("bucket", selection.bucket())
+                    .put(switch (selection.kind()) {
+                        case KEY -> "key";
+                        case PREFIX -> "prefix";
+                    }, selection.name()));
+        }
+        return pinned().put("pins", pins);
+    }
+
+    private JsonObject pinned() {
+        return JsonObject.of("pinned_bytes", control.pinnedBytes(), "limit_bytes",
+                control.pinLimitBytes());
+    }
+
+    private static JsonObject sizes(CacheControl.Held held) {
+        return JsonObject.of("objects", held.objects(), "bytes", held.bytes());
+    }
+}

@@ -1,5 +1,0 @@
-/** The admin API: an operator's signed calls on the admin port. */
-@NullMarked
-package io.railhead.gateway.control;
-
-import org.jspecify.annotations.NullMarked;
