@@ -109,9 +109,9 @@ class ThrownErrorsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"operation.ObjectRead, GET, /held/object",
-            "operation.ObjectHead, HEAD, /held/object",
-            "operation.Backing, GET, /b/object", "operation.Backing, HEAD, /b/object"})
+    @CsvSource({"ObjectRead, GET, /held/object",
+            "ObjectHead, HEAD, /held/object",
+            "ObjectProbe, GET, /b/object", "ObjectProbe, HEAD, /b/object"})
     void aReadOfWhatIsHeldIsAnswered(String where, String method, String path) {
         assertThat(client.get(path).body()).isEqualTo(OBJECT);
         planted = where;
@@ -127,7 +127,7 @@ class ThrownErrorsIT {
     /** The next reader must not join a fetch that was never sent. */
     @Test
     void aReadOfWhatIsColdIsAnsweredAndSoIsTheNext() {
-        planted = "operation.ObjectDiscovery";
+        planted = "ObjectDiscovery";
         assertFailed(client.get("/held/object"));
         planted = "";
         assertCounted("request");
@@ -140,7 +140,7 @@ class ThrownErrorsIT {
         byte[] small = new byte[1000];
         store.put("/held/small", small);
         assertThat(client.get("/held/small").statusCode()).isEqualTo(200);
-        planted = "operation.HeldReads";
+        planted = "HitLookup";
         // A busy event loop leaves the hit path out.
         TestGateway.await(() -> {
             try (RawConnection raw = new RawConnection(gateway.endpoint())) {
@@ -176,7 +176,7 @@ class ThrownErrorsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"channel.Hits, GET", "operation.ObjectHead, HEAD", "Fabric, PUT"})
+    @CsvSource({"ChannelHitHandler, GET", "ObjectHead, HEAD", "Fabric, PUT"})
     void nativeRequestsAreAnswered(String where, RequestOperation operation) {
         assertThat(client.get("/held/object").body()).isEqualTo(OBJECT);
         assertThat(ask(RequestOperation.GET).status()).isEqualTo(200);
