@@ -245,7 +245,8 @@ class PairedClientsIT {
         liar.postReceive();
         HttpResponse<byte[]> answer = ready(client, liar, header(prepared, "x-amz-rdma-session"),
                 memory, key ^ 0x3300).get(90, TimeUnit.SECONDS);
-        assertThat(answer.statusCode()).isEqualTo(500);
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(new String(answer.body())).contains("RDMARemoteAccessError");
         assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
         hipobjGets(1000, 0);
     }
@@ -377,7 +378,7 @@ class PairedClientsIT {
                 .isEqualTo(403);
         assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
         assertThat(client.get("/held/object", "x-amz-rdma-token",
-                rcToken(connected, memory, OBJECT, key ^ 0x1100)).statusCode()).isEqualTo(500);
+                rcToken(connected, memory, OBJECT, key ^ 0x1100)).statusCode()).isEqualTo(400);
         TestGateway.await(() -> client.get("/held/object", "x-amz-rdma-token", token)
                 .statusCode() == 403);
         assertThat(memory.toArray(JAVA_BYTE)).containsOnly(0);
