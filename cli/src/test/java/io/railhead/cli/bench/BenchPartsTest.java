@@ -28,7 +28,7 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
-/** The bench's pieces; the bench as a whole is {@link FabricConnectorIT}. */
+/** The bench's pieces; the bench as a whole is {@link PeersIT}. */
 class BenchPartsTest {
     private static final Instant NOW = Instant.parse("2026-11-22T07:00:00Z");
 

@@ -42,8 +42,8 @@ public final class PostPolicy {
     }
 
     /**
-     * Who signed; null where nothing claims a signature. Throws {@code S3Refusal} if the claim does
-     * not hold.
+     * Returns the signer; null where nothing claims a signature. Throws {@code S3Refusal} if the
+     * claim does not hold.
      *
      * @param fields by name in lower case
      */

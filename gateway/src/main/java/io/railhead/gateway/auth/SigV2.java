@@ -66,7 +66,7 @@ public final class SigV2 {
         this.bucketInHost = bucketInHost;
     }
 
-    /** Who signed, by header or by query; throws {@code S3Refusal} if nobody did. */
+    /** Returns the signer, named by header or query. Throws {@code S3Refusal} without one. */
     Authentication authenticate(RequestHead head, Query query,
             @Nullable String authorization, Instant now) {
         String accessKeyId;

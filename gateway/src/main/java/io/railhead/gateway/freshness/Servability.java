@@ -15,14 +15,14 @@ import java.util.function.LongSupplier;
  */
 public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupplier nanoClock) {
 
-    /** Whether this reader may have it now, unasked. Counts the use of a remembered grant. */
+    /** Decides for one reader. Counts the use of a remembered grant. */
     public boolean allows(AuthorizationKey reader, Rule rule, ObjectMetadata held) {
         return isFresh(rule, held) && grants.isGranted(reader, rule);
     }
 
     /**
-     * Whether this reader may have it for want of a store: the rule says so, and no write of which
-     * its client was told has replaced it.
+     * Decides for one reader while the store is away: the rule must say so, and no confirmed write
+     * may have replaced the object.
      */
     public boolean allowsStale(AuthorizationKey reader, Rule rule, ObjectMetadata held) {
         return rule.staleIfError() && cache.isSettled(held) && grants.isGranted(reader, rule);

@@ -164,7 +164,7 @@ final class HttpHitHandler {
             }
         }
 
-        /** What is known of it is kept no longer than Vert.x needs to begin it. */
+        /** Hands the request to Vert.x, and forgets its verification once Vert.x has begun it. */
         private void handOn(ChannelHandlerContext context, HttpRequest request) {
             unanswered++;
             try {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of verifying a request on the hit path, so that Vert.x's handler verifies no
- * signature twice. It names the request that it is of: no other one gets it, whenever Vert.x asks.
+ * signature twice. It holds the headers of its request, so no other request can take it.
  *
  * @param fields the request's, the very object that was decoded: Vert.x keeps it
  * @param request it, verified; null of one that does not go to a store, or is refused

@@ -35,8 +35,8 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
     }
 
     /**
-     * Whether a GET may be served without asking the store. A ranged GET, by which an object may
-     * have come, does not tell the checksums that a client can want: then a HEAD has to.
+     * Decides whether a GET is served without asking the store. An object that came by a ranged GET
+     * lacks its checksums: a client that wants them waits for a HEAD.
      */
     boolean mayServe(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
         return !ObjectReads.asksAnew(request)
@@ -44,7 +44,7 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
                 && servability.allows(reader, request.route().rule(), held);
     }
 
-    /** Whether a cached object is served, and counted, for want of a store. */
+    /** Decides whether a cached object is served while the store is away, and counts it. */
     boolean mayServeStale(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
         Rule rule = request.route().rule();
         boolean may = !ObjectReads.asksAnew(request)

@@ -51,7 +51,7 @@ public final class PairingAdmission {
         this.metrics = metrics;
     }
 
-    /** Who asks. Throws {@code S3Refusal} in the dialect's own form. */
+    /** Returns the caller. Throws {@code S3Refusal} in the dialect's own form. */
     Authentication.Signed requireCaller(PairingDialect dialect, HttpExchange httpExchange,
             RequestHead head, Authentication authentication) {
         if (!head.method().equals("POST")) {

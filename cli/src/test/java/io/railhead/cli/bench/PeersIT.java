@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The whole bench, as short as can be: every way to be asked, and nginx where it is installed. */
-class FabricConnectorIT {
+class PeersIT {
     private static final String HOME = "railhead.home";
 
     @TempDir
