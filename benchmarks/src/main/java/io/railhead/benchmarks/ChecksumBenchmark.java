@@ -1,6 +1,6 @@
 package io.railhead.benchmarks;
 
-import io.railhead.gateway.auth.Crc64Nvme;
+import io.railhead.gateway.s3.body.Crc64Nvme;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;

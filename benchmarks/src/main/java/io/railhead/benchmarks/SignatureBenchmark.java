@@ -1,11 +1,11 @@
 package io.railhead.benchmarks;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Authenticator;
-import io.railhead.gateway.auth.CredentialStore;
-import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.Authenticator;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,11 +1,11 @@
 package io.railhead.gateway;
 
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.DcAdapters;
 import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
-import io.railhead.gateway.frontdoor.DcKeyFile;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.rdma.session.DcKeyFile;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsProvider;

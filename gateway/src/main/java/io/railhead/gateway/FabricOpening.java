@@ -1,9 +1,9 @@
 package io.railhead.gateway;
 
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.GatewayConfig;
-import io.railhead.gateway.frontdoor.FabricAddress;
-import io.railhead.gateway.frontdoor.FabricDirectory;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.rdma.session.FabricAddress;
+import io.railhead.gateway.rdma.session.FabricDirectory;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.Health;

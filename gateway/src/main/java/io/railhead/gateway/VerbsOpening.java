@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.VerbsConfig;
-import io.railhead.gateway.frontdoor.FabricAddress;
+import io.railhead.gateway.rdma.session.FabricAddress;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsProvider;

@@ -1,13 +1,13 @@
 package io.railhead.gateway;
 
-import io.railhead.gateway.auth.BodyReaderFuzz;
-import io.railhead.gateway.auth.SigV4Fuzz;
-import io.railhead.gateway.auth.UriEncodingFuzz;
 import io.railhead.gateway.events.EventDocumentFuzz;
-import io.railhead.gateway.operation.DeletionListFuzz;
+import io.railhead.gateway.object.delete.DeletionListFuzz;
 import io.railhead.gateway.request.AddressFuzz;
 import io.railhead.gateway.request.RangeFuzz;
 import io.railhead.gateway.s3.ErrorXmlFuzz;
+import io.railhead.gateway.s3.body.BodyReaderFuzz;
+import io.railhead.gateway.s3.sigv4.SigV4Fuzz;
+import io.railhead.gateway.s3.sigv4.UriEncodingFuzz;
 import io.railhead.rdma.fuzz.FuzzSuite;
 import io.railhead.rdma.fuzz.FuzzTarget;
 import java.util.List;

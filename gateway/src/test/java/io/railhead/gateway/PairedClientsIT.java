@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.gateway.auth.Crc64Nvme;
+import io.railhead.gateway.s3.body.Crc64Nvme;
 import io.railhead.os.verbs.RequiresVerbs;
 import io.railhead.rdma.dialect.rc.RcDescriptor;
 import io.railhead.rdma.dialect.rc.RcToken;

@@ -3,9 +3,9 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.memory.MemoryStats;
-import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.identity.CredentialStore;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,7 +2,6 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.gateway.operation.HitLookup;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
@@ -134,7 +133,10 @@ class ThrownErrorsIT {
         assertThat(client.get("/held/object").body()).isEqualTo(OBJECT);
     }
 
-    /** {@link HitLookup} is asked before Vert.x hears of a request, which then serves it. */
+    /**
+     * {@link io.railhead.gateway.object.read.HitLookup} is asked before Vert.x hears of a request,
+     * which then serves it.
+     */
     @Test
     void whatIsThrownOnTheHitPathIsCountedAndTheRequestServed() {
         byte[] small = new byte[1000];

@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.gateway.auth.Crc64Nvme;
+import io.railhead.gateway.s3.body.Crc64Nvme;
 import io.railhead.gateway.trust.FaultPlan;
 import io.railhead.gateway.trust.FaultProxy;
 import io.railhead.gateway.trust.Toxic;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.railhead.gateway.Gateway;
-import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.os.devices.PortCounters;
 import java.io.IOException;
 import java.net.URI;

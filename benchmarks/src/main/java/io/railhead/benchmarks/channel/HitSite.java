@@ -1,10 +1,10 @@
 package io.railhead.benchmarks.channel;
 
 import io.railhead.gateway.Gateway;
-import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.identity.CredentialStore;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

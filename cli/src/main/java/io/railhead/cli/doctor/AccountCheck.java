@@ -10,7 +10,7 @@ import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
 import io.railhead.backend.Target;
 import io.railhead.cli.doctor.StoreCalls.Answer;
-import io.railhead.gateway.auth.Principal;
+import io.railhead.gateway.identity.Principal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.DcAdapters;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.MachineNeeds;
-import io.railhead.gateway.frontdoor.DcKeyFile;
+import io.railhead.gateway.rdma.session.DcKeyFile;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.verbs.Mlx5;
 import io.railhead.os.verbs.VerbsExtensions;

@@ -1,11 +1,11 @@
 package io.railhead.cli.doctor;
 
 import io.railhead.cli.doctor.Finding.Mark;
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.MachineNeeds;
+import io.railhead.gateway.identity.Principal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

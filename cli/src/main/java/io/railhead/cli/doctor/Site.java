@@ -1,7 +1,7 @@
 package io.railhead.cli.doctor;
 
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.identity.Principal;
 import java.util.List;
 import java.util.Map;
 

@@ -1,16 +1,16 @@
 package io.railhead.gateway.admin;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Digests;
-import io.railhead.gateway.auth.PayloadSigning;
-import io.railhead.gateway.auth.RequestAuthenticator;
-import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.frontdoor.RequestIds;
 import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.Digests;
+import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.PayloadSigning;
+import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;

@@ -1,6 +1,6 @@
 package io.railhead.gateway.admin;
 
-import io.railhead.gateway.auth.Authentication;
+import io.railhead.gateway.s3.sigv4.Authentication;
 import io.vertx.core.json.JsonObject;
 
 /** One call of the admin API. */

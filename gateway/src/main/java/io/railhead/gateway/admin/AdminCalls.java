@@ -1,10 +1,10 @@
 package io.railhead.gateway.admin;
 
-import io.railhead.gateway.auth.RequestAuthenticator;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
 import io.vertx.core.Vertx;
 import java.time.InstantSource;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.admin;
 
-import io.railhead.gateway.request.Guard;
 import io.railhead.gateway.s3.ErrorXml;
+import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;

@@ -1,18 +1,18 @@
 package io.railhead.gateway.admin;
 
 import io.railhead.cache.ObjectId;
-import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.frontdoor.InternalEndpoint;
 import io.railhead.gateway.http.HttpExchange;
-import io.railhead.gateway.operation.ReadServices;
-import io.railhead.gateway.operation.WarmRead;
+import io.railhead.gateway.object.read.ReadServices;
+import io.railhead.gateway.object.read.WarmRead;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;

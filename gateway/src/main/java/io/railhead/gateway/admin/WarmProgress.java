@@ -1,6 +1,6 @@
 package io.railhead.gateway.admin;
 
-import io.railhead.gateway.operation.WarmRead.Outcome;
+import io.railhead.gateway.object.read.WarmRead.Outcome;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayDeque;
 import java.util.EnumMap;

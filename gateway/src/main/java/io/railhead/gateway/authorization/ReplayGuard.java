@@ -1,9 +1,9 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.auth.Authentication.Signed;
 import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication.Signed;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;

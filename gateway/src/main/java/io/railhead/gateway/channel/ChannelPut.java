@@ -2,7 +2,7 @@ package io.railhead.gateway.channel;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
-import io.railhead.gateway.operation.RdmaPut;
+import io.railhead.gateway.object.write.RdmaPut;
 import io.railhead.rdma.channel.Answer;
 
 /**

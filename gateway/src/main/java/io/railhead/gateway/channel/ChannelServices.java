@@ -1,9 +1,9 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.gateway.admission.Admission;
-import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.operation.ReadServices;
+import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.Routes;
 
 /**

@@ -1,6 +1,6 @@
 package io.railhead.gateway.channel;
 
-import io.railhead.gateway.auth.Identity;
+import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.PeerSession;

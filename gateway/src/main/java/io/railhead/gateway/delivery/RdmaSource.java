@@ -2,10 +2,10 @@ package io.railhead.gateway.delivery;
 
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.http.VerifiedBody;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.body.BodyReader;
 import io.railhead.rdma.Transfer;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;

@@ -2,7 +2,7 @@ package io.railhead.gateway.events;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.railhead.gateway.auth.Secret;
+import io.railhead.gateway.identity.Secret;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;

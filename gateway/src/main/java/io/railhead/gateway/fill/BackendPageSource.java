@@ -12,7 +12,7 @@ import io.railhead.cache.FillException;
 import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.PageSource;
-import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;

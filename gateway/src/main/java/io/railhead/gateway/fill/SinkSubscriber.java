@@ -2,7 +2,7 @@ package io.railhead.gateway.fill;
 
 import io.railhead.cache.FillException;
 import io.railhead.cache.PageSource;
-import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;

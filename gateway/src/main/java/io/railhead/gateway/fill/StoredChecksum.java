@@ -2,7 +2,7 @@ package io.railhead.gateway.fill;
 
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.WholeChecksum;
-import io.railhead.gateway.auth.Crc64Nvme;
+import io.railhead.gateway.s3.body.Crc64Nvme;
 import java.math.BigInteger;
 import java.util.Base64;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package io.railhead.gateway.frontdoor;
 
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 
 /** A path that a dialect of S3-over-RDMA has beside S3's own; its handler judges who may ask. */
 @FunctionalInterface

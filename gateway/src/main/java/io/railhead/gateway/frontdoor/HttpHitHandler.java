@@ -23,7 +23,7 @@ import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.operation.HitLookup;
+import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;

@@ -1,11 +1,11 @@
 package io.railhead.gateway.frontdoor;
 
-import io.railhead.gateway.auth.Authentication;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;

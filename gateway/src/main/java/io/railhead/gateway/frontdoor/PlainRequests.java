@@ -1,7 +1,7 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.Guard;
 import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;

@@ -1,7 +1,7 @@
 package io.railhead.gateway.frontdoor;
 
-import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 
 /** One of the gateway's own HTTP paths whose callers cannot sign; it sees to who they are. */
 @FunctionalInterface

@@ -1,6 +1,6 @@
 package io.railhead.gateway.http;
 
-import io.railhead.gateway.auth.BodyReader;
+import io.railhead.gateway.s3.body.BodyReader;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.railhead.gateway.http;
 
-import io.railhead.gateway.auth.BodyReader;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.body.BodyReader;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.buffer.BufferInternal;

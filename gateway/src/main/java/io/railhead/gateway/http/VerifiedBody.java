@@ -1,7 +1,7 @@
 package io.railhead.gateway.http;
 
-import io.railhead.gateway.auth.BodyReader;
-import io.railhead.gateway.request.Guard;
+import io.railhead.gateway.s3.Guard;
+import io.railhead.gateway.s3.body.BodyReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -29,7 +29,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
     private boolean ended;
     private boolean over;
 
-    protected VerifiedBody(Executor executor, BodyReader reader) {
+    public VerifiedBody(Executor executor, BodyReader reader) {
         this.executor = executor;
         this.reader = reader;
     }
@@ -93,7 +93,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
     }
 
     /** Bytes as they came; their content must not change any more. */
-    protected final void received(ByteBuffer bytes) {
+    public final void received(ByteBuffer bytes) {
         fetching = false;
         attempt(() -> {
             reader.accept(bytes, verified::add);
@@ -102,7 +102,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
     }
 
     /** No more bytes come. */
-    protected final void ended() {
+    public final void ended() {
         fetching = false;
         if (ended || over) {
             return;
@@ -135,7 +135,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         }
     }
 
-    protected final void fail(Throwable cause) {
+    public final void fail(Throwable cause) {
         if (over) {
             return;
         }

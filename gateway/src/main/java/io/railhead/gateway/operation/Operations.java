@@ -4,6 +4,19 @@ import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.object.delete.DeleteObjects;
+import io.railhead.gateway.object.form.FormUpload;
+import io.railhead.gateway.object.passthrough.PassThroughGet;
+import io.railhead.gateway.object.read.GetObject;
+import io.railhead.gateway.object.read.HeadObject;
+import io.railhead.gateway.object.read.ReadServices;
+import io.railhead.gateway.object.write.BucketWrite;
+import io.railhead.gateway.object.write.ObjectUpload;
+import io.railhead.gateway.object.write.ObjectWrite;
+import io.railhead.gateway.object.write.PutObject;
+import io.railhead.gateway.rdma.DcTokens;
+import io.railhead.gateway.rdma.TokenAdmission;
+import io.railhead.gateway.rdma.TokenRejector;
 import io.railhead.rdma.dialect.Dialects;
 import io.railhead.rdma.dialect.PutDecline;
 import io.railhead.rdma.dialect.TokenOperation;
@@ -18,12 +31,12 @@ public final class Operations {
     /** For clients whose signature only the store can verify. */
     public static Router passingThrough(ReadServices services, AccessControl access) {
         Metrics metrics = services.metrics();
-        io.railhead.gateway.operation.Operation relay = new TokenRejector(services.relay(),
+        io.railhead.gateway.http.Operation relay = new TokenRejector(services.relay(),
                 metrics);
-        io.railhead.gateway.operation.Operation write = new TokenRejector(
+        io.railhead.gateway.http.Operation write = new TokenRejector(
                 new ObjectWrite(services.relay(), services.cache()),
                 metrics);
-        io.railhead.gateway.operation.Operation delete = new DeleteObjects(services.relay(),
+        io.railhead.gateway.http.Operation delete = new DeleteObjects(services.relay(),
                 services.cache(), access);
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(

@@ -1,5 +1,6 @@
 package io.railhead.gateway.operation;
 
+import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import java.util.List;

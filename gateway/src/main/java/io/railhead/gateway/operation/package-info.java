@@ -1,4 +1,4 @@
-/** The S3 operations: one class each, and the table that routes to them. */
+/** The table of S3 operations, and the routing of each request to one. */
 @NullMarked
 package io.railhead.gateway.operation;
 

@@ -2,11 +2,11 @@ package io.railhead.gateway.request;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
-import io.railhead.gateway.auth.AccessKey;
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Principal;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.config.Rules;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.s3.sigv4.Authentication;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;

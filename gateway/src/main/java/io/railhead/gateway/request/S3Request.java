@@ -5,9 +5,9 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.PercentCodec;
 import io.railhead.backend.Target;
 import io.railhead.cache.ObjectId;
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +37,12 @@ public record S3Request(RequestHead head, Address address, Query query,
 
     public @Nullable String header(String name) {
         return head.headers().get(name);
+    }
+
+    /** The one range that is asked for; null for the whole object, and for other units. */
+    public @Nullable ByteRange range() {
+        String header = header("range");
+        return header == null ? null : ByteRange.parse(header);
     }
 
     public boolean namesObject() {

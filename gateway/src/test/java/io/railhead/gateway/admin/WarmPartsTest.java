@@ -3,7 +3,7 @@ package io.railhead.gateway.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.gateway.operation.WarmRead.Outcome;
+import io.railhead.gateway.object.read.WarmRead.Outcome;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;

@@ -3,13 +3,13 @@ package io.railhead.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.gateway.auth.AccessKey;
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.Principal;
-import io.railhead.gateway.auth.Secret;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.Secret;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

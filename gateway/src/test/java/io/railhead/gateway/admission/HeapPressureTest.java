@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.gateway.admission.HeapPressure.Stage;
-import io.railhead.gateway.auth.AccessKey;
-import io.railhead.gateway.auth.Principal;
-import io.railhead.gateway.auth.Secret;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.Secret;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;

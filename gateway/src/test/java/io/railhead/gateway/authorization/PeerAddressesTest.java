@@ -3,9 +3,9 @@ package io.railhead.gateway.authorization;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.gateway.auth.AccessKey;
-import io.railhead.gateway.auth.Principal;
-import io.railhead.gateway.auth.Secret;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.Secret;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.HexFormat;

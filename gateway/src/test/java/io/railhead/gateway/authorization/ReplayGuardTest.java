@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.ChannelId;
 import io.netty.channel.DefaultChannelId;
-import io.railhead.gateway.auth.Authentication.Signed;
-import io.railhead.gateway.auth.TestSignature;
 import io.railhead.gateway.authorization.ReplayGuard.First;
 import io.railhead.gateway.authorization.ReplayGuard.Judgement;
 import io.railhead.gateway.authorization.ReplayGuard.Refused;
 import io.railhead.gateway.authorization.ReplayGuard.Repeated;
 import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.sigv4.Authentication.Signed;
+import io.railhead.gateway.s3.sigv4.TestSignature;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.time.Instant;

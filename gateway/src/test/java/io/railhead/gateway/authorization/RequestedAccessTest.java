@@ -3,12 +3,12 @@ package io.railhead.gateway.authorization;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.auth.Authentication;
-import io.railhead.gateway.auth.RequestHead;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -2,7 +2,7 @@ package io.railhead.gateway.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.gateway.auth.CredentialStore;
+import io.railhead.gateway.identity.CredentialStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.railhead.gateway.frontdoor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.gateway.auth.CredentialStore;
 import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.identity.CredentialStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

@@ -25,7 +25,7 @@ final class GuardedStepsTest {
     /** At the start nobody waits for an answer; of what a parser throws its caller makes one. */
     private static final Set<String> TRANSLATING = Set.of("ShutdownStack.java", "S3Listener.java",
             "TlsFiles.java", "FileWatch.java", "DeletionList.java", "Listing.java");
-    /** Classes whose every callback runs under {@link Guard}. */
+    /** Classes whose every callback runs under {@link io.railhead.gateway.s3.Guard}. */
     private static final Set<String> GUARDED = Set.of("HttpExchange.java", "ChannelExchange.java",
             "WarmRead.java", "AdminResponse.java", "AdminApi.java", "HealthListener.java",
             "AdminListener.java", "S3Listener.java");

@@ -1,6 +1,0 @@
-package io.railhead.gateway.auth;
-
-import org.jspecify.annotations.Nullable;
-
-/** A key pair that a client signs with. */
-public record AccessKey(String id, Secret secret, @Nullable Secret sessionToken) {}

@@ -1,0 +1,10 @@
+package io.railhead.gateway.http;
+
+import io.railhead.gateway.request.S3Request;
+
+/** One S3 operation. Called on the exchange's event loop; answers it exactly once, now or later. */
+@FunctionalInterface
+public interface Operation {
+
+    void handle(HttpExchange httpExchange, S3Request request);
+}

@@ -1,0 +1,189 @@
+package io.railhead.gateway.identity;
+
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.Section;
+import io.railhead.gateway.config.YamlFile;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** One reading of {@code credentials.yaml}. Immutable. */
+final class Credentials {
+    static final Credentials NONE = new Credentials(Map.of(), Map.of());
+
+    private final Map<String, Principal> byName;
+    private final Map<String, Identity> byAccessKey;
+
+    private Credentials(Map<String, Principal> byName, Map<String, Identity> byAccessKey) {
+        this.byName = Collections.unmodifiableMap(byName);
+        this.byAccessKey = Map.copyOf(byAccessKey);
+    }
+
+    static Credentials parse(Path file, byte[] content) throws ConfigException {
+        Section root = YamlFile.parse(file, content);
+        Map<String, Principal> byName = new LinkedHashMap<>();
+        Map<String, Identity> byAccessKey = new HashMap<>();
+        for (Section section : root.list("principals")) {
+            Principal principal = principal(section);
+            if (byName.putIfAbsent(principal.name(), principal) != null) {
+                throw section.problem("name", "'" + principal.name() + "' appears twice");
+            }
+            for (AccessKey key : principal.keys()) {
+                if (byAccessKey.putIfAbsent(key.id(), new Identity(principal, key)) != null) {
+                    throw section.problem("keys",
+                            "the access_key '" + key.id() + "' appears twice in this file");
+                }
+            }
+        }
+        root.close();
+        if (byName.isEmpty()) {
+            throw root.problem("principals", "is missing; name at least one");
+        }
+        return new Credentials(byName, byAccessKey);
+    }
+
+    private static Principal principal(Section section) throws ConfigException {
+        String name = section.requireText("name");
+        String tenant = section.text("tenant", "default");
+        List<AccessKey> keys = new ArrayList<>();
+        for (Section key : section.list("keys")) {
+            keys.add(accessKey(key));
+            key.close();
+        }
+        if (keys.isEmpty()) {
+            throw section.problem("keys", "needs at least one access_key and secret_key");
+        }
+        Principal principal = new Principal(name, tenant, keys, backend(section), gids(section),
+                section.flag("rdma_get", true), section.flag("rdma_put", false),
+                section.flag("admin", false));
+        section.close();
+        return principal;
+    }
+
+    private static Set<InetAddress> gids(Section section) throws ConfigException {
+        Set<InetAddress> gids = new HashSet<>();
+        for (String gid : section.texts("gids")) {
+            try {
+                gids.add(InetAddress.ofLiteral(gid));
+            } catch (IllegalArgumentException e) {
+                throw section.problem("gids",
+                        "'" + gid + "' is not an address such as 10.0.0.7 or fe80::7");
+            }
+        }
+        return gids;
+    }
+
+    private static AccessKey accessKey(Section section) throws ConfigException {
+        String id = section.requireText("access_key");
+        if (id.indexOf('/') >= 0 || id.indexOf(',') >= 0 || !id.strip().equals(id)) {
+            throw section.problem("access_key", "must not hold '/', ',' or outer blanks");
+        }
+        String token = section.text("session_token");
+        return new AccessKey(id, new Secret(section.requireText("secret_key")),
+                token == null ? null : new Secret(token));
+    }
+
+    private static @Nullable BackendCredential backend(Section section) throws ConfigException {
+        Section backend = section.section("backend_credential");
+        if (!section.has("backend_credential")) {
+            return null;
+        }
+        BackendCredential credential = new BackendCredential(backend.text("account"),
+                isProvided(backend) ? null : accessKey(backend));
+        backend.close();
+        return credential;
+    }
+
+    private static boolean isProvided(Section backend) throws ConfigException {
+        String provider = backend.text("provider");
+        if (provider != null && !provider.equals("default")) {
+            throw backend.problem("provider", "'" + provider
+                    + "' is not known; leave it out, or use default for the SDK's provider chain");
+        }
+        if (provider != null && backend.has("access_key")) {
+            throw backend.problem("provider", "stands instead of access_key and secret_key");
+        }
+        return provider != null;
+    }
+
+    @Nullable
+    Identity find(String accessKeyId) {
+        return byAccessKey.get(accessKeyId);
+    }
+
+    @Nullable
+    Principal findPrincipal(String name) {
+        return byName.get(name);
+    }
+
+    /** A trusted network cannot tell tenants apart. */
+    Credentials requireOneTenant(Path file, String trusted) throws ConfigException {
+        if (!byName.containsKey(trusted)) {
+            throw new ConfigException("gateway.trusted_network.principal: there is no '" + trusted
+                    + "' in " + file);
+        }
+        List<String> tenants = byName.values().stream().map(Principal::tenant).distinct().toList();
+        if (tenants.size() > 1) {
+            throw new ConfigException(file.getFileName() + ": principals: tenants "
+                    + String.join(", ", tenants) + " cannot be told apart under"
+                    + " gateway.authentication: trusted_network; leave one, or use verify");
+        }
+        return this;
+    }
+
+    List<Principal> principals() {
+        return List.copyOf(byName.values());
+    }
+
+    /** What holders of earlier grants lose when this is followed by another reading. */
+    CredentialChange until(Credentials next) {
+        Set<String> vanished = new HashSet<>();
+        Set<String> changed = new HashSet<>();
+        byName.forEach((name, before) -> {
+            Principal after = next.byName.get(name);
+            if (after == null) {
+                vanished.add(name);
+            } else if (!after.equals(before)) {
+                changed.add(name);
+            }
+        });
+        return new CredentialChange(vanished, changed);
+    }
+
+    /** Principals that the store cannot tell apart. */
+    List<String> warnings() {
+        Map<String, Set<String>> users = new LinkedHashMap<>();
+        for (Principal principal : byName.values()) {
+            BackendCredential backend = principal.backend();
+            if (backend != null) {
+                AccessKey key = backend.key();
+                users.computeIfAbsent(key == null ? "of the default chain" : key.id(),
+                        k -> new LinkedHashSet<>())
+                        .add(principal.name());
+            } else {
+                principal.keys()
+                        .forEach(key -> users
+                                .computeIfAbsent(key.id(), k -> new LinkedHashSet<>())
+                                .add(principal.name()));
+            }
+        }
+        List<String> warnings = new ArrayList<>();
+        users.forEach((key, names) -> {
+            if (names.size() > 1) {
+                warnings.add("principals " + String.join(", ", names)
+                        + " share the backend credential " + key
+                        + ": only a static policy can tell them apart");
+            }
+        });
+        return warnings;
+    }
+}

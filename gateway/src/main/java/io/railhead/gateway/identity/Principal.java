@@ -1,0 +1,47 @@
+package io.railhead.gateway.identity;
+
+import io.railhead.backend.Caller;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One entry of {@code credentials.yaml}: who signs, and what it may do here.
+ *
+ * @param gids RDMA addresses it may name besides its TCP address
+ */
+public record Principal(String name, String tenant, List<AccessKey> keys,
+        @Nullable BackendCredential backend, Set<InetAddress> gids, boolean rdmaGet,
+        boolean rdmaPut,
+        boolean admin) {
+
+    public Principal {
+        keys = List.copyOf(keys);
+        gids = Set.copyOf(gids);
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException("keys must not be empty");
+        }
+    }
+
+    /** Returns whether the principals belong to more than one tenant. */
+    public static boolean areOfSeveralTenants(List<Principal> principals) {
+        return principals.stream().map(Principal::tenant).distinct().count() > 1;
+    }
+
+    /** In whose name its requests are sent on: its own pair keeps its identity at the store. */
+    public Caller backendCredential(AccessKey used) {
+        AccessKey key = backend == null ? used : backend.key();
+        if (key == null) {
+            return new Caller.DefaultChain();
+        }
+        Secret token = key.sessionToken();
+        return new Caller.Credential(key.id(), key.secret().reveal(),
+                token == null ? null : token.reveal());
+    }
+
+    /** Whose bucket names it speaks of: equal bucket names of two namespaces never meet. */
+    public String namespace(AccessKey used) {
+        return backend == null ? used.id() : backend.namespace();
+    }
+}

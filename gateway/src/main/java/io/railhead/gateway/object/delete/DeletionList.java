@@ -1,0 +1,175 @@
+package io.railhead.gateway.object.delete;
+
+import io.railhead.gateway.authorization.AccessControl;
+import io.railhead.gateway.s3.ErrorXml;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamConstants;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The document of a DeleteObjects request. What two readers could understand differently is
+ * refused: the store must not delete another key than the one that was looked at here. Immutable.
+ *
+ * @param settings what stands beside the objects, such as Quiet
+ */
+record DeletionList(List<Field> settings, List<Entry> entries) {
+    private static final String NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
+    /** S3's own bound. */
+    private static final int MAX_OBJECTS = 1000;
+    /** Three times what S3 says of one object. */
+    private static final int MAX_FIELDS = 16;
+    private static final XMLInputFactory XML = factory();
+
+    /** One element that holds text. */
+    record Field(String name, String text) {}
+
+    /** One object to delete, with all that is said of it. */
+    record Entry(List<Field> fields) {
+
+        String key() {
+            String key = text("Key");
+            if (key == null) {
+                throw new IllegalStateException("read without a key");
+            }
+            return key;
+        }
+
+        @Nullable
+        String versionId() {
+            return text("VersionId");
+        }
+
+        AccessControl.Deletion deletion() {
+            return new AccessControl.Deletion(key(), versionId());
+        }
+
+        private @Nullable String text(String name) {
+            return fields.stream()
+                    .filter(field -> field.name.equals(name))
+                    .map(Field::text)
+                    .findFirst()
+                    .orElse(null);
+        }
+    }
+
+    private static XMLInputFactory factory() {
+        XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
+        factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+        factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+        return factory;
+    }
+
+    /** Throws {@code S3Refusal} on what is none. */
+    static DeletionList parse(byte[] document) {
+        try {
+            return parse(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
+        } catch (XMLStreamException | RuntimeException | Error e) {
+            // The JDK's parser throws both at what is not well-formed.
+            throw new S3Refusal(S3Error.MALFORMED_XML,
+                    "The XML you provided was not well-formed or did not validate against our published schema");
+        }
+    }
+
+    private static DeletionList parse(XMLStreamReader reader) throws XMLStreamException {
+        List<Field> settings = new ArrayList<>();
+        List<Entry> entries = new ArrayList<>();
+        boolean inRoot = false;
+        while (reader.hasNext()) {
+            int event = reader.next();
+            if (event == XMLStreamConstants.DTD || entries.size() > MAX_OBJECTS
+                    || settings.size() > MAX_FIELDS) {
+                throw new XMLStreamException("a document type, or too much");
+            }
+            if (event != XMLStreamConstants.START_ELEMENT) {
+                continue;
+            }
+            if (!inRoot) {
+                inRoot = true;
+            } else if (reader.getLocalName().equals("Object")) {
+                entries.add(new Entry(fields(reader)));
+            } else {
+                settings.add(new Field(reader.getLocalName(), reader.getElementText()));
+            }
+        }
+        return new DeletionList(List.copyOf(settings), List.copyOf(entries));
+    }
+
+    /** Which of two keys, or versions, a store would delete nobody knows: no name comes twice. */
+    private static List<Field> fields(XMLStreamReader reader) throws XMLStreamException {
+        List<Field> fields = new ArrayList<>();
+        while (reader.next() != XMLStreamConstants.END_ELEMENT) {
+            if (reader.isStartElement()) {
+                String name = reader.getLocalName();
+                if (fields.size() == MAX_FIELDS
+                        || fields.stream().anyMatch(field -> field.name.equals(name))) {
+                    throw new XMLStreamException("too many fields, or two of " + name);
+                }
+                fields.add(new Field(name, reader.getElementText()));
+            }
+        }
+        if (fields.stream().noneMatch(field -> field.name.equals("Key"))) {
+            throw new XMLStreamException("no key");
+        }
+        return List.copyOf(fields);
+    }
+
+    /** The document that asks for these alone. */
+    byte[] asking(List<Entry> some) {
+        StringBuilder xml = new StringBuilder(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Delete xmlns=\"" + NAMESPACE + "\">");
+        append(xml, settings);
+        for (Entry entry : some) {
+            xml.append("<Object>");
+            append(xml, entry.fields);
+            xml.append("</Object>");
+        }
+        return xml.append("</Delete>").toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void append(StringBuilder xml, List<Field> fields) {
+        fields.forEach(field -> ErrorXml.element(xml, field.name, field.text));
+    }
+
+    /** The whole answer where nothing was asked of the store. */
+    static String refusing(List<Entry> denied) {
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult xmlns=\"" + NAMESPACE
+                + "\">" + errors(denied) + "</DeleteResult>";
+    }
+
+    /** A store's answer about the others with what was not asked of it; null if it is none. */
+    static @Nullable String merge(String answer, List<Entry> denied) {
+        int end = answer.lastIndexOf("</DeleteResult");
+        if (end >= 0) {
+            return answer.substring(0, end) + errors(denied) + answer.substring(end);
+        }
+        int start = answer.lastIndexOf("<DeleteResult");
+        int empty = answer.indexOf("/>", Math.max(start, 0));
+        return start < 0 || empty < 0
+                ? null
+                : answer.substring(0, empty) + ">" + errors(denied) + "</DeleteResult>";
+    }
+
+    private static String errors(List<Entry> denied) {
+        StringBuilder xml = new StringBuilder();
+        for (Entry entry : denied) {
+            xml.append("<Error>");
+            ErrorXml.element(xml, "Key", entry.key());
+            String versionId = entry.versionId();
+            if (versionId != null) {
+                ErrorXml.element(xml, "VersionId", versionId);
+            }
+            ErrorXml.element(xml, "Code", S3Error.ACCESS_DENIED.code());
+            ErrorXml.element(xml, "Message", S3Error.ACCESS_DENIED.message());
+            xml.append("</Error>");
+        }
+        return xml.toString();
+    }
+}

@@ -1,0 +1,121 @@
+package io.railhead.gateway.object.delete;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.object.delete.DeletionList.Entry;
+import io.railhead.gateway.relay.ForwardedHeaders;
+import io.railhead.gateway.relay.Relay;
+import io.railhead.gateway.relay.StoreAnswers;
+import io.railhead.gateway.relay.StoreErrors;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Digests;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A DeleteObjects request of which the policy allows only a part: the store is asked for that part,
+ * and each other key is refused in its answer, as S3 does it. Event loop only.
+ *
+ * @param asked may be empty: then nobody is asked
+ */
+record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList list,
+        List<Entry> asked,
+        List<Entry> denied) {
+    /** Ten times what S3 says of a thousand keys. */
+    private static final int MAX_ANSWER_BYTES = 16 << 20;
+
+    /** @param onOutcome as {@link Relay} tells it */
+    void start(Consumer<Relay.Outcome> onOutcome) {
+        if (asked.isEmpty()) {
+            answer(200, null, DeletionList.refusing(denied));
+            return;
+        }
+        byte[] document = list.asking(asked);
+        BackendRequest forwarded = new BackendRequest("POST", request.target(), headers(document),
+                new Payload.Bytes(ByteBuffer.wrap(document)), request.caller(),
+                Relay.patience(request));
+        request.route()
+                .backend()
+                .send(forwarded)
+                .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
+                    if (failure != null) {
+                        onOutcome.accept(new Relay.Outcome.Failed(failure));
+                        exchange.fail(StoreErrors.of(failure));
+                    } else {
+                        answered(answer, onOutcome);
+                    }
+                }));
+    }
+
+    /** What was declared of the document that came says nothing of the one that goes. */
+    private Headers headers(byte[] document) {
+        Headers.Builder headers = Headers.builder();
+        ForwardedHeaders.toBackend(request.headers()).forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            if (!lower.equals("content-md5") && !lower.startsWith("x-amz-checksum-")
+                    && !lower.equals("x-amz-sdk-checksum-algorithm")) {
+                headers.add(name, value);
+            }
+        });
+        return headers
+                .add("Content-MD5",
+                        Base64.getEncoder().encodeToString(Digests.of("MD5").digest(document)))
+                .build();
+    }
+
+    private void answered(BackendResponse answer, Consumer<Relay.Outcome> onOutcome) {
+        if (answer.status() != 200) {
+            onOutcome.accept(new Relay.Outcome.Answered(answer));
+            Relay.pass(exchange, request.method(), answer);
+            return;
+        }
+        BodyDrain.collect(answer.body(), MAX_ANSWER_BYTES)
+                .whenComplete((body, failure) -> exchange.executor().execute(() -> {
+                    if (failure != null) {
+                        onOutcome.accept(new Relay.Outcome.Failed(failure));
+                        exchange.fail(StoreErrors.of(failure));
+                    } else {
+                        onOutcome.accept(new Relay.Outcome.Answered(answer));
+                        merge(answer, new String(body, StandardCharsets.UTF_8));
+                    }
+                }));
+    }
+
+    private void merge(BackendResponse answer, String body) {
+        String merged = DeletionList.merge(body, denied);
+        if (merged == null) {
+            exchange.fail(new S3Refusal(S3Error.INTERNAL_ERROR,
+                    "What the store answered to DeleteObjects is not understood."));
+        } else {
+            answer(answer.status(), answer.headers(), merged);
+        }
+    }
+
+    private void answer(int status, @Nullable Headers headers, String document) {
+        if (exchange.isOver()) {
+            return;
+        }
+        Buffer body = Buffer.buffer(document);
+        HttpServerResponse response = exchange.answer(status);
+        if (headers != null) {
+            ForwardedHeaders.toClient(headers, response);
+        }
+        response.putHeader("x-cache", "BYPASS");
+        response.putHeader("content-type", "application/xml");
+        response.putHeader("content-length", Integer.toString(body.length()));
+        exchange.end(body);
+    }
+}

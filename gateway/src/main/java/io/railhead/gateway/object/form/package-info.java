@@ -1,0 +1,5 @@
+/** Uploads by HTML forms. */
+@NullMarked
+package io.railhead.gateway.object.form;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,73 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.http.Operation;
+import io.railhead.gateway.relay.ForwardedHeaders;
+import io.railhead.gateway.request.S3Request;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.Locale;
+
+/** HeadObject: relayed where the cache cannot judge what is asked. */
+public final class HeadObject implements Operation {
+    private final ReadServices services;
+
+    public HeadObject(ReadServices services) {
+        this.services = services;
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        AnswerHead.requireSendableOverrides(request);
+        boolean plain = ObjectReads.isCacheable(request) && request.header("range") == null
+                && request.header("if-match") == null;
+        if (plain) {
+            new ObjectHead(services, httpExchange, request,
+                    new Told(services, httpExchange, request))
+                    .start();
+        } else {
+            services.relay().handle(httpExchange, request);
+        }
+    }
+
+    private record Told(ReadServices services, HttpExchange exchange, S3Request request)
+            implements
+                ObjectHead.Client {
+
+        @Override
+        public void found(ObjectMetadata metadata, CacheResult result) {
+            ReadPlan whole = new ReadPlan(metadata, 0, metadata.version().sizeBytes(), 200);
+            AnswerHead.write(exchange, request, whole, result).end();
+        }
+
+        /** Our HEAD asks for more than the client's may have, and not with all that it said. */
+        @Override
+        public void passed(int status, Headers headers) {
+            if (status == 401 || status == 403 || ObjectReads.hasOverride(request)) {
+                services.relay().handle(exchange, request);
+                return;
+            }
+            HttpServerResponse response = exchange.answer(status);
+            ForwardedHeaders.toClient(headers, response);
+            if (!AnswerHead.wantsChecksums(request)) {
+                withoutChecksums(response);
+            }
+            response.putHeader("x-cache", "BYPASS");
+            response.end();
+        }
+
+        /** They were asked for on everybody's account. */
+        private static void withoutChecksums(HttpServerResponse response) {
+            response.headers()
+                    .names()
+                    .stream()
+                    .filter(name -> name.toLowerCase(Locale.ROOT).startsWith("x-amz-checksum-"))
+                    .toList()
+                    .forEach(response.headers()::remove);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package io.railhead.gateway.object.read;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.ContentRange;
+import io.railhead.backend.FetchTurn;
+import io.railhead.backend.FixedBody;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Requests;
+import io.railhead.cache.DiscoverySource;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.PageSource;
+import io.railhead.gateway.fill.BackendPageSource;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.NegativeCache;
+import io.railhead.gateway.relay.EmptyParts;
+import io.railhead.gateway.relay.StoreErrors;
+import io.railhead.gateway.s3.Guard;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first GET of a cold object, in the name of who came first: it asks for the range that is
+ * wanted, learns version and size from the answer's head, and lets the body into pages. What cannot
+ * be cached, or was refused, goes back to {@link ObjectRead}, on the requester's executor; that a
+ * bucket has no such key is remembered.
+ */
+final class ObjectDiscovery implements DiscoverySource {
+    private static final String NO_SUCH_KEY = "<Code>NoSuchKey</Code>";
+    private static final int MAX_DOCUMENT_BYTES = 4096;
+
+    private final ReadScope scope;
+    private final ObjectProbe objectProbe;
+    private final DiscoveryRange asked;
+    private final ObjectRead read;
+
+    ObjectDiscovery(ReadScope scope, ObjectProbe objectProbe, DiscoveryRange asked,
+            ObjectRead read) {
+        this.scope = scope;
+        this.objectProbe = objectProbe;
+        this.asked = asked;
+        this.read = read;
+    }
+
+    @Override
+    public void send(Flight flight) {
+        ObjectHeaders.Moment sent = objectProbe.now(scope.id());
+        scope.request()
+                .route()
+                .backend()
+                .fetch(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
+                        asked.offset(),
+                        asked.length(), null),
+                        FetchTurn.wanted(ObjectReads.tenant(scope.request())))
+                .whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        flight.failed();
+                        onExecutor(() -> scope.requester().fail(StoreErrors.of(failure)));
+                    } else {
+                        Guard.run(() -> answered(flight, answer, sent),
+                                thrown -> thrown(flight, answer, thrown));
+                    }
+                });
+    }
+
+    /** Tells the flight's owner; all who joined it ask for themselves. */
+    private void thrown(Flight flight, BackendResponse answer, Throwable cause) {
+        BodyDrain.discard(answer.body());
+        flight.failedIfUnanswered();
+        onExecutor(() -> scope.requester().fail(cause));
+    }
+
+    private void onExecutor(Runnable task) {
+        scope.requester().executor().execute(task);
+    }
+
+    /** On the backend's thread: the body must be on its way into pages before this returns. */
+    private void answered(Flight flight, BackendResponse answer, ObjectHeaders.Moment sent) {
+        ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
+        if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
+            flight.failed();
+            refused(answer, sent);
+            return;
+        }
+        ObjectMetadata metadata = cacheable(answer, range, sent);
+        if (metadata == null) {
+            flight.failed();
+            BodyDrain.discard(answer.body());
+            onExecutor(read::uncacheable);
+            return;
+        }
+        scope.services().grants().grant(scope.grant(), sent.nanos(), sent.generation());
+        PageSource.Sink sink = flight.found(metadata, range.first(), range.lengthBytes());
+        if (sink == null) {
+            BodyDrain.discard(answer.body());
+        } else {
+            BackendPageSource.pour(answer.body(), sink);
+        }
+    }
+
+    private @Nullable ObjectMetadata cacheable(BackendResponse answer, ContentRange range,
+            ObjectHeaders.Moment sent) {
+        return range.size() > scope.rule().maxObject().bytes()
+                ? null
+                : ObjectHeaders.metadata(scope.id(), answer.headers(), range.size(), sent,
+                        ObjectHeaders.Source.RANGED_GET);
+    }
+
+    /** Of the refusals, that there is no such key is remembered, if the store says so. */
+    private void refused(BackendResponse answer, ObjectHeaders.Moment sent) {
+        if (answer.status() != 404 || !NegativeCache.isRemembered(scope.rule())
+                || !isShort(answer.headers())) {
+            onExecutor(() -> refused(answer));
+            return;
+        }
+        BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES)
+                .whenComplete((document, failure) -> onExecutor(() -> {
+                    if (failure == null) {
+                        absent(answer, document, sent);
+                    } else {
+                        scope.requester().fail(StoreErrors.of(failure));
+                    }
+                }));
+    }
+
+    private void absent(BackendResponse answer, byte[] document, ObjectHeaders.Moment sent) {
+        if (new String(document, UTF_8).contains(NO_SUCH_KEY)) {
+            scope.services()
+                    .absences()
+                    .learn(scope.grant(), NegativeCache.Said.BY_CODE, sent.nanos(),
+                            sent.generation());
+        }
+        refused(new BackendResponse(404, answer.headers(),
+                new FixedBody(ByteBuffer.wrap(document))));
+    }
+
+    private static boolean isShort(Headers headers) {
+        String length = headers.get("content-length");
+        return length != null && length.length() <= 4
+                && Integer.parseInt(length) <= MAX_DOCUMENT_BYTES
+                && !NegativeCache.isDeleteMarker(headers);
+    }
+
+    private void refused(BackendResponse answer) {
+        boolean denied = answer.status() == 401 || answer.status() == 403;
+        if (denied && scope.request().header("referer") != null) {
+            // A bucket's policy may ask where its reader comes from, which ours did not say.
+            BodyDrain.discard(answer.body());
+            read.uncacheable();
+            return;
+        }
+        if (answer.status() == 416 || EmptyParts.isEmpty(answer)) {
+            BodyDrain.discard(answer.body());
+            read.ask(null);
+            return;
+        }
+        if (answer.isSuccess()) {
+            // Ranges are not served by this store, or not as they are asked for. It is our
+            // range, not the client's: nobody else may see it.
+            BodyDrain.discard(answer.body());
+            read.uncacheable();
+            return;
+        }
+        if (denied) {
+            scope.services().grants().revoke(scope.grant());
+        }
+        scope.services().metrics().cacheResults.labels("refused").inc();
+        read.refused(answer);
+    }
+}

@@ -1,0 +1,124 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.authorization.AuthorizationKey;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.NegativeCache;
+import io.railhead.gateway.freshness.Probe;
+import io.railhead.gateway.relay.StoreErrors;
+import io.railhead.gateway.request.ResponseSink;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The head of one object: from memory where that is allowed and fresh, else by the client's own
+ * HEAD. Requester's executor only.
+ */
+public final class ObjectHead {
+    private final ReadServices services;
+    private final ResponseSink responseSink;
+    private final S3Request request;
+    private final Client client;
+
+    /** Who hears what was found, unless the requester was failed. */
+    public interface Client {
+
+        void found(ObjectMetadata metadata, CacheResult result);
+
+        /** The store's own answer, a refusal or nothing to keep. */
+        void passed(int status, Headers headers);
+    }
+
+    /** @param request that the cache may answer */
+    public ObjectHead(ReadServices services, ResponseSink responseSink, S3Request request,
+            Client client) {
+        this.services = services;
+        this.responseSink = responseSink;
+        this.request = request;
+        this.client = client;
+    }
+
+    public void start() {
+        ObjectId id = request.objectId();
+        AuthorizationKey authorizationKey = ObjectReads.grant(request, id);
+        ObjectMetadata held = services.cache().find(id);
+        if (held != null && tellsAll(held) && mayServe(held, authorizationKey)) {
+            found(held, CacheResult.HIT);
+            return;
+        }
+        if (held == null && !ObjectReads.asksAnew(request) && services.absences()
+                .isAbsent(authorizationKey, request.route().rule(), NegativeCache.Said.BY_STATUS)) {
+            services.metrics().cacheResults.labels("absent").inc();
+            responseSink.fail(new S3Refusal(S3Error.NO_SUCH_KEY));
+            return;
+        }
+        new ObjectProbe(services).probe(request, id, authorizationKey)
+                .whenComplete((probe, failure) -> responseSink.executor()
+                        .execute(() -> answer(failure == null
+                                ? probe
+                                : new Probe.Unanswered(failure), held, authorizationKey)));
+    }
+
+    /** Metadata of a GET has no checksums, so only a client that wants them needs a HEAD. */
+    private boolean tellsAll(ObjectMetadata held) {
+        return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
+    }
+
+    private boolean mayServe(ObjectMetadata held, AuthorizationKey authorizationKey) {
+        AuthorizationKey reader = ObjectHeaders.isGuarded(held)
+                ? authorizationKey.toDescribe()
+                : authorizationKey;
+        return !ObjectReads.asksAnew(request)
+                && services.servability().allows(reader, request.route().rule(), held);
+    }
+
+    private void answer(Probe probe, @Nullable ObjectMetadata held,
+            AuthorizationKey authorizationKey) {
+        if (responseSink.isOver()) {
+            return;
+        }
+        switch (probe) {
+            case Probe.Found(ObjectMetadata metadata) -> found(metadata, CacheResult.REVALIDATED);
+            case Probe.Uncacheable(Headers headers) -> client.passed(200, headers);
+            case Probe.Refused(int status, Headers headers) -> client.passed(status, headers);
+            case Probe.Failed(int status, Headers headers) -> {
+                if (!foundUnasked(held, authorizationKey)) {
+                    client.passed(status, headers);
+                }
+            }
+            case Probe.Unanswered(Throwable failure) -> {
+                if (!foundUnasked(held, authorizationKey)) {
+                    responseSink.fail(StoreErrors.of(failure));
+                }
+            }
+        }
+    }
+
+    /** The store gave no answer to pass on: the rule may serve what is held all the same. */
+    private boolean foundUnasked(@Nullable ObjectMetadata held, AuthorizationKey authorizationKey) {
+        if (held == null) {
+            return false;
+        }
+        if (mayServe(held, authorizationKey)) {
+            // Only checksums are left out.
+            found(held, CacheResult.HIT);
+            return true;
+        }
+        if (services.mayServeStale(held, request, authorizationKey)) {
+            found(held, CacheResult.STALE);
+            return true;
+        }
+        return false;
+    }
+
+    private void found(ObjectMetadata metadata, CacheResult result) {
+        services.metrics().cacheResults.labels(result.label()).inc();
+        client.found(metadata, result);
+    }
+}

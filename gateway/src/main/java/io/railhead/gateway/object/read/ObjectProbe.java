@@ -1,0 +1,130 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Requests;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.authorization.AuthorizationKey;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.NegativeCache;
+import io.railhead.gateway.freshness.Probe;
+import io.railhead.gateway.freshness.Revalidations;
+import io.railhead.gateway.request.S3Request;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Asks the backend about one object in the principal's own name. One HEAD answers both whether what
+ * is held is fresh and whether this principal may read it, but of objects that more than that right
+ * guards: of those a byte is read, too. Any thread.
+ */
+public final class ObjectProbe {
+    private final ReadServices services;
+
+    public ObjectProbe(ReadServices services) {
+        this.services = services;
+    }
+
+    /** Sent after this call, shared with others of the same principal that want the same. */
+    public CompletionStage<Probe> probe(S3Request request, ObjectId id,
+            AuthorizationKey authorizationKey) {
+        boolean reads = !request.method().equals("HEAD");
+        return services.revalidations()
+                .join(new Revalidations.Question(authorizationKey, reads),
+                        () -> send(request, id, authorizationKey, reads));
+    }
+
+    private CompletionStage<Probe> send(S3Request request, ObjectId id,
+            AuthorizationKey authorizationKey,
+            boolean reads) {
+        ObjectHeaders.Moment sent = now(id);
+        Backend backend = request.route().backend();
+        return backend.send(Requests.head(request.objectTarget(), request.caller()))
+                .handle((answer, failure) -> failure != null
+                        ? new Probe.Unanswered(failure)
+                        : read(answer, id, authorizationKey, sent))
+                .thenCompose(probe -> reads && probe instanceof Probe.Found found
+                        && ObjectHeaders.isGuarded(found.metadata())
+                        && !services.grants().isGranted(authorizationKey, request.route().rule())
+                                ? readByte(request, authorizationKey, sent, found)
+                                : CompletableFuture.completedStage(probe));
+    }
+
+    private CompletionStage<Probe> readByte(S3Request request, AuthorizationKey authorizationKey,
+            ObjectHeaders.Moment sent, Probe.Found found) {
+        return request.route()
+                .backend()
+                .send(Requests.rangedGet(request.objectTarget(), request.caller(), 0, 1,
+                        found.metadata().version().etag()))
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        return new Probe.Unanswered(failure);
+                    }
+                    BodyDrain.discard(answer.body());
+                    return proved(answer, authorizationKey, sent, found);
+                });
+    }
+
+    private Probe proved(BackendResponse answer, AuthorizationKey authorizationKey,
+            ObjectHeaders.Moment sent,
+            Probe.Found found) {
+        if (answer.status() >= 500) {
+            return new Probe.Failed(answer.status(), answer.headers());
+        }
+        if (answer.status() == 206) {
+            services.grants().grant(authorizationKey, sent.nanos(), sent.generation());
+            return found;
+        }
+        services.grants().revoke(authorizationKey);
+        return new Probe.Refused(answer.status(), answer.headers());
+    }
+
+    ObjectHeaders.Moment now(ObjectId id) {
+        return new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
+                services.cache().generation(id));
+    }
+
+    private Probe read(BackendResponse answer, ObjectId id, AuthorizationKey authorizationKey,
+            ObjectHeaders.Moment sent) {
+        BodyDrain.discard(answer.body());
+        if (answer.status() >= 500) {
+            return new Probe.Failed(answer.status(), answer.headers());
+        }
+        if (!answer.isSuccess()) {
+            services.grants().revoke(authorizationKey);
+            if (answer.status() == 404) {
+                services.cache().evict(id);
+                if (!NegativeCache.isDeleteMarker(answer.headers())) {
+                    services.absences()
+                            .learn(authorizationKey, NegativeCache.Said.BY_STATUS, sent.nanos(),
+                                    sent.generation());
+                }
+            }
+            return new Probe.Refused(answer.status(), answer.headers());
+        }
+        ObjectMetadata metadata = metadata(answer, id, sent);
+        boolean isGuarded = metadata != null && ObjectHeaders.isGuarded(metadata);
+        services.grants()
+                .grant(isGuarded ? authorizationKey.toDescribe() : authorizationKey, sent.nanos(),
+                        sent.generation());
+        if (metadata == null) {
+            services.cache().evict(id);
+            return new Probe.Uncacheable(answer.headers());
+        }
+        services.cache().learn(metadata);
+        return new Probe.Found(metadata);
+    }
+
+    private static @org.jspecify.annotations.Nullable ObjectMetadata metadata(
+            BackendResponse answer, ObjectId id,
+            ObjectHeaders.Moment sent) {
+        String length = answer.headers().get("content-length");
+        if (length == null) {
+            return null;
+        }
+        return ObjectHeaders.metadata(id, answer.headers(), Long.parseLong(length), sent,
+                ObjectHeaders.Source.HEAD);
+    }
+}

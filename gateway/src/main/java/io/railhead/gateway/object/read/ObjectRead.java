@@ -1,0 +1,258 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.cache.Discovery;
+import io.railhead.cache.FillException;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.freshness.NegativeCache;
+import io.railhead.gateway.freshness.Probe;
+import io.railhead.gateway.relay.StoreErrors;
+import io.railhead.gateway.request.ByteRange;
+import io.railhead.gateway.request.ResponseSink;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import java.util.Locale;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One GET of one object, from the question whether what is held may be served to its last byte.
+ * Requester's executor only.
+ *
+ * <pre>
+ *             held? ──no──▶ discover ──own answer──────────────┐
+ *              │yes            └──another's──▶ (may serve?)    │
+ *              ▼                                   │           ▼
+ *   fresh and authorised? ──no──▶ ask (HEAD) ──yes─┴──▶ plan the bytes ──▶ deliver
+ *              └──────────────yes──────────────────────────▲
+ * </pre>
+ *
+ * <p>A version that changes before the first byte went out starts this over; afterwards the body is
+ * cut. What may not be cached, or cannot be judged here, is relayed.
+ */
+public final class ObjectRead {
+    private static final int MAX_RESTARTS = 3;
+
+    private final ReadServices services;
+    private final ObjectProbe objectProbe;
+    private final ResponseSink responseSink;
+    private final S3Request request;
+    private final ReadScope scope;
+    private Destination destination;
+    private CacheResult cacheResult = CacheResult.HIT;
+    private int restarts;
+
+    public ObjectRead(ReadServices services, S3Request request, Destination destination) {
+        this.services = services;
+        this.objectProbe = new ObjectProbe(services);
+        this.responseSink = destination.requester();
+        this.request = request;
+        this.destination = destination;
+        this.scope = ReadScope.of(services, responseSink, request);
+    }
+
+    ReadScope scope() {
+        return scope;
+    }
+
+    public void start() {
+        ObjectMetadata held = services.cache().find(scope.id());
+        if (held == null && isKnownToBeAbsent()) {
+            services.metrics().cacheResults.labels("absent").inc();
+            responseSink.fail(new S3Refusal(S3Error.NO_SUCH_KEY));
+        } else if (held == null && !services.cache().keepsNew()) {
+            destination.uncacheable();
+        } else if (held == null) {
+            discover();
+        } else if (mayServe(held)) {
+            serve(held);
+        } else {
+            ask(held);
+        }
+    }
+
+    private boolean mayServe(ObjectMetadata held) {
+        return services.mayServe(held, request, scope.grant());
+    }
+
+    private boolean isKnownToBeAbsent() {
+        return !ObjectReads.asksAnew(request) && services.absences()
+                .isAbsent(scope.grant(), scope.rule(), NegativeCache.Said.BY_CODE);
+    }
+
+    private void discover() {
+        ByteRange range = request.range();
+        if (scope.rule().verifyFills() || (range != null && range.isSuffix())) {
+            ask(null);
+            return;
+        }
+        DiscoveryRange asked = DiscoveryRange.around(range, services.pageBytes(),
+                services.runBytes());
+        services.cache()
+                .discover(scope.id(), ObjectReads.tenant(request),
+                        new ObjectDiscovery(scope, objectProbe, asked, this))
+                .whenComplete((discovery, failure) -> responseSink.executor()
+                        .execute(() -> discovered(discovery)));
+    }
+
+    /**
+     * What was refused to another, or is as old as another's question, is asked for anew; so is
+     * what another learnt and a write has overtaken since.
+     */
+    private void discovered(Discovery discovery) {
+        ObjectMetadata metadata = discovery.own()
+                ? discovery.metadata()
+                : services.cache().find(scope.id());
+        if (discovery.own()) {
+            if (metadata != null) {
+                cacheResult = CacheResult.MISS;
+                serveOrComplete(metadata);
+            }
+        } else if (metadata != null && mayServe(metadata)) {
+            serve(metadata);
+        } else {
+            ask(metadata);
+        }
+    }
+
+    private void serveOrComplete(ObjectMetadata discovered) {
+        boolean toldAll = ObjectHeaders.isComplete(discovered)
+                || !AnswerHead.wantsChecksums(request) || request.header("range") != null;
+        if (toldAll) {
+            serve(discovered);
+            return;
+        }
+        probe(probe -> {
+            if (probe instanceof Probe.Unanswered || probe instanceof Probe.Failed) {
+                serve(discovered);
+            } else {
+                asked(probe, discovered);
+            }
+        });
+    }
+
+    /** @param held served although the backend does not answer, where the rule says so */
+    void ask(@Nullable ObjectMetadata held) {
+        probe(probe -> asked(probe, held));
+    }
+
+    private void probe(Consumer<Probe> then) {
+        objectProbe.probe(request, scope.id(), scope.grant())
+                .exceptionally(Probe.Unanswered::new)
+                .thenAccept(probe -> responseSink.executor().execute(() -> then.accept(probe)));
+    }
+
+    private void asked(Probe probe, @Nullable ObjectMetadata held) {
+        services.metrics().revalidations
+                .labels(probe.getClass().getSimpleName().toLowerCase(Locale.ROOT))
+                .inc();
+        switch (probe) {
+            case Probe.Found(ObjectMetadata metadata) -> {
+                if (held != null && cacheResult == CacheResult.HIT) {
+                    cacheResult = CacheResult.REVALIDATED;
+                }
+                serve(metadata);
+            }
+            case Probe.Uncacheable _ -> destination.uncacheable();
+            // The GET's own answer carries the error document that a HEAD cannot.
+            case Probe.Refused _ -> destination.refused();
+            case Probe.Failed _ -> {
+                if (!servedStale(held)) {
+                    destination.refused();
+                }
+            }
+            case Probe.Unanswered(Throwable failure) -> {
+                if (!servedStale(held)) {
+                    responseSink.fail(StoreErrors.of(failure));
+                }
+            }
+        }
+    }
+
+    private boolean servedStale(@Nullable ObjectMetadata held) {
+        if (held == null || !services.mayServeStale(held, request, scope.grant())) {
+            return false;
+        }
+        cacheResult = CacheResult.STALE;
+        serve(held);
+        return true;
+    }
+
+    private void serve(ObjectMetadata metadata) {
+        if (responseSink.isOver()) {
+            return;
+        }
+        String ifMatch = request.header("if-match");
+        if (ifMatch != null && !names(ifMatch, metadata.version().etag())) {
+            destination.refused();
+            return;
+        }
+        long size = metadata.version().sizeBytes();
+        if (size > scope.rule().maxObject().bytes()) {
+            destination.uncacheable();
+            return;
+        }
+        ReadPlan plan = ReadPlan.of(metadata, request.range());
+        if (plan == null && size == 0) {
+            // Stores answer these in many ways, some with a part that has no bytes.
+            responseSink.fail(new S3Refusal(S3Error.INVALID_RANGE));
+            return;
+        }
+        if (plan == null) {
+            destination.unsatisfiable();
+            return;
+        }
+        destination.deliver(this, plan, cacheResult);
+        scope.readAhead(plan);
+    }
+
+    /** Clients hand on ETags without their quotes, too, and S3 takes them so. */
+    private static boolean names(String ifMatch, String etag) {
+        return ifMatch.equals(etag)
+                || (etag.length() == ifMatch.length() + 2 && etag.startsWith("\"")
+                        && etag.startsWith(ifMatch, 1));
+    }
+
+    /** What one principal is refused others may still read; what has changed nobody may. */
+    void forget(FillException cause) {
+        if (cause.reason() == FillException.Reason.REFUSED) {
+            services.grants().revoke(scope.grant());
+        } else {
+            services.cache().evict(scope.id());
+        }
+    }
+
+    /** Begins anew: nothing of the answer has been sent. */
+    void restart(FillException cause) {
+        forget(cause);
+        if (++restarts > MAX_RESTARTS) {
+            destination.uncacheable();
+        } else {
+            discover();
+        }
+    }
+
+    /** The bytes go elsewhere after all: nothing of them has been sent. */
+    void redirect(Destination other) {
+        destination = other;
+        start();
+    }
+
+    /** As it begins anew: the same memory, which is not as it was any more. */
+    void goOn(Destination begun) {
+        destination = begun;
+    }
+
+    void uncacheable() {
+        destination.uncacheable();
+    }
+
+    void refused(BackendResponse answer) {
+        destination.refused(answer);
+    }
+}

@@ -1,0 +1,122 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ReadAhead;
+import io.railhead.gateway.authorization.AuthorizationKey;
+import io.railhead.gateway.config.CacheMode;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.Secret;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** Decides which reads the cache may serve, and in whose name. */
+public final class ObjectReads {
+    /**
+     * Headers whose meaning only the backend can judge, or whose answers are not for others. What
+     * an origin is told depends on the bucket's CORS rules, which only the backend has.
+     */
+    private static final List<String> ONLY_BACKEND = List.of("origin", "if-none-match",
+            "if-modified-since",
+            "if-unmodified-since", "if-range", "x-amz-server-side-encryption-customer-algorithm",
+            "x-amz-server-side-encryption-customer-key",
+            "x-amz-server-side-encryption-customer-key-md5",
+            "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
+            "x-amz-server-side-encryption-context",
+            "x-amz-server-side-encryption-bucket-key-enabled",
+            "x-amz-expected-bucket-owner", "x-amz-request-payer");
+
+    private static final Set<String> ASKING_ANEW = Set.of("no-cache", "max-age=0");
+
+    private ObjectReads() {}
+
+    public static boolean isCacheable(S3Request request) {
+        boolean plain = request.query()
+                .allNames(name -> name.equals("versionId") || name.equals("x-id")
+                        || AnswerHead.isOverride(name));
+        // A version without a name is the current one to some stores, and writes would miss it.
+        boolean named = !request.query().has("versionId") || request.query().hasValue("versionId");
+        boolean judged = isJudgedHere(request.headers());
+        boolean oneRange = request.header("range") == null || request.range() != null;
+        return plain && named && judged && oneRange
+                && request.route().rule().cache() != CacheMode.OFF
+                && request.route().backend().capabilities().isCacheable()
+                && !(request.authentication() instanceof Authentication.Anonymous
+                        && hasOverride(request))
+                && (request.method().equals("PUT")
+                        || !request.hasStoresOwnHeader());
+    }
+
+    /** Every read is asked this, as what follows: no garbage. */
+    private static boolean isJudgedHere(Headers headers) {
+        for (String name : ONLY_BACKEND) {
+            if (headers.contains(name)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** S3 allows overrides in signed requests only: its own error says so best. */
+    static boolean hasOverride(S3Request request) {
+        return !request.query().allNames(name -> !AnswerHead.isOverride(name));
+    }
+
+    /**
+     * Whether it takes nothing that the store was not asked about for it (RFC 9111 §5.2.1). Other
+     * directives of a request are not heard: S3 knows none.
+     */
+    static boolean asksAnew(S3Request request) {
+        if (!request.headers().contains("cache-control")) {
+            return false;
+        }
+        boolean[] anew = {false};
+        request.headers().forEach((name, value) -> {
+            if (name.equalsIgnoreCase("cache-control")) {
+                for (String directive : value.split(",", -1)) {
+                    anew[0] |= ASKING_ANEW.contains(directive.strip().toLowerCase(Locale.ROOT));
+                }
+            }
+        });
+        return anew[0];
+    }
+
+    /** Whose place in an object it is. */
+    static ReadAhead.Reader reader(S3Request request) {
+        return request.authentication() instanceof Authentication.Known known
+                ? new ReadAhead.Reader(known.principal().name(), known.principal().tenant())
+                : new ReadAhead.Reader("", "");
+    }
+
+    /** Whom pages are fetched for. */
+    public static String tenant(S3Request request) {
+        return request.authentication() instanceof Authentication.Known known
+                ? known.principal().tenant()
+                : "";
+    }
+
+    public static AuthorizationKey grant(S3Request request, ObjectId id) {
+        return switch (request.authentication()) {
+            case Authentication.PassedThrough _ ->
+                throw new IllegalStateException("the store is asked each time");
+            case Authentication.Anonymous _ ->
+                new AuthorizationKey("", "", "", AuthorizationKey.Action.READ, id);
+            case Authentication.Known known -> grant(known.principal(), known.key(), id);
+        };
+    }
+
+    private static AuthorizationKey grant(Principal principal, AccessKey key, ObjectId id) {
+        return new AuthorizationKey(principal.name(), key.id(), token(key),
+                AuthorizationKey.Action.READ, id);
+    }
+
+    private static String token(AccessKey key) {
+        Secret token = key.sessionToken();
+        return token == null ? "" : token.reveal();
+    }
+}

@@ -1,0 +1,74 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.FetchTurn;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.PageSource;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.ReadAhead;
+import io.railhead.cache.ReadRequest;
+import io.railhead.cache.memory.PageMemory.Pool;
+import io.railhead.gateway.authorization.AuthorizationKey;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.fill.BackendPageSource;
+import io.railhead.gateway.fill.StoredChecksum;
+import io.railhead.gateway.fill.VerifiedSource;
+import io.railhead.gateway.request.ResponseSink;
+import io.railhead.gateway.request.S3Request;
+
+/** The constants of one GET. */
+record ReadScope(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
+        AuthorizationKey grant,
+        BackendPageSource source) {
+
+    static ReadScope of(ReadServices services, ResponseSink responseSink, S3Request request) {
+        ObjectId id = request.objectId();
+        return new ReadScope(services, responseSink, request, id, ObjectReads.grant(request, id),
+                source(request, FetchTurn.wanted(ObjectReads.tenant(request))));
+    }
+
+    private static BackendPageSource source(S3Request request, FetchTurn turn) {
+        return new BackendPageSource(request.route().backend(), request.caller(),
+                request.objectTarget(), turn);
+    }
+
+    private PageSource verified(BackendPageSource unverified, ReadPlan plan) {
+        StoredChecksum whole = rule().verifyFills() ? StoredChecksum.of(plan.metadata()) : null;
+        return whole == null ? unverified : new VerifiedSource(unverified, whole);
+    }
+
+    Rule rule() {
+        return request.route().rule();
+    }
+
+    RangeReader reader(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
+        ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
+                fallback, ObjectReads.tenant(request));
+        return services.cache()
+                .read(read, verified(source, plan), requester.executor(), sink);
+    }
+
+    /** Has fetched what will be asked for next, after what is asked for now. */
+    void readAhead(ReadPlan plan) {
+        if (plan.length() < plan.sizeBytes()) {
+            ReadAhead.Reader reader = ObjectReads.reader(request);
+            requester.executor()
+                    .execute(() -> services.cache()
+                            .readAhead()
+                            .read(plan.metadata().version(), plan.from(), plan.to(),
+                                    reader, verified(source(request,
+                                            FetchTurn.ahead(reader.tenant())), plan)));
+        }
+    }
+
+    /** What it turned out to be once bytes are there: a fill may have been needed after all. */
+    CacheResult settled(CacheResult expected) {
+        return source.hasFetched() && expected != CacheResult.STALE ? CacheResult.MISS : expected;
+    }
+
+    void count(ReadPlan plan, CacheResult result, String transport) {
+        services.metrics().cacheResults.labels(result.label()).inc();
+        services.metrics().delivered(id.bucket(), result.label(), transport, plan.length());
+    }
+}

@@ -1,0 +1,145 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.RdmaDelivery.Written;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.rdma.RdmaErrors;
+import io.railhead.gateway.relay.Relay;
+import io.railhead.gateway.request.ResponseSink;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.dialect.Decline;
+import io.railhead.rdma.dialect.Dialect;
+import io.railhead.rdma.dialect.DialectReply;
+import io.railhead.rdma.dialect.TokenOperation;
+import io.vertx.core.http.HttpServerResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory that a token names, answered over HTTP: what is declined goes into the body, unless
+ * bytes may have been written already.
+ */
+public record TokenDestination(ReadServices services, HttpExchange exchange, S3Request request,
+        RemoteBuffer buffer,
+        Dialect dialect, Written written) implements Destination {
+
+    @Override
+    public ResponseSink requester() {
+        return exchange;
+    }
+
+    @Override
+    public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
+        exchange.moves(Math.min(buffer.length(), plan.length()));
+        new RdmaGet(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(read))
+                .start();
+    }
+
+    private final class Told implements RdmaGet.Client {
+        private final ObjectRead read;
+
+        Told(ObjectRead read) {
+            this.read = read;
+        }
+
+        @Override
+        public void delivered(ReadPlan plan, CacheResult result) {
+            count(dialect, services, "delivered");
+            exchange.movedByRdma(buffer.session().fabric(), plan.length());
+            HttpServerResponse response = AnswerHead.writeObject(exchange, request, plan, result);
+            new DialectReply(plan.status(), plan.length()).headers().forEach(response::putHeader);
+            response.putHeader("content-length", "0");
+            response.end();
+        }
+
+        @Override
+        public void declined(String reason) {
+            HttpBodyDestination body = declinedBody(reason);
+            if (body != null && !exchange.isOver()) {
+                read.redirect(body);
+            }
+        }
+
+        @Override
+        public void begunAnew(Written now) {
+            if (now == Written.PERHAPS_SOME) {
+                read.goOn(new TokenDestination(services, exchange, request, buffer, dialect, now));
+            }
+        }
+
+        @Override
+        public void broken(S3Refusal error) {
+            breakOff(error);
+        }
+    }
+
+    public static void count(Dialect dialect, ReadServices services, String result) {
+        services.metrics().rdmaRequests.labels(dialect.name(), result).inc();
+    }
+
+    private void breakOff(S3Refusal error) {
+        count(dialect, services, "broken");
+        exchange.fail(error);
+    }
+
+    /** Where the object goes instead; null where the dialect's answer is an error, now given. */
+    private @Nullable HttpBodyDestination declinedBody(String reason) {
+        if (written == Written.PERHAPS_SOME) {
+            breakOff(RdmaErrors.tooLateToDecline(reason));
+            return null;
+        }
+        services.metrics().rdmaDeclined.labels(reason).inc();
+        return switch (dialect.decline(TokenOperation.GET)) {
+            case Decline.ServeInline _ ->
+                new HttpBodyDestination(services, exchange, request, reason);
+            case Decline.Answer answer -> {
+                exchange.fail(RdmaErrors.declined(answer, reason));
+                yield null;
+            }
+        };
+    }
+
+    /** What cannot be served from what is held either. */
+    void decline(String reason) {
+        HttpBodyDestination body = declinedBody(reason);
+        if (body != null && !exchange.isOver()) {
+            body.uncacheable();
+        }
+    }
+
+    /** The object's own answer is there already. */
+    void passDeclined(BackendResponse answer, String reason) {
+        if (declinedBody(reason) == null) {
+            BodyDrain.discard(answer.body());
+        } else {
+            exchange.request().response().putHeader(Decline.REASON, reason);
+            Relay.pass(exchange, request.method(), answer);
+        }
+    }
+
+    @Override
+    public void uncacheable() {
+        new UncachedRdmaGet(this).start();
+    }
+
+    /** In the store's words; it may have changed its mind. */
+    @Override
+    public void refused() {
+        uncacheable();
+    }
+
+    @Override
+    public void unsatisfiable() {
+        refused();
+    }
+
+    @Override
+    public void refused(BackendResponse answer) {
+        Relay.pass(exchange, request.method(), answer);
+    }
+}

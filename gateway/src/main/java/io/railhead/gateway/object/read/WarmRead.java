@@ -1,0 +1,292 @@
+package io.railhead.gateway.object.read;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.cache.FillException;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.RangeReader;
+import io.railhead.cache.memory.PageMemory.Pool;
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
+import io.railhead.gateway.request.ResponseSink;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Guard;
+import io.vertx.core.Context;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One object brought into the cache and given to nobody: a read like any other, whose bytes are let
+ * go as they come. It goes on run by run, and waits between them for its rate with no page leased.
+ * Context's event loop only, but for {@link #start} and {@link #cancel}.
+ */
+public final class WarmRead implements Destination, ResponseSink, RangeReader.Sink {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);
+
+    /** What became of it. */
+    public enum Outcome {
+        /** All of it was held already. */
+        HELD,
+        FILLED,
+        /** It may not be cached, or cannot be. */
+        NOT_CACHED,
+        /** The store does not let the caller read it, or does not have it. */
+        REFUSED,
+        /** More of it would evict something. */
+        FULL,
+        FAILED,
+        CANCELLED
+    }
+
+    /** How much may be fetched, and when. Any thread. */
+    public interface Gate {
+
+        /** Takes room for so many bytes; false where they would evict something. */
+        boolean tryReserve(ObjectId id, long bytes);
+
+        /** Gives room back that was taken, once it is used or is not needed. */
+        void release(long bytes);
+
+        /** Runs {@code then} once the rate allows so many bytes more. */
+        void whenAllowed(long bytes, Runnable then);
+    }
+
+    /** Hears the end, once; {@code detail} says more of a failure, and else is "". */
+    @FunctionalInterface
+    public interface End {
+        void ended(Outcome outcome, long fetchedBytes, String detail);
+    }
+
+    private final ReadServices services;
+    private final S3Request request;
+    private final Context context;
+    private final Gate gate;
+    private final End end;
+    private final ObjectId id;
+    private final long arrivedAtNanos = System.nanoTime();
+    private final List<Runnable> closeListeners = new ArrayList<>(1);
+    private boolean over;
+    private long reserved;
+    private long paidTo;
+    private long fetched;
+    private long at;
+    private @Nullable ObjectRead read;
+    private @Nullable ReadPlan plan;
+    private @Nullable RangeReader reader;
+
+    public WarmRead(ReadServices services, S3Request request, Context context, Gate gate, End end) {
+        this.services = services;
+        this.request = request;
+        this.context = context;
+        this.gate = gate;
+        this.end = end;
+        this.id = request.objectId();
+    }
+
+    /** @param sizeBytes as far as is known; else -1 */
+    public void start(long sizeBytes) {
+        executor().execute(() -> begin(sizeBytes));
+    }
+
+    private void begin(long sizeBytes) {
+        if (!ObjectReads.isCacheable(request)
+                || sizeBytes > request.route().rule().maxObject().bytes()) {
+            finish(Outcome.NOT_CACHED, "");
+            return;
+        }
+        // The question that finds out about the object brings its first run.
+        paidTo = sizeBytes < 0 ? services.runBytes() : Math.min(services.runBytes(), sizeBytes);
+        if (isHeld(services.cache(), id)) {
+            paidTo = 0;
+        }
+        pass(paidTo, () -> new ObjectRead(services, request, this).start());
+    }
+
+    /** Whether a version of it is held whole, whichever it is. */
+    private static boolean isHeld(ObjectCache cache, ObjectId id) {
+        ObjectMetadata known = cache.find(id);
+        return known != null && cache.holds(known.version(), 0, known.version().sizeBytes());
+    }
+
+    private void pass(long bytes, Runnable then) {
+        gate.release(reserved);
+        reserved = 0;
+        if (bytes > 0 && !gate.tryReserve(id, bytes)) {
+            finish(Outcome.FULL, "of " + id.key() + " " + mebibytes(bytes) + " more are wanted");
+            return;
+        }
+        reserved = bytes;
+        gate.whenAllowed(bytes, () -> executor().execute(() -> {
+            if (!over) {
+                then.run();
+            }
+        }));
+    }
+
+    @Override
+    public void deliver(ObjectRead from, ReadPlan whole, CacheResult expected) {
+        read = from;
+        plan = whole;
+        at = whole.from();
+        paidTo = Math.min(paidTo, whole.to());
+        next();
+    }
+
+    /** The next run that is not held. */
+    private void next() {
+        ReadPlan whole = plan;
+        if (over || whole == null) {
+            return;
+        }
+        while (at < whole.to()
+                && services.cache().holds(whole.metadata().version(), at, runEnd())) {
+            if (at < paidTo) {
+                // The answer to the question is there already.
+                fetched += runEnd() - at;
+            }
+            at = runEnd();
+        }
+        if (at >= whole.to()) {
+            finish(fetched == 0 ? Outcome.HELD : Outcome.FILLED, "");
+        } else if (at < paidTo) {
+            fetch();
+        } else {
+            pass(runEnd() - at, this::fetch);
+        }
+    }
+
+    private long runEnd() {
+        long nextRun = (at / services.runBytes() + 1) * services.runBytes();
+        return plan == null ? nextRun : Math.min(nextRun, plan.to());
+    }
+
+    private void fetch() {
+        ReadPlan whole = plan;
+        ObjectRead from = read;
+        if (whole == null || from == null) {
+            throw new IllegalStateException("nothing is planned");
+        }
+        RangeReader run = from.scope()
+                .reader(new ReadPlan(whole.metadata(), at, runEnd(), 206), Pool.CACHE, this);
+        reader = run;
+        run.start();
+    }
+
+    @Override
+    public void slice(PageSlice ownedSlice) {
+        fetched += ownedSlice.length();
+        ownedSlice.close();
+    }
+
+    @Override
+    public void end() {
+        at = runEnd();
+        next();
+    }
+
+    @Override
+    public void failed(FillException cause, long atOffset) {
+        ObjectRead from = read;
+        if (over || from == null) {
+            return;
+        }
+        switch (cause.reason()) {
+            case NO_MEMORY -> finish(Outcome.FULL, "no page was free for " + id.key());
+            case VERSION_CHANGED, NOT_FOUND, REFUSED -> from.restart(cause);
+            case BACKEND_FAILED, BACKEND_ERROR, CORRUPT ->
+                finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
+        }
+    }
+
+    @Override
+    public void uncacheable() {
+        finish(Outcome.NOT_CACHED, "");
+    }
+
+    @Override
+    public void refused() {
+        finish(Outcome.REFUSED, "");
+    }
+
+    @Override
+    public void refused(BackendResponse answer) {
+        BodyDrain.discard(answer.body());
+        if (answer.status() >= 500) {
+            finish(Outcome.FAILED, "the store answered " + answer.status());
+        } else {
+            finish(Outcome.REFUSED, "");
+        }
+    }
+
+    @Override
+    public void unsatisfiable() {
+        throw new IllegalStateException("no range was asked for");
+    }
+
+    private void thrown(Throwable cause) {
+        LOG.warn("a read that warms failed", cause);
+        services.metrics().internalErrors.labels("warming").inc();
+        fail(cause);
+    }
+
+    @Override
+    public void fail(Throwable cause) {
+        finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
+    }
+
+    /** Nothing is fetched any more that nobody else waits for. Any thread. */
+    public void cancel() {
+        executor().execute(() -> finish(Outcome.CANCELLED, ""));
+    }
+
+    private static String mebibytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f MiB", (double) bytes / (1 << 20));
+    }
+
+    private void finish(Outcome outcome, String detail) {
+        if (over) {
+            return;
+        }
+        over = true;
+        RangeReader running = reader;
+        if (running != null) {
+            running.cancel();
+        }
+        List.copyOf(closeListeners).forEach(Runnable::run);
+        gate.release(reserved);
+        end.ended(outcome, fetched, detail);
+    }
+
+    @Override
+    public ResponseSink requester() {
+        return this;
+    }
+
+    @Override
+    public Executor executor() {
+        return task -> context.runOnContext(_ -> Guard.run(task, this::thrown));
+    }
+
+    @Override
+    public long arrivedAtNanos() {
+        return arrivedAtNanos;
+    }
+
+    @Override
+    public boolean isOver() {
+        return over;
+    }
+
+    @Override
+    public void onClosed(Runnable listener) {
+        closeListeners.add(listener);
+    }
+}

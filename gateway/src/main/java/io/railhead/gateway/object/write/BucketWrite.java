@@ -1,0 +1,40 @@
+package io.railhead.gateway.object.write;
+
+import io.railhead.backend.Payload;
+import io.railhead.cache.ObjectCache;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.http.Operation;
+import io.railhead.gateway.http.RequestBody;
+import io.railhead.gateway.relay.Relay;
+import io.railhead.gateway.request.S3Request;
+
+/**
+ * A relayed request that may change keys which it does not name in its head, such as an upload by
+ * an HTML form: nothing learnt of its bucket before it has ended is served without asking.
+ */
+public final class BucketWrite implements Operation {
+    private final Relay relay;
+    private final ObjectCache cache;
+
+    public BucketWrite(Relay relay, ObjectCache cache) {
+        this.relay = relay;
+        this.cache = cache;
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        relay.forward(httpExchange, request, outcome -> ended(request, outcome));
+    }
+
+    /** The same with a body that is read already in part. */
+    public void forward(HttpExchange httpExchange, S3Request request, RequestBody body,
+            Payload payload) {
+        relay.forward(httpExchange, request, payload, body, outcome -> ended(request, outcome));
+    }
+
+    private void ended(S3Request request, Relay.Outcome outcome) {
+        cache.endBucketWrite(request.route().backend().name(),
+                String.valueOf(request.address().bucket()),
+                ObjectWrite.outcomeOf(request, outcome));
+    }
+}

@@ -1,0 +1,38 @@
+package io.railhead.gateway.object.write;
+
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.http.Operation;
+import io.railhead.gateway.object.read.ReadServices;
+import io.railhead.gateway.relay.Relay;
+import io.railhead.gateway.request.S3Request;
+
+/** PutObject whose body comes over HTTP; what it uploads is kept where the rule says so. */
+public final class ObjectUpload implements Operation {
+    private final ReadServices services;
+
+    public ObjectUpload(ReadServices services) {
+        this.services = services;
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        WriteThroughUpload kept = new WriteThroughUpload(services, httpExchange.executor(),
+                request);
+        ObjectCache.Write write = ObjectWrite.begin(services.cache(), request, request.objectId());
+        try {
+            services.relay()
+                    .forward(httpExchange, request, kept::tap, outcome -> {
+                        long generation = write.end(ObjectWrite.outcomeOf(outcome));
+                        kept.settle(outcome instanceof Relay.Outcome.Answered(var answer)
+                                ? answer
+                                : null, generation);
+                    });
+        } catch (RuntimeException | Error e) {
+            write.end(WriteOutcome.REFUSED);
+            kept.settle(null, ObjectCache.DISTURBED);
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package io.railhead.gateway.object.write;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Headers;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.gateway.delivery.RdmaSource;
+import io.railhead.gateway.object.read.ReadServices;
+import io.railhead.gateway.rdma.RdmaErrors;
+import io.railhead.gateway.relay.ForwardedHeaders;
+import io.railhead.gateway.relay.Relay;
+import io.railhead.gateway.relay.StoreErrors;
+import io.railhead.gateway.request.ResponseSink;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.body.BodyReader;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.PayloadSigning;
+import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.Transfer;
+import io.railhead.rdma.TransferException;
+import io.railhead.rdma.dialect.TokenOperation;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+
+/**
+ * PutObject or UploadPart whose body is read out of the client's memory. The backend's answer is
+ * the promise, and the last byte goes to it only when everything that was declared about the body
+ * has proved true. Requester's executor only.
+ */
+public final class RdmaPut {
+    private final ReadServices services;
+    private final ResponseSink responseSink;
+    private final S3Request request;
+    private final TokenOperation kind;
+    private final RemoteBuffer buffer;
+    private final Client client;
+    private final BodyReader reader;
+
+    /** Who hears how it ended: one of these, once nothing reads the buffer any more. */
+    public interface Client {
+
+        /** The backend has it. The answer's body is thrown away already. */
+        void received(BackendResponse answer);
+
+        /** The backend's own refusal, its body still to be taken. */
+        void refused(BackendResponse answer);
+
+        /**
+         * It was not finished.
+         *
+         * @param cause with an {@code S3Refusal} whose body failed, nothing was stored
+         */
+        void broken(Throwable cause);
+    }
+
+    /**
+     * Throws {@code S3Refusal} where what is declared about the body cannot be.
+     *
+     * @param kind PUT or PART
+     */
+    public RdmaPut(ReadServices services, ResponseSink responseSink, S3Request request,
+            TokenOperation kind, RemoteBuffer buffer, Client client) {
+        this.services = services;
+        this.responseSink = responseSink;
+        this.request = request;
+        this.kind = kind;
+        this.buffer = buffer;
+        this.client = client;
+        this.reader = reader(request.authentication(), request.headers(), buffer.length());
+    }
+
+    public void start() {
+        // What cannot be sent on is refused before anything is begun that would have to end.
+        Headers headers = ForwardedHeaders.toBackend(request.headers());
+        Transfer transfer;
+        try {
+            transfer = services.fabric().begin(buffer);
+        } catch (TransferException e) {
+            client.broken(RdmaErrors.of(e));
+            return;
+        }
+        RdmaSource body = new RdmaSource(services.cache(), transfer, responseSink.executor(),
+                reader,
+                buffer.length());
+        responseSink
+                .onClosed(() -> body.abort(new TransferException(TransferException.Reason.FENCED,
+                        "the client went away or wants no answer")));
+        long timer = services.vertx()
+                .setTimer(
+                        Math.max(1,
+                                services.deadlines().fenceMillis(responseSink.arrivedAtNanos())),
+                        ignored -> responseSink.executor()
+                                .execute(() -> body.abort(new TransferException(
+                                        TransferException.Reason.FENCED,
+                                        "the deadline has passed"))));
+        ObjectCache.@Nullable Write write = beginWrite();
+        WriteThroughUpload kept = new WriteThroughUpload(services, responseSink.executor(),
+                request);
+        Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, buffer.length());
+        BackendRequest forwarded = new BackendRequest("PUT", request.target(),
+                headers, Relay.stream(passing, reader, buffer.length()), request.caller(), null);
+        send(forwarded)
+                .whenComplete((answer, failure) -> transfer.fence()
+                        .whenComplete((fenced, unfenced) -> responseSink.executor().execute(() -> {
+                            services.vertx().cancelTimer(timer);
+                            if (write != null) {
+                                kept.settle(answer, write.end(outcome(body, answer)));
+                            }
+                            answered(body, answer, failure);
+                        })));
+    }
+
+    /** What cannot even be sent has an end like any other. */
+    private CompletionStage<BackendResponse> send(BackendRequest forwarded) {
+        try {
+            return request.route().backend().send(forwarded);
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedStage(e);
+        }
+    }
+
+    /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
+    private static BodyReader reader(Authentication authentication, Headers headers,
+            long length) {
+        return BodyReader.openPlain(declared(authentication), headers.toBuilder()
+                .set("Content-Length", Long.toString(length))
+                .build());
+    }
+
+    /** Of the memory only a digest can speak, and not one of the empty body. */
+    private static PayloadSigning declared(Authentication authentication) {
+        return authentication instanceof Authentication.Signed signed
+                && signed.payload() instanceof PayloadSigning.Digest digest
+                && !digest.equals(PayloadSigning.Digest.EMPTY)
+                        ? digest
+                        : new PayloadSigning.Unsigned();
+    }
+
+    /** A part changes no object until it is completed, so only PutObject counts as a write. */
+    private ObjectCache.@Nullable Write beginWrite() {
+        return kind == TokenOperation.PART
+                ? null
+                : ObjectWrite.begin(services.cache(), request, request.objectId());
+    }
+
+    private static WriteOutcome outcome(RdmaSource body, @Nullable BackendResponse answer) {
+        boolean succeeded = answer != null && answer.isSuccess();
+        if (Relay.isUnsent(body)) {
+            return succeeded ? WriteOutcome.UNKNOWN : WriteOutcome.REFUSED;
+        }
+        return answer == null ? WriteOutcome.UNKNOWN : ObjectWrite.outcomeOf(answer);
+    }
+
+    private void answered(RdmaSource body, @Nullable BackendResponse answer,
+            @Nullable Throwable failure) {
+        Throwable refusal = answer == null ? null : Relay.failure(body, answer);
+        if (answer == null || refusal != null || responseSink.isOver()) {
+            if (answer != null) {
+                BodyDrain.discard(answer.body());
+            }
+            client.broken(refusal == null ? cause(body, failure) : RdmaErrors.of(refusal));
+        } else if (answer.isSuccess()) {
+            BodyDrain.discard(answer.body());
+            client.received(answer);
+        } else {
+            client.refused(answer);
+        }
+    }
+
+    private static Throwable cause(RdmaSource body, @Nullable Throwable failure) {
+        Throwable pulled = body.failure();
+        if (pulled != null) {
+            return RdmaErrors.of(pulled);
+        }
+        return failure == null
+                ? new IllegalStateException("the exchange is over")
+                : StoreErrors.of(failure);
+    }
+}

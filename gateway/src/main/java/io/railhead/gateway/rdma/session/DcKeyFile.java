@@ -1,0 +1,58 @@
+package io.railhead.gateway.rdma.session;
+
+import io.railhead.gateway.config.DcConfig;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.rdma.dc.DcKey;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The DC key as it is configured, and whether it can be used among several tenants. */
+public final class DcKeyFile {
+    private static final int MAX_BYTES = 4096;
+
+    private DcKeyFile() {}
+
+    /** The key; the well-known one if there is no file. Throws in one line where it holds none. */
+    public static DcKey read(DcConfig dc) {
+        Path file = dc.keyFile();
+        if (file == null) {
+            return DcKey.WELL_KNOWN;
+        }
+        try {
+            if (Files.size(file) > MAX_BYTES) {
+                throw new IllegalArgumentException("must hold one key of 1 to 16 hex digits");
+            }
+            return DcKey.parse(Files.readString(file));
+        } catch (IOException e) {
+            throw new IllegalArgumentException("rdma.dc.key_file: cannot be read: " + e, e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("rdma.dc.key_file: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Why it cannot: with the well-known key, whoever reaches the fabric reaches the memory behind
+     * every target whose number and memory key it guesses. Null if it can.
+     *
+     * @param principals as they are now
+     */
+    public static @Nullable String reasonAgainst(DcConfig dc, DcKey key,
+            List<Principal> principals) {
+        return dc.enabled() && key.isWellKnown() && Principal.areOfSeveralTenants(principals)
+                ? "rdma.dc.key_file: " + (dc.keyFile() == null ? "is missing" : "holds that key")
+                        + ", and with the well-known DC key no tenant's memory is its own; write a"
+                        + " random one of 16 hex digits there and into every client's configuration"
+                : null;
+    }
+
+    /** Throws with that reason. */
+    public static void require(DcConfig dc, DcKey key, List<Principal> principals) {
+        String reason = reasonAgainst(dc, key, principals);
+        if (reason != null) {
+            throw new IllegalArgumentException(reason);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.railhead.gateway.rdma.session;
+
+import io.railhead.gateway.frontdoor.InternalEndpoint;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code GET /.railhead/endpoints}, signed: how this gateway's fabrics are reached. The answer is
+ *
+ * <pre>
+ * {"gateway": {"id": "16 hex digits, new at each start", "name": "rack7"}, "versions": [1],
+ *  "fabrics": [
+ *   {"fabric": "loopback", "usable": true, "socket": "/path", LIMITS},
+ *   {"fabric": "verbs", "usable": false, "reason": "why", "addresses": ["10.99.0.1"], "port": 7471,
+ *    "path_mtu": 4096, LIMITS}]}
+ * </pre>
+ *
+ * where LIMITS are {@code "max_window": bytes, "max_requests": n, "max_message_bytes": n,
+ * "max_buffers": n, "keep_alive_millis": n, "version": 1}.
+ */
+public final class FabricDirectory implements InternalEndpoint {
+    private final String gatewayId;
+    private final String gatewayName;
+    private final List<FabricAddress> all;
+
+    public FabricDirectory(String gatewayId, String gatewayName, List<FabricAddress> all) {
+        this.gatewayId = gatewayId;
+        this.gatewayName = gatewayName;
+        this.all = List.copyOf(all);
+    }
+
+    /** The one of the fabric with this name. */
+    Optional<FabricAddress> find(@Nullable String fabric) {
+        return all.stream()
+                .filter(fabricAddress -> fabricAddress.fabric().name().equals(fabric))
+                .findFirst();
+    }
+
+    List<String> fabrics() {
+        return all.stream().map(fabricAddress -> fabricAddress.fabric().name()).toList();
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, Authentication.Signed caller, Query query) {
+        if (!httpExchange.request().method().name().equals("GET")) {
+            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED, "Endpoints are only read.");
+        }
+        JsonArray fabrics = new JsonArray();
+        all.forEach(fabricAddress -> fabrics.add(fabricAddress.toJson()));
+        InternalEndpoint.answer(httpExchange, new JsonObject()
+                .put("gateway", new JsonObject().put("id", gatewayId).put("name", gatewayName))
+                .put("versions", new JsonArray().add(FabricAddress.VERSION))
+                .put("fabrics", fabrics));
+    }
+}

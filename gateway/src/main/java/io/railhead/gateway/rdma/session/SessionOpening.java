@@ -1,0 +1,84 @@
+package io.railhead.gateway.rdma.session;
+
+import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.frontdoor.InternalEndpoint;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.identity.Identity;
+import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.rdma.Fabric;
+import io.railhead.rdma.session.ClientSession;
+import io.railhead.rdma.session.ClientSessions;
+import io.railhead.rdma.session.SessionKey;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code POST /.railhead/sessions?fabric=loopback|verbs}, signed: opens a session. The answer is
+ * what {@link FabricDirectory} says of that fabric, and the session's id:
+ *
+ * <pre>
+ * {"fabric": "loopback", "usable": true, "socket": "/path", LIMITS, "session": "32 hex digits"}
+ * </pre>
+ *
+ * The session's key is derived on both sides from the request's own signature: see
+ * {@code SessionKey}. The peer connects and proves it.
+ */
+public final class SessionOpening implements InternalEndpoint {
+    private final ClientSessions clientSessions;
+    private final FabricDirectory fabricDirectory;
+    private final SessionCallers callers;
+    private final Supplier<@Nullable String> reasonAgainst;
+
+    /**
+     * @param callers hears by which key each session was opened
+     * @param reasonAgainst why none may be opened now; null if they may
+     */
+    public SessionOpening(ClientSessions clientSessions, FabricDirectory fabricDirectory,
+            SessionCallers callers,
+            Supplier<@Nullable String> reasonAgainst) {
+        this.reasonAgainst = reasonAgainst;
+        this.clientSessions = clientSessions;
+        this.fabricDirectory = fabricDirectory;
+        this.callers = callers;
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, Authentication.Signed caller, Query query) {
+        if (!httpExchange.request().method().name().equals("POST") || caller.presigned()) {
+            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED,
+                    "A session is opened by a POST with a signed header.");
+        }
+        FabricAddress fabricAddress = fabricDirectory.find(query.get("fabric"))
+                .orElseThrow(() -> new S3Refusal(S3Error.INVALID_ARGUMENT,
+                        "fabric must be one of " + String.join(", ", fabricDirectory.fabrics())
+                                + "."));
+        if (!caller.principal().rdmaGet() && !caller.principal().rdmaPut()) {
+            throw new S3Refusal(S3Error.RDMA_NOT_PERMITTED);
+        }
+        Fabric fabric = fabricAddress.fabric();
+        if (!fabric.health().usable()) {
+            throw new S3Refusal(S3Error.RDMA_UNAVAILABLE,
+                    fabric.name() + ": " + fabric.health().reason());
+        }
+        if (clientSessions.isSuspended(caller.principal().name())) {
+            throw new S3Refusal(S3Error.RDMA_UNAVAILABLE,
+                    "RDMA of this principal is suspended after repeated access errors.");
+        }
+        String reason = reasonAgainst.get();
+        if (reason != null) {
+            throw new S3Refusal(S3Error.RDMA_UNAVAILABLE, reason);
+        }
+        ClientSession clientSession = clientSessions.open(caller.principal().name(), fabric.name(),
+                id -> SessionKey.derive(caller.signingKey().reveal(), caller.signature(), id));
+        if (clientSession == null) {
+            throw new S3Refusal(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
+        }
+        callers.opened(clientSession, new SessionCallers.Caller(
+                new Identity(caller.principal(), caller.key()), httpExchange.asker(caller)));
+        InternalEndpoint.answer(httpExchange,
+                fabricAddress.toJson().put("session", clientSession.id()));
+    }
+}

@@ -1,0 +1,401 @@
+package io.railhead.gateway.relay;
+
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Caller;
+import io.railhead.backend.ContentRange;
+import io.railhead.backend.FixedBody;
+import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
+import io.railhead.gateway.http.BodyRelay;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.http.Operation;
+import io.railhead.gateway.http.RequestBody;
+import io.railhead.gateway.http.VerifiedBody;
+import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.request.ByteRange;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.ErrorXml;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.body.BodyReader;
+import io.vertx.core.http.HttpServerResponse;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+
+/**
+ * Relays every request that is not an object read: verified already, signed anew for the backend,
+ * forwarded as it is and answered as the backend answers, both bodies flowing with back-pressure.
+ */
+public final class Relay implements Operation {
+    /** Longer than any client waits: it is theirs to give up. */
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final int MAX_REFUSAL_BYTES = 16 << 10;
+
+    private final Metrics metrics;
+
+    public Relay(Metrics metrics) {
+        this.metrics = metrics;
+    }
+
+    /**
+     * What a relayed request came to, told before the client hears it. A store that begins its
+     * answer before it is done, as some do while they copy, is done with the answer's last byte.
+     */
+    public sealed interface Outcome {
+
+        /** The backend answered. */
+        record Answered(BackendResponse answer) implements Outcome {}
+
+        /** It did not, or not on our account: a write may or may not have happened. */
+        record Failed(Throwable cause) implements Outcome {}
+
+        /** It never had the last of the body, and said no success: nothing has happened. */
+        record Unsent() implements Outcome {}
+    }
+
+    @Override
+    public void handle(HttpExchange httpExchange, S3Request request) {
+        metrics.cacheResults.labels("bypass").inc();
+        forward(httpExchange, request, outcome -> {});
+    }
+
+    /** Sees a body, verified, on its way; its length is -1 where no header says it. */
+    @FunctionalInterface
+    public interface Tap {
+        Publisher<ByteBuffer> on(Publisher<ByteBuffer> body, long length);
+    }
+
+    /** @param onOutcome called once on the event loop before the answer ends */
+    public void forward(HttpExchange httpExchange, S3Request request, Consumer<Outcome> onOutcome) {
+        forward(httpExchange, request, (body, length) -> body, onOutcome);
+    }
+
+    public void forward(HttpExchange httpExchange, S3Request request, Tap tap,
+            Consumer<Outcome> onOutcome) {
+        BodyReader reader = reader(request);
+        if (!hasBody(request)) {
+            reader.end(_ -> {});
+            forward(httpExchange, request, new Payload.Empty(), onOutcome);
+            return;
+        }
+        RequestBody body = new RequestBody(httpExchange, reader);
+        if (reader.decodedLength() == 0) {
+            forwardEmpty(httpExchange, request, reader, body, onOutcome);
+            return;
+        }
+        Payload payload = stream(tap.on(body, reader.decodedLength()), reader,
+                reader.decodedLength());
+        forward(httpExchange, request, payload, body, onOutcome);
+    }
+
+    /** Of a body without bytes none is held back until the rest is verified: that comes first. */
+    private void forwardEmpty(HttpExchange httpExchange, S3Request request, BodyReader reader,
+            RequestBody body, Consumer<Outcome> onOutcome) {
+        BodyDrain.collect(body, 0).whenComplete((none, failure) -> httpExchange.attempt(() -> {
+            try {
+                if (failure != null) {
+                    throw failure instanceof S3Refusal refused
+                            ? refused
+                            : new CompletionException(failure);
+                }
+                forward(httpExchange, request,
+                        stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
+                        body, onOutcome);
+            } catch (RuntimeException | Error e) {
+                onOutcome.accept(new Outcome.Unsent());
+                throw e;
+            }
+        }));
+    }
+
+    /** Asks without a body; what comes of it is the consumer's, on the event loop. */
+    public void ask(HttpExchange httpExchange, S3Request request,
+            Consumer<BackendResponse> onAnswer) {
+        request.route()
+                .backend()
+                .send(new BackendRequest(request.method(), request.target(),
+                        ForwardedHeaders.toBackend(request.headers()), new Payload.Empty(),
+                        request.caller(), patience(request)))
+                .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
+                    if (failure != null) {
+                        fail(httpExchange, failure, null);
+                    } else if (httpExchange.isOver()) {
+                        BodyDrain.discard(answer.body());
+                    } else {
+                        BackendResponse told = EmptyParts.asS3(request, answer);
+                        S3Refusal another = anotherPart(request, told);
+                        if (another == null) {
+                            onAnswer.accept(told);
+                        } else {
+                            BodyDrain.discard(answer.body());
+                            httpExchange.fail(another);
+                        }
+                    }
+                }));
+    }
+
+    /** What {@code reader} verifies, as the backend sees it. */
+    public static Payload stream(Publisher<ByteBuffer> body, BodyReader reader, long length) {
+        Map<String, Supplier<String>> trailers = new LinkedHashMap<>();
+        reader.trailerNames()
+                .forEach(name -> trailers.put(name, () -> reader.trailerChecksum(name)));
+        return new Payload.Stream(body, length, reader.forwardedSha256(), trailers);
+    }
+
+    public void forward(HttpExchange httpExchange, S3Request request, Payload payload,
+            Consumer<Outcome> onOutcome) {
+        forward(httpExchange, request, payload, null, onOutcome);
+    }
+
+    /** The checksums of a completion speak of the object, not of the document that completes it. */
+    private static BodyReader reader(S3Request request) {
+        if (request.isPassedThrough()) {
+            return BodyReader.untouched(request.headers());
+        }
+        boolean completes = request.method().equals("POST") && request.query().has("uploadId");
+        return completes
+                ? BodyReader.openWithoutChecksums(request.authentication(), request.headers())
+                : BodyReader.open(request.authentication(), request.headers());
+    }
+
+    /** Whether bytes follow the head: an empty aws-chunked body still has its framing. */
+    private static boolean hasBody(S3Request request) {
+        String length = request.header("content-length");
+        return request.header("transfer-encoding") != null
+                || (length != null && !length.equals("0"));
+    }
+
+    /** @param body whose failure, if it is what failed, the client is told; null without one */
+    public void forward(HttpExchange httpExchange, S3Request request, Payload payload,
+            @Nullable RequestBody body,
+            Consumer<Outcome> onOutcome) {
+        Headers headers = request.isPassedThrough()
+                ? ForwardedHeaders.untouched(request.headers())
+                : ForwardedHeaders.toBackend(request.headers());
+        BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers,
+                payload,
+                request.caller(), patience(request));
+        request.route()
+                .backend()
+                .send(forwarded)
+                .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
+                    if (failure == null) {
+                        pass(httpExchange, request, answer, body, onOutcome);
+                    } else {
+                        onOutcome.accept(isUnsent(body)
+                                ? new Outcome.Unsent()
+                                : new Outcome.Failed(failure));
+                        fail(httpExchange, failure, body);
+                        if (body != null) {
+                            // What was told as unsent must not be sent after all.
+                            body.abort(failure);
+                        }
+                    }
+                }));
+    }
+
+    /** Whether the store lacks, at its answer or failure, at least the body's last piece. */
+    public static boolean isUnsent(@Nullable VerifiedBody body) {
+        return body != null && !body.isComplete();
+    }
+
+    /** What a store works at before it answers, and while: null for the backend's own time. */
+    public static @Nullable Duration patience(S3Request request) {
+        boolean works = request.header("x-amz-copy-source") != null
+                || (request.method().equals("POST") && (request.query().has("uploadId")
+                        || request.query().has("delete") || request.query().has("select")));
+        return works ? PATIENCE : null;
+    }
+
+    private void pass(HttpExchange httpExchange, S3Request request, BackendResponse stores,
+            @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
+        BackendResponse answer = EmptyParts.asS3(request, stores);
+        Consumer<Boolean> onEnd = ended(answer, isUnsent(body), onOutcome);
+        if (httpExchange.isOver() || httpExchange.isAnswered()) {
+            BodyDrain.discard(answer.body());
+            onEnd.accept(false);
+            return;
+        }
+        Throwable failure = body == null ? anotherPart(request, answer) : failure(body, answer);
+        if (failure != null) {
+            BodyDrain.discard(answer.body());
+            onEnd.accept(false);
+            httpExchange.fail(failure);
+            return;
+        }
+        httpExchange.onClosed(() -> onEnd.accept(false));
+        pass(httpExchange, request.method(),
+                ObjectLocation.seenByClient(answer, httpExchange, request),
+                onEnd);
+    }
+
+    /** Why a read's answer is not what was asked for; null if it may be. */
+    private @Nullable S3Refusal anotherPart(S3Request request, BackendResponse answer) {
+        if (!isAnotherPart(request, answer)) {
+            return null;
+        }
+        metrics.integrityFailures.labels("relay").inc();
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                "The store behind the gateway sent another part than it was asked for.");
+    }
+
+    /** Whether it is another part of an object than was asked for, or not as long as it says. */
+    private static boolean isAnotherPart(S3Request request, BackendResponse answer) {
+        if (answer.status() != 206 || !request.method().equals("GET")) {
+            return false;
+        }
+        ContentRange part = ContentRange.tryParse(answer.headers().get("content-range"));
+        ByteRange asked = request.range();
+        if (part == null) {
+            // Several at a time are no single part.
+            return asked != null || !isForPart(request);
+        }
+        String length = answer.headers().get("content-length");
+        return !isForPart(request)
+                || (length != null && !length.equals(Long.toString(part.lengthBytes())))
+                || (asked != null && (asked.from(part.size()) != part.first()
+                        || asked.to(part.size()) != part.last() + 1));
+    }
+
+    private static boolean isForPart(S3Request request) {
+        return request.header("range") != null || request.query().has("partNumber");
+    }
+
+    /** Why this is no success, whatever the answer says; null if it may be. */
+    public static @Nullable Throwable failure(VerifiedBody body, BackendResponse answer) {
+        if (body.failure() != null) {
+            return body.failure();
+        }
+        return answer.isSuccess() && !body.isComplete()
+                ? new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                        "The store behind the gateway answered before it had the body.")
+                : null;
+    }
+
+    /**
+     * Tells the outcome once, at the end of the answer's body, or now where the head says it all.
+     * The consumer hears whether the body was complete.
+     */
+    private static Consumer<Boolean> ended(BackendResponse answer, boolean unsent,
+            Consumer<Outcome> onOutcome) {
+        boolean isTold = !answer.isSuccess() || answer.status() == 204
+                || "0".equals(answer.headers().get("content-length"));
+        if (isTold) {
+            onOutcome.accept(unsent && !answer.isSuccess()
+                    ? new Outcome.Unsent()
+                    : new Outcome.Answered(answer));
+        }
+        boolean[] told = {isTold};
+        return complete -> {
+            if (!told[0]) {
+                told[0] = true;
+                onOutcome.accept(complete
+                        ? new Outcome.Answered(answer)
+                        : new Outcome.Failed(
+                                new IllegalStateException("the answer was not heard to its end")));
+            }
+        };
+    }
+
+    /** Passes an answer on as it is. */
+    public static void pass(HttpExchange httpExchange, String method, BackendResponse answer) {
+        pass(httpExchange, method, answer, complete -> {});
+    }
+
+    /** @param onEnd hears whether the body was complete, before the client does */
+    private static void pass(HttpExchange httpExchange, String method, BackendResponse answer,
+            Consumer<Boolean> onEnd) {
+        S3Request asked = httpExchange.asked();
+        if (asked == null || !mayRefuseCredential(asked, answer)) {
+            send(httpExchange, method, answer, onEnd);
+            return;
+        }
+        BodyDrain.collect(answer.body(), MAX_REFUSAL_BYTES)
+                .whenComplete((document, failure) -> httpExchange.executor().execute(() -> {
+                    S3Refusal ours = failure == null
+                            ? StoreErrors.credentialRefusal(asked.principal(),
+                                    ErrorXml.code(ByteBuffer.wrap(document)))
+                            : null;
+                    if (failure != null || ours != null) {
+                        onEnd.accept(false);
+                        httpExchange.fail(ours == null ? StoreErrors.of(failure) : ours);
+                    } else if (!httpExchange.isOver()) {
+                        send(httpExchange, method, new BackendResponse(answer.status(),
+                                answer.headers(), new FixedBody(ByteBuffer.wrap(document))),
+                                onEnd);
+                    }
+                }));
+    }
+
+    /** Whether it is an error with a short document, to what the gateway signed. */
+    private static boolean mayRefuseCredential(S3Request asked, BackendResponse answer) {
+        boolean refused = answer.status() == 400 || answer.status() == 403;
+        boolean isOurs = asked.caller() instanceof Caller.Credential
+                || asked.caller() instanceof Caller.DefaultChain;
+        String length = answer.headers().get("content-length");
+        return refused && isOurs && !asked.method().equals("HEAD") && length != null
+                && length.length() <= 5 && Integer.parseInt(length) <= MAX_REFUSAL_BYTES;
+    }
+
+    private static void send(HttpExchange httpExchange, String method, BackendResponse answer,
+            Consumer<Boolean> onEnd) {
+        HttpServerResponse response = httpExchange.answer(answer.status());
+        try {
+            ForwardedHeaders.toClient(answer.headers(), response);
+        } catch (RuntimeException | Error e) {
+            // A header that cannot be sent on must not hold the backend's connection.
+            BodyDrain.discard(answer.body());
+            throw e;
+        }
+        response.putHeader("x-cache", "BYPASS");
+        boolean bodiless = method.equals("HEAD") || answer.status() == 204
+                || answer.status() == 304;
+        long expected = bodiless ? 0 : lengthBytes(answer);
+        if (expected < 0) {
+            httpExchange.unsized();
+        } else if (!bodiless) {
+            response.putHeader("content-length", Long.toString(expected));
+        }
+        if (!bodiless) {
+            httpExchange.moves(expected < 0 ? Long.MAX_VALUE : expected);
+        }
+        Runnable onWhole = () -> onEnd.accept(true);
+        answer.body()
+                .subscribe(new BodyRelay(httpExchange, response, expected, onWhole, outcome -> {
+                    httpExchange.relayed(outcome.bytes());
+                    onEnd.accept(outcome.complete());
+                    if (outcome.complete()) {
+                        response.end();
+                    } else {
+                        httpExchange.cut("backend");
+                    }
+                }));
+    }
+
+    /** Of its body: a part's is known without its header, too; -1 where it is not. */
+    private static long lengthBytes(BackendResponse answer) {
+        String length = answer.headers().get("content-length");
+        if (length != null) {
+            return Long.parseLong(length);
+        }
+        ContentRange part = answer.status() == 206
+                ? ContentRange.tryParse(answer.headers().get("content-range"))
+                : null;
+        return part == null ? -1 : part.lengthBytes();
+    }
+
+    private static void fail(HttpExchange httpExchange, Throwable failure,
+            @Nullable RequestBody body) {
+        Throwable declared = body == null ? null : body.failure();
+        httpExchange.fail(declared != null ? declared : StoreErrors.of(failure));
+    }
+}

@@ -1,0 +1,82 @@
+package io.railhead.gateway.relay;
+
+import io.railhead.backend.BackendException;
+import io.railhead.cache.FillException;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store that did not answer, as an S3 error: one for each reason. What it answers is passed on.
+ */
+public final class StoreErrors {
+
+    /** Codes by which a store refuses whoever signed, not the request. */
+    private static final Set<String> OF_CREDENTIALS = Set.of("SignatureDoesNotMatch",
+            "InvalidAccessKeyId", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
+            "RequestTimeTooSkewed");
+
+    private StoreErrors() {}
+
+    /**
+     * A store's refusal of a credential that the gateway signed with, which must not look as if the
+     * client's own signature were wrong; null for any other refusal.
+     *
+     * @param principal in whose name it was signed
+     * @param code the store's
+     */
+    public static @Nullable S3Refusal credentialRefusal(String principal, String code) {
+        return OF_CREDENTIALS.contains(code)
+                ? new S3Refusal(S3Error.STORE_CREDENTIAL_REFUSED,
+                        "The gateway accepted this request's signature, but the store behind it"
+                                + " answered " + code + " to the credential that the gateway has"
+                                + " there for principal '" + principal
+                                + "': an operator has to correct that.")
+                : null;
+    }
+
+    /** Turns a store's failure into an S3 error; any other failure stays as it is. */
+    public static Throwable of(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return switch (cause) {
+            // An Error is never the store's, however far it came.
+            case BackendException backend when backend.getCause() instanceof Error ours -> ours;
+            case BackendException backend -> error(backend);
+            case FillException fill -> of(fill);
+            default -> cause;
+        };
+    }
+
+    public static S3Refusal of(FillException fill) {
+        return switch (fill.getCause()) {
+            case BackendException backend -> error(backend);
+            // Of the gateway's own making, and logged where it was caught.
+            case Error _ -> new S3Refusal(S3Error.INTERNAL_ERROR);
+            case null, default -> unavailable("failed: " + fill.getMessage() + ".");
+        };
+    }
+
+    private static S3Refusal error(BackendException cause) {
+        return switch (cause.reason()) {
+            case UNREACHABLE -> unavailable("cannot be reached.");
+            case LATE -> unavailable("did not answer in time.");
+            case BROKEN -> unavailable("broke off its answer.");
+            case BUSY -> new S3Refusal(S3Error.SLOW_DOWN,
+                    "All connections of the gateway to the store behind it are in use.");
+            case MALFORMED -> new S3Refusal(S3Error.STORE_ANSWER_MALFORMED);
+            case OVERSIZED -> new S3Refusal(S3Error.STORE_ANSWER_TOO_LARGE,
+                    "The store behind the gateway sent more than the gateway takes: "
+                            + cause.getMessage() + ".");
+            case UNSENT -> unavailable("was not asked: " + cause.getMessage() + ".");
+        };
+    }
+
+    private static S3Refusal unavailable(String why) {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                "The store behind the gateway " + why);
+    }
+}

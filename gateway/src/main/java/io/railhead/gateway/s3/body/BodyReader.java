@@ -1,0 +1,286 @@
+package io.railhead.gateway.s3.body;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.ChunkSignatures;
+import io.railhead.gateway.s3.sigv4.PayloadSigning;
+import java.nio.ByteBuffer;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request's body on its way in: unframes aws-chunked, verifies what was declared and signed, and
+ * holds the last piece back until all of it held, so that a body that does not hold never reaches
+ * its declared length. One thread at a time. Buffers given in are the reader's, and their slices go
+ * out: their content must not change. A body of no bytes has no last piece to hold: call
+ * {@link #end} before sending it on. After a refusal every call refuses.
+ */
+public final class BodyReader {
+    private final PayloadSigning payload;
+    private final Framing framing;
+    private final BodyChecks checks;
+    private final Set<String> trailerNames;
+    private final long declaredBytes;
+    private long seenBytes;
+    private boolean ended;
+    private @Nullable ByteBuffer held;
+    private @Nullable S3Refusal refusal;
+
+    private BodyReader(PayloadSigning payload, Framing framing, Set<String> trailerNames,
+            long declaredBytes, BodyChecks checks) {
+        this.payload = payload;
+        this.checks = checks;
+        this.trailerNames = trailerNames;
+        this.framing = framing;
+        this.declaredBytes = declaredBytes;
+    }
+
+    private static BodyReader open(Authentication who, PayloadSigning payload, Headers headers,
+            BodyChecks checks) {
+        Set<String> trailerNames = trailerNames(headers, payload);
+        Framing framing = framing(who, payload, trailerNames);
+        boolean chunked = !(framing instanceof Framing.Plain);
+        long declaredBytes = length(headers,
+                chunked ? "x-amz-decoded-content-length" : "content-length");
+        if (chunked && declaredBytes < 0) {
+            throw new S3Refusal(S3Error.MISSING_CONTENT_LENGTH,
+                    "You must provide the x-amz-decoded-content-length HTTP header.");
+        }
+        checks.expectContent(payload);
+        checks.expectMd5(headers);
+        trailerNames.forEach(checks::expectTrailer);
+        return new BodyReader(payload, framing, trailerNames, declaredBytes, checks);
+    }
+
+    /**
+     * A form whose beginning has been read and whose end is its file's, whatever comes behind it.
+     *
+     * @param bytes of all of it
+     * @param headBytes of these before the file's own
+     */
+    public static BodyReader ofForm(String boundary, long bytes, int headBytes) {
+        return new BodyReader(new PayloadSigning.Unsigned(), new FormFraming(boundary, headBytes),
+                Set.of(), bytes, new BodyChecks());
+    }
+
+    /** Throws {@code S3Refusal} if the headers contradict each other. */
+    public static BodyReader open(Authentication who, Headers headers) {
+        return open(who, payload(who, headers), headers);
+    }
+
+    /**
+     * For bytes that come otherwise than as the request's HTTP body: never in chunks.
+     *
+     * @param declared what the request says of the bytes themselves
+     * @param headers {@code content-length} and whatever else tells of these bytes
+     */
+    public static BodyReader openPlain(PayloadSigning declared, Headers headers) {
+        if (!(declared instanceof PayloadSigning.Digest
+                || declared instanceof PayloadSigning.Unsigned)) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
+                    "A request whose bytes are read out of memory must not declare chunks.");
+        }
+        return open(new Authentication.Anonymous(), declared, headers);
+    }
+
+    private static BodyReader open(Authentication who, PayloadSigning payload, Headers headers) {
+        BodyChecks checks = new BodyChecks();
+        checks.expectHeaders(headers);
+        return open(who, payload, headers, checks);
+    }
+
+    /**
+     * The same, for requests whose {@code x-amz-checksum-*} headers speak of an object and not of
+     * the body: CompleteMultipartUpload.
+     */
+    public static BodyReader openWithoutChecksums(Authentication who, Headers headers) {
+        return open(who, payload(who, headers), headers, new BodyChecks());
+    }
+
+    /** A body that is not ours to unframe or verify: only its length is held. */
+    public static BodyReader untouched(Headers headers) {
+        String length = headers.get("content-length");
+        return open(new Authentication.Anonymous(), new PayloadSigning.Unsigned(),
+                length == null
+                        ? Headers.NONE
+                        : Headers.builder().add("content-length", length).build(),
+                new BodyChecks());
+    }
+
+    private static PayloadSigning payload(Authentication who, Headers headers) {
+        return switch (who) {
+            case Authentication.Signed signed -> signed.payload();
+            case Authentication.Named named -> named.payload();
+            case Authentication.Proven _ -> new PayloadSigning.Unsigned();
+            case Authentication.Anonymous _,Authentication.PassedThrough _ -> {
+                String value = headers.get("x-amz-content-sha256");
+                yield value == null ? new PayloadSigning.Unsigned() : PayloadSigning.parse(value);
+            }
+        };
+    }
+
+    private static Framing framing(Authentication who, PayloadSigning payload,
+            Set<String> trailerNames) {
+        return switch (payload) {
+            case PayloadSigning.Digest(_),PayloadSigning.Unsigned() -> new Framing.Plain();
+            case PayloadSigning.UnsignedChunks() -> new AwsChunked(null,
+                    Trailers.unsigned(trailerNames));
+            case PayloadSigning.SignedChunks(boolean trailer) -> {
+                yield new AwsChunked(chunkSignatures(who),
+                        trailer ? Trailers.signed(trailerNames) : null);
+            }
+        };
+    }
+
+    /** Null where nobody's signature is asked for. */
+    private static @Nullable ChunkSignatures chunkSignatures(Authentication who) {
+        return switch (who) {
+            case Authentication.Signed seed -> new ChunkSignatures(seed);
+            case Authentication.Named _,Authentication.PassedThrough _ -> null;
+            case Authentication.Proven _,Authentication.Anonymous _ ->
+                throw new S3Refusal(S3Error.INVALID_REQUEST,
+                        "Signed chunks need a signed request.");
+        };
+    }
+
+    private static Set<String> trailerNames(Headers headers, PayloadSigning payload) {
+        Set<String> names = new LinkedHashSet<>();
+        headers.forEach((name, value) -> {
+            if (name.equalsIgnoreCase("x-amz-trailer")) {
+                addNames(value, names);
+            }
+        });
+        boolean mayTrail = payload instanceof PayloadSigning.UnsignedChunks
+                || (payload instanceof PayloadSigning.SignedChunks(boolean trailer) && trailer);
+        if (!names.isEmpty() && !mayTrail) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
+                    "x-amz-trailer needs an x-amz-content-sha256 that ends in -TRAILER.");
+        }
+        return Collections.unmodifiableSet(names);
+    }
+
+    private static void addNames(String list, Set<String> names) {
+        int start = 0;
+        while (start <= list.length()) {
+            int comma = list.indexOf(',', start);
+            comma = comma < 0 ? list.length() : comma;
+            String name = list.substring(start, comma).strip().toLowerCase(Locale.ROOT);
+            if (!name.isEmpty()) {
+                names.add(name);
+            }
+            start = comma + 1;
+        }
+    }
+
+    private static long length(Headers headers, String name) {
+        String text = headers.get(name);
+        if (text == null) {
+            return -1;
+        }
+        long length = 0;
+        boolean valid = !text.isEmpty() && text.length() <= 18;
+        for (int i = 0; valid && i < text.length(); i++) {
+            int digit = text.charAt(i) - '0';
+            valid = digit >= 0 && digit <= 9;
+            length = length * 10 + digit;
+        }
+        if (!valid) {
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT, name + " is not a length.");
+        }
+        return length;
+    }
+
+    /** Takes what arrived; hands on what may go. */
+    public void accept(ByteBuffer in, Consumer<ByteBuffer> out) {
+        refusing(() -> {
+            requireOpen();
+            framing.accept(in, piece -> pass(piece, out));
+        });
+    }
+
+    private void pass(ByteBuffer piece, Consumer<ByteBuffer> out) {
+        seenBytes += piece.remaining();
+        if (declaredBytes >= 0 && seenBytes > declaredBytes) {
+            throw wrongLength();
+        }
+        checks.add(piece);
+        ByteBuffer before = held;
+        held = piece;
+        if (before != null) {
+            out.accept(before);
+        }
+    }
+
+    /** Verifies the whole and hands on the rest, or throws {@code S3Refusal}. */
+    public void end(Consumer<ByteBuffer> out) {
+        refusing(() -> {
+            requireOpen();
+            framing.end();
+            if (declaredBytes >= 0 && seenBytes != declaredBytes) {
+                throw wrongLength();
+            }
+            checks.verify(framing.trailers());
+            ended = true;
+        });
+        ByteBuffer last = held;
+        held = null;
+        if (last != null) {
+            out.accept(last);
+        }
+    }
+
+    private void requireOpen() {
+        if (ended) {
+            throw new IllegalStateException("the body has ended");
+        }
+    }
+
+    private void refusing(Runnable step) {
+        if (refusal != null) {
+            throw refusal;
+        }
+        try {
+            step.run();
+        } catch (S3Refusal e) {
+            refusal = e;
+            held = null;
+            throw e;
+        }
+    }
+
+    private static S3Refusal wrongLength() {
+        return new S3Refusal(S3Error.INCOMPLETE_BODY);
+    }
+
+    /** The body's length without framing, or -1 if no header says. */
+    public long decodedLength() {
+        return declaredBytes;
+    }
+
+    /** What to sign towards the store: the declared hex digest, or UNSIGNED-PAYLOAD. */
+    public String forwardedSha256() {
+        return payload instanceof PayloadSigning.Digest(String hex)
+                ? hex
+                : PayloadSigning.UNSIGNED;
+    }
+
+    /** Checksum trailers announced, lower case. */
+    public Set<String> trailerNames() {
+        return trailerNames;
+    }
+
+    /** The verified value of an announced trailer; only after {@link #end}. */
+    public String trailerChecksum(String name) {
+        String value = ended ? framing.trailers().get(name) : null;
+        if (value == null) {
+            throw new IllegalStateException("no verified trailer " + name);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,202 @@
+package io.railhead.gateway.s3.sigv4;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.identity.Identity;
+import io.railhead.gateway.identity.Secret;
+import io.railhead.gateway.s3.Digests;
+import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.session.SigningKey;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Verifies SigV4 by header and by query. Any thread, never blocks.
+ *
+ * <p> The region in a scope is the client's to choose, since the gateway stands for stores of many
+ * regions; it is bound by the signature. See "Authenticating Requests (AWS Signature Version 4)" in
+ * the Amazon S3 API reference.
+ */
+public final class Authenticator implements RequestAuthenticator {
+    private static final int MAX_PARAMETERS = 512;
+    private static final Duration MAX_SKEW = Duration.ofMinutes(15);
+
+    private final CredentialStore credentials;
+    private final SigningKeys signingKeys = new SigningKeys();
+    private final @Nullable SigV2 sigV2;
+
+    public Authenticator(CredentialStore credentials) {
+        this(credentials, null);
+    }
+
+    /** @param sigV2 null: its signatures are refused */
+    public Authenticator(CredentialStore credentials, @Nullable SigV2 sigV2) {
+        this.credentials = credentials;
+        this.sigV2 = sigV2;
+    }
+
+    @Override
+    public Authentication authenticate(RequestHead head, Query query, Instant now) {
+        if (query.size() > MAX_PARAMETERS) {
+            throw new S3Refusal(S3Error.INVALID_URI, "The query has too many parameters.");
+        }
+        String authorization = authorization(head);
+        boolean olderByQuery = query.has(SigV2.SIGNATURE) && query.has(SigV2.KEY);
+        requireOneMechanism(query, authorization, olderByQuery);
+        if (olderByQuery || (authorization != null && authorization.startsWith("AWS "))) {
+            if (sigV2 == null) {
+                throw unsupportedMechanism();
+            }
+            return sigV2.authenticate(head, query, authorization, now);
+        }
+        SignatureInput signatureInput = claim(head, query, authorization);
+        if (signatureInput == null) {
+            return new Authentication.Anonymous();
+        }
+        Identity identity = credentials.find(signatureInput.accessKeyId());
+        if (identity == null) {
+            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
+        }
+        requireToken(identity.key(), signatureInput.sessionToken());
+        requireInTime(signatureInput, now);
+        SigningKey key = signingKeys.get(identity.key(), signatureInput.scope());
+        requireSignature(head, query, signatureInput, key);
+        return new Authentication.Signed(identity.principal(), identity.key(),
+                signatureInput.scope(),
+                signatureInput.signature(), signatureInput.signedHeaders(),
+                signatureInput.presigned(),
+                signatureInput.signedAt(), signatureInput.payload(), key);
+    }
+
+    private static void requireOneMechanism(Query query, @Nullable String authorization,
+            boolean olderByQuery) {
+        if ((authorization != null && (isInQuery(query) || olderByQuery))
+                || (isInQuery(query) && olderByQuery)) {
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT,
+                    "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter,"
+                            + " Signature query string parameter or the Authorization header"
+                            + " should be specified");
+        }
+    }
+
+    private static boolean isInQuery(Query query) {
+        return query.has(PresignedQuery.ALGORITHM)
+                || query.has(PresignedQuery.SIGNATURE);
+    }
+
+    private static @Nullable SignatureInput claim(RequestHead head, Query query,
+            @Nullable String authorization) {
+        if (authorization != null) {
+            return AuthorizationHeader.parse(authorization, head.headers());
+        }
+        return isInQuery(query) ? PresignedQuery.parse(query, head.headers()) : null;
+    }
+
+    private static @Nullable String authorization(RequestHead head) {
+        String[] found = new String[1];
+        head.headers().forEach((name, value) -> {
+            if (name.equalsIgnoreCase("authorization")) {
+                if (found[0] != null) {
+                    throw new S3Refusal(S3Error.AUTHORIZATION_HEADER_MALFORMED,
+                            "The authorization header must not appear twice.");
+                }
+                found[0] = value;
+            }
+        });
+        return found[0];
+    }
+
+    static void requireToken(AccessKey key, @Nullable String given) {
+        Secret token = key.sessionToken();
+        if (token == null ? given != null : given == null || !token.matches(given)) {
+            throw new S3Refusal(S3Error.INVALID_TOKEN);
+        }
+    }
+
+    private static void requireInTime(SignatureInput signatureInput, Instant now) {
+        boolean tooNew = signatureInput.signedAt().isAfter(now.plus(MAX_SKEW));
+        if (!signatureInput.presigned()) {
+            if (tooNew || signatureInput.signedAt().isBefore(now.minus(MAX_SKEW))) {
+                throw new S3Refusal(S3Error.REQUEST_TIME_TOO_SKEWED);
+            }
+            return;
+        }
+        if (tooNew) {
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Request is not valid yet");
+        }
+        if (now.isAfter(signatureInput.signedAt().plusSeconds(signatureInput.expiresSeconds()))) {
+            throw new S3Refusal(S3Error.ACCESS_DENIED, "Request has expired");
+        }
+    }
+
+    /** Clients and stores differ in the canonical form: any one that names the same will do. */
+    private static void requireSignature(RequestHead head, Query query,
+            SignatureInput signatureInput,
+            SigningKey key) {
+        boolean holds = holds(head.headers(), head, query, signatureInput, key);
+        if (!holds && head.hostField() != null) {
+            holds = holds(head.headers().toBuilder().set("host", head.hostField()).build(), head,
+                    query, signatureInput, key);
+        }
+        if (!holds) {
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        }
+    }
+
+    private static boolean holds(Headers headers, RequestHead head, Query query,
+            SignatureInput signatureInput, SigningKey key) {
+        String afterQuery = '\n' + SignedFields.canonical(signatureInput, headers) + '\n'
+                + String.join(";", signatureInput.signedHeaders()) + '\n'
+                + signatureInput.payload().headerValue();
+        List<String> queries = CanonicalQuery.forms(query);
+        for (String path : UriEncoding.signedPaths(head.rawPath())) {
+            for (String parameters : queries) {
+                if (holds(signatureInput,
+                        head.method() + '\n' + path + '\n' + parameters + afterQuery,
+                        key)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean holds(SignatureInput signatureInput, String canonicalRequest,
+            SigningKey key) {
+        String expected = HexFormat.of()
+                .formatHex(key.sign(stringToSign(signatureInput, canonicalRequest)));
+        return MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
+                signatureInput.signature().getBytes(ISO_8859_1));
+    }
+
+    private static String stringToSign(SignatureInput signatureInput, String canonicalRequest) {
+        return SignatureInput.ALGORITHM + '\n' + SigningTime.format(signatureInput.signedAt())
+                + '\n' + signatureInput.scope()
+                + '\n'
+                + HexFormat.of().formatHex(Digests.sha256().digest(bytes(canonicalRequest)));
+    }
+
+    /** Each char is one byte as it came; another char could pass for a question mark here. */
+    private static byte[] bytes(String canonicalRequest) {
+        byte[] bytes = canonicalRequest.getBytes(ISO_8859_1);
+        if (!new String(bytes, ISO_8859_1).equals(canonicalRequest)) {
+            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        }
+        return bytes;
+    }
+
+    static S3Refusal unsupportedMechanism() {
+        return new S3Refusal(S3Error.INVALID_REQUEST,
+                "The authorization mechanism you have provided is not supported."
+                        + " Please use AWS4-HMAC-SHA256.");
+    }
+}

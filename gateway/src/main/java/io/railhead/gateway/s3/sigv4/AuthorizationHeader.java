@@ -1,0 +1,119 @@
+package io.railhead.gateway.s3.sigv4;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a claim from {@code Authorization: AWS4-HMAC-SHA256 Credential=…, …}. */
+final class AuthorizationHeader {
+    private static final S3Error MALFORMED = S3Error.AUTHORIZATION_HEADER_MALFORMED;
+
+    private @Nullable String credential;
+    private @Nullable String signedHeaders;
+    private @Nullable String signature;
+
+    private AuthorizationHeader() {}
+
+    static SignatureInput parse(String authorization, Headers headers) {
+        requireSigV4(authorization);
+        AuthorizationHeader header = new AuthorizationHeader();
+        header.readParts(authorization.substring(SignatureInput.ALGORITHM.length()));
+        return header.claim(headers);
+    }
+
+    private static void requireSigV4(String authorization) {
+        if (authorization.startsWith(SignatureInput.ALGORITHM + ' ')) {
+            return;
+        }
+        if (authorization.startsWith("AWS4-ECDSA-P256-SHA256")
+                || authorization.startsWith("AWS ")) {
+            throw Authenticator.unsupportedMechanism();
+        }
+        if (authorization.startsWith("AWS4-HMAC-")) {
+            throw new S3Refusal(MALFORMED);
+        }
+        throw new S3Refusal(S3Error.INVALID_ARGUMENT, "Unsupported Authorization Type");
+    }
+
+    private void readParts(String parts) {
+        int start = 0;
+        while (start < parts.length()) {
+            int comma = parts.indexOf(',', start);
+            comma = comma < 0 ? parts.length() : comma;
+            readPart(parts.substring(start, comma).strip());
+            start = comma + 1;
+        }
+    }
+
+    private void readPart(String part) {
+        int equals = part.indexOf('=');
+        String name = equals < 0 ? part : part.substring(0, equals);
+        String value = part.substring(equals + 1);
+        switch (name) {
+            case "Credential" -> credential = once(credential, name, value);
+            case "SignedHeaders" -> signedHeaders = once(signedHeaders, name, value);
+            case "Signature" -> signature = once(signature, name, value);
+            default -> throw malformed("the authorization component \"" + part
+                    + "\" is malformed.");
+        }
+    }
+
+    private static S3Refusal malformed(String detail) {
+        return new S3Refusal(MALFORMED, "The authorization header is malformed; " + detail);
+    }
+
+    private static String once(@Nullable String before, String name, String value) {
+        if (before != null) {
+            throw malformed(name + " stands there twice.");
+        }
+        return value;
+    }
+
+    private SignatureInput claim(Headers headers) {
+        SignatureInput.Credential who = SignatureInput.Credential.parse(
+                required(credential, "Credential"),
+                MALFORMED);
+        var names = SignatureInput.signedHeaders(required(signedHeaders, "SignedHeaders"),
+                MALFORMED);
+        String hex = SignatureInput.signature(required(signature, "Signature"), MALFORMED);
+        Instant signedAt = signedAt(headers);
+        SignatureInput.requireSameDay(who.scope(), signedAt, MALFORMED);
+        return new SignatureInput(who.accessKeyId(), who.scope(), names, hex, signedAt, -1,
+                headers.get("x-amz-security-token"), payload(headers), false);
+    }
+
+    private static String required(@Nullable String value, String name) {
+        if (value == null) {
+            throw malformed("missing " + name + ".");
+        }
+        return value;
+    }
+
+    private static Instant signedAt(Headers headers) {
+        String amzDate = headers.get("x-amz-date");
+        String date = headers.get("date");
+        Instant signedAt = amzDate != null
+                ? SigningTime.parse(amzDate)
+                : date == null
+                        ? null
+                        : date.length() == 16
+                                ? SigningTime.parse(date)
+                                : SigningTime.parseHttp(date);
+        if (signedAt == null) {
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
+                    "AWS authentication requires a valid Date or x-amz-date header");
+        }
+        return signedAt;
+    }
+
+    private static PayloadSigning payload(Headers headers) {
+        String value = headers.get("x-amz-content-sha256");
+        if (value == null) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST,
+                    "Missing required header for this request: x-amz-content-sha256");
+        }
+        return PayloadSigning.parse(value.strip());
+    }
+}

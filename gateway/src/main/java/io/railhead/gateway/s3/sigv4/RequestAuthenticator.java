@@ -1,0 +1,24 @@
+package io.railhead.gateway.s3.sigv4;
+
+import io.railhead.gateway.s3.Query;
+import java.time.Instant;
+
+/**
+ * Authenticates the sender of a request; one implementation for each way to. Any thread, never
+ * blocks.
+ */
+@FunctionalInterface
+public interface RequestAuthenticator {
+
+    /**
+     * Returns the sender. Throws {@code S3Refusal} with AWS's code if the claim does not hold.
+     *
+     * @param query the head's own
+     */
+    Authentication authenticate(RequestHead head, Query query, Instant now);
+
+    /** The same where nobody has parsed the query yet. */
+    default Authentication authenticate(RequestHead head, Instant now) {
+        return authenticate(head, Query.require(head.rawQuery()), now);
+    }
+}

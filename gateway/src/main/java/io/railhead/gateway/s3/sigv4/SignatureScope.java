@@ -1,0 +1,22 @@
+package io.railhead.gateway.s3.sigv4;
+
+import io.railhead.gateway.identity.Secret;
+import io.railhead.rdma.session.SigningKey;
+
+/**
+ * The scope of a SigV4 signature: day, region and service.
+ *
+ * @param date yyyyMMdd, UTC
+ */
+public record SignatureScope(String date, String region, String service) {
+
+    /** The key that signs there. */
+    SigningKey keyOf(Secret secret) {
+        return SigningKey.derive(secret.reveal(), date, region, service);
+    }
+
+    @Override
+    public String toString() {
+        return date + '/' + region + '/' + service + "/aws4_request";
+    }
+}

@@ -1,0 +1,155 @@
+package io.railhead.gateway.s3.sigv4;
+
+import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.rdma.dialect.Dialects;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The signed header fields of one request, in the spelling SigV4 signs, collected in one pass that
+ * also refuses what must not be there: unsigned {@code x-amz-*} fields, second copies of fields
+ * that decide who asks, and more than a request needs.
+ */
+final class SignedFields {
+    static final int MAX_FIELDS = 1_000;
+    /** Up to here a list is searched, which allocates nothing; hostile heads hold more names. */
+    private static final int MAX_SEARCHED = 32;
+    private static final int MAX_BYTES = 64 << 10;
+    /** Two of one of these would let the signature cover one and the request obey the other. */
+    private static final Set<String> SINGLE = Set.of("host", "date", "x-amz-date",
+            "x-amz-content-sha256", "x-amz-security-token");
+    /** A canonical request holds these outside the list of headers too. */
+    private static final Set<String> COVERED_ANYWAY = Set.of("x-amz-date", "x-amz-content-sha256");
+
+    private final SignatureInput signatureInput;
+    private final Map<String, Integer> places;
+    private final @Nullable String[] values;
+    private final Set<String> unsignedSeen = new HashSet<>();
+    private int fields;
+    private long bytes;
+
+    private SignedFields(SignatureInput signatureInput) {
+        this.signatureInput = signatureInput;
+        this.values = new String[signatureInput.signedHeaders().size()];
+        this.places = values.length > MAX_SEARCHED
+                ? places(signatureInput.signedHeaders())
+                : Map.of();
+    }
+
+    private static Map<String, Integer> places(List<String> names) {
+        Map<String, Integer> places = new HashMap<>();
+        for (int i = 0; i < names.size(); i++) {
+            places.put(names.get(i), i);
+        }
+        return places;
+    }
+
+    /** One {@code name:value} line for each signed header. */
+    static String canonical(SignatureInput signatureInput, Headers headers) {
+        if (!signatureInput.signedHeaders().contains("host")) {
+            throw notSigned();
+        }
+        SignedFields fields = new SignedFields(signatureInput);
+        headers.forEach(fields::take);
+        return fields.lines();
+    }
+
+    private void take(String name, String value) {
+        fields++;
+        bytes += name.length() + value.length();
+        if (fields > MAX_FIELDS || bytes > MAX_BYTES) {
+            throw new S3Refusal(S3Error.REQUEST_HEADER_SECTION_TOO_LARGE);
+        }
+        int index = indexOf(name);
+        if (index < 0) {
+            requireMayBeUnsigned(name);
+            return;
+        }
+        String before = values[index];
+        String trimmed = collapse(value);
+        if (before != null && SINGLE.contains(signatureInput.signedHeaders().get(index))) {
+            throw twice(name);
+        }
+        values[index] = before == null ? trimmed : before + ',' + trimmed;
+    }
+
+    private int indexOf(String name) {
+        if (!places.isEmpty()) {
+            return places.getOrDefault(name.toLowerCase(Locale.ROOT), -1);
+        }
+        List<String> names = signatureInput.signedHeaders();
+        for (int i = 0; i < names.size(); i++) {
+            if (names.get(i).equalsIgnoreCase(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private void requireMayBeUnsigned(String name) {
+        if (!name.regionMatches(true, 0, "x-amz-", 0, 6)) {
+            return;
+        }
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (Dialects.isHeader(lower)) {
+            throw new S3Refusal(S3Error.RDMA_TOKEN_NOT_SIGNED);
+        }
+        boolean allowed = signatureInput.presigned()
+                ? lower.equals("x-amz-content-sha256")
+                : COVERED_ANYWAY.contains(lower);
+        if (!allowed) {
+            throw notSigned();
+        }
+        if (!unsignedSeen.add(lower)) {
+            throw twice(name);
+        }
+    }
+
+    private static S3Refusal twice(String name) {
+        return new S3Refusal(S3Error.INVALID_REQUEST,
+                "The header " + name.toLowerCase(Locale.ROOT) + " must not appear twice.");
+    }
+
+    private static S3Refusal notSigned() {
+        return new S3Refusal(S3Error.ACCESS_DENIED,
+                "There were headers present in the request which were not signed");
+    }
+
+    /** Trims, and makes one blank of each run. */
+    static String collapse(String value) {
+        String trimmed = value.strip();
+        if (trimmed.indexOf("  ") < 0 && trimmed.indexOf('\t') < 0) {
+            return trimmed;
+        }
+        StringBuilder collapsed = new StringBuilder(trimmed.length());
+        for (int i = 0; i < trimmed.length(); i++) {
+            char c = trimmed.charAt(i) == '\t' ? ' ' : trimmed.charAt(i);
+            if (c != ' ' || collapsed.charAt(collapsed.length() - 1) != ' ') {
+                collapsed.append(c);
+            }
+        }
+        return collapsed.toString();
+    }
+
+    private String lines() {
+        StringBuilder lines = new StringBuilder(512);
+        for (int i = 0; i < values.length; i++) {
+            String value = values[i];
+            if (value == null) {
+                throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            }
+            lines.append(signatureInput.signedHeaders().get(i))
+                    .append(':')
+                    .append(value)
+                    .append('\n');
+        }
+        return lines.toString();
+    }
+}

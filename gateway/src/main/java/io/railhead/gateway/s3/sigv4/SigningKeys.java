@@ -1,0 +1,19 @@
+package io.railhead.gateway.s3.sigv4;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.rdma.session.SigningKey;
+
+/** Derived keys, each good for a day. Keyed by the whole pair, so a changed secret misses. */
+final class SigningKeys {
+    private static final int MAX = 4096;
+
+    private final Cache<Key, SigningKey> keys = Caffeine.newBuilder().maximumSize(MAX).build();
+
+    private record Key(AccessKey key, SignatureScope scope) {}
+
+    SigningKey get(AccessKey key, SignatureScope scope) {
+        return keys.get(new Key(key, scope), k -> k.scope.keyOf(k.key.secret()));
+    }
+}

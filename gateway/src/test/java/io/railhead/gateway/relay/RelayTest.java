@@ -1,0 +1,167 @@
+package io.railhead.gateway.relay;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.BackendStats;
+import io.railhead.backend.Caller;
+import io.railhead.backend.Capabilities;
+import io.railhead.backend.Headers;
+import io.railhead.gateway.config.ByteCount;
+import io.railhead.gateway.config.CacheMode;
+import io.railhead.gateway.config.Freshness;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.http.HttpDate;
+import io.railhead.gateway.http.HttpExchange;
+import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.RequestSource;
+import io.railhead.gateway.request.Route;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.RequestHead;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+
+/** What a relay tells, and when, where a store's answer ends when the test says so. */
+final class RelayTest {
+    private static final byte[] DOCUMENT = "<Result/>".getBytes(US_ASCII);
+
+    private final Vertx vertx = Vertx.vertx();
+    private final Metrics metrics = new Metrics();
+    private final AtomicReference<Relay.@Nullable Outcome> outcome = new AtomicReference<>();
+    private final CountDownLatch answered = new CountDownLatch(1);
+    private final OneAnswer store = new OneAnswer();
+
+    @AfterEach
+    void close() throws Exception {
+        vertx.close().toCompletionStage().toCompletableFuture().get(30, SECONDS);
+    }
+
+    private HttpServer serve() throws Exception {
+        HttpServer server = vertx.createHttpServer().requestHandler(http -> {
+            HttpExchange httpExchange = new HttpExchange(http, vertx.getOrCreateContext(), metrics,
+                    AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()), "1");
+            http.response().endHandler(_ -> answered.countDown());
+            new Relay(metrics).forward(httpExchange, request(), outcome::set);
+        });
+        return server.listen(0, "127.0.0.1")
+                .toCompletionStage()
+                .toCompletableFuture()
+                .get(30,
+                        SECONDS);
+    }
+
+    private S3Request request() {
+        Rule rule = new Rule("store", new Freshness.Strong(), Duration.ZERO, CacheMode.READS, true,
+                ByteCount.UNLIMITED, false, false, false, false);
+        return new S3Request(new RequestHead("POST", "/b", null, Headers.NONE),
+                Address.of("/b", null, List.of()), Query.of(Map.of()),
+                new Authentication.Anonymous(), RequestSource.of("", null, false),
+                new Route(store, new Caller.Anonymous(), "", rule));
+    }
+
+    /** A client that has the last byte goes on: it must read what it wrote. */
+    @Test
+    void theOutcomeIsToldBeforeTheClientHasTheLastByte() throws Exception {
+        int port = serve().actualPort();
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            client.setSoTimeout(30_000);
+            client.getOutputStream()
+                    .write("POST /b HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(US_ASCII));
+            readTo(client.getInputStream(), new String(DOCUMENT, US_ASCII));
+            assertThat(outcome.get()).isInstanceOf(Relay.Outcome.Answered.class);
+            store.subscriber.get(30, SECONDS).onComplete();
+            assertThat(answered.await(30, SECONDS)).isTrue();
+        }
+    }
+
+    private static void readTo(InputStream from, String end) throws Exception {
+        StringBuilder read = new StringBuilder();
+        while (!read.toString().endsWith(end)) {
+            int next = from.read();
+            assertThat(next).as("after %s", read).isNotNegative();
+            read.append((char) next);
+        }
+    }
+
+    /** All of the body comes at once, its end when the test says so. */
+    private static final class OneAnswer implements Backend {
+        final CompletableFuture<Subscriber<? super ByteBuffer>> subscriber = new CompletableFuture<>();
+
+        @Override
+        public CompletionStage<BackendResponse> send(BackendRequest request) {
+            Headers headers = Headers.builder()
+                    .add("content-length", String.valueOf(DOCUMENT.length))
+                    .build();
+            return CompletableFuture.completedStage(new BackendResponse(200, headers, to -> {
+                to.onSubscribe(new Subscription() {
+                    @Override
+                    public void request(long n) {
+                        if (subscriber.complete(to)) {
+                            to.onNext(ByteBuffer.wrap(DOCUMENT));
+                        }
+                    }
+
+                    @Override
+                    public void cancel() {
+                        // There is nothing more to come.
+                    }
+                });
+            }));
+        }
+
+        @Override
+        public String name() {
+            return "store";
+        }
+
+        @Override
+        public Capabilities capabilities() {
+            return Capabilities.ASSUMED;
+        }
+
+        @Override
+        public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
+            return CompletableFuture.completedStage(Capabilities.ASSUMED);
+        }
+
+        @Override
+        public boolean isReachable() {
+            return true;
+        }
+
+        @Override
+        public BackendStats stats() {
+            return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0);
+        }
+
+        @Override
+        public void close() {
+            // Nothing was opened.
+        }
+    }
+}
