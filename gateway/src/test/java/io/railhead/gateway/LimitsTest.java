@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,52 +21,50 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LimitsTest {
     private static final Path CHECKOUT = Path.of("..");
     private static final Path PAGE = CHECKOUT.resolve("docs/limits.md");
-    private static final String GATEWAY = "gateway/src/test/java/io/railhead/gateway/";
-    private static final String RDMA = "rdma-listener/src/test/java/io/railhead/rdma/";
 
     /** By the row: a test, and what only a test of that limit has. */
     private static final Map<String, Past> TESTED = Map.ofEntries(
-            entry("framing", new Past(GATEWAY + "BadHeadsIT", "chunked, chunked")),
-            entry("request line", new Past(GATEWAY + "BadHeadsIT", "a long target")),
-            entry("header fields", new Past(GATEWAY + "BadHeadsIT", "a megabyte of fields")),
+            entry("framing", new Past("BadHeadsIT", "chunked, chunked")),
+            entry("request line", new Past("BadHeadsIT", "a long target")),
+            entry("header fields", new Past("BadHeadsIT", "a megabyte of fields")),
             entry("header fields of a signed request",
-                    new Past(GATEWAY + "auth/AuthenticatorTest", "repeat(64 << 10)")),
-            entry("a head's time", new Past(GATEWAY + "HttpFramingIT", "slow_head")),
-            entry("a body's pace", new Past(GATEWAY + "SlowPeersIT", "slow_sender")),
-            entry("connections", new Past(GATEWAY + "SlowPeersIT", "\"connections\"")),
-            entry("requests and bytes in flight", new Past(GATEWAY + "FloodIT", "SlowDown")),
-            entry("an event loop's time", new Past(GATEWAY + "FloodIT", "waited_requests")),
-            entry("method", new Past(GATEWAY + "BadHeadsIT", "MethodNotAllowed")),
-            entry("target", new Past(GATEWAY + "BadHeadsIT", "\"a&\".repeat(600)")),
-            entry("bucket", new Past(GATEWAY + "BadHeadsIT", "InvalidBucketName")),
+                    new Past("AuthenticatorTest", "repeat(64 << 10)")),
+            entry("a head's time", new Past("HttpFramingIT", "slow_head")),
+            entry("a body's pace", new Past("SlowPeersIT", "slow_sender")),
+            entry("connections", new Past("SlowPeersIT", "\"connections\"")),
+            entry("requests and bytes in flight", new Past("FloodIT", "SlowDown")),
+            entry("an event loop's time", new Past("FloodIT", "waited_requests")),
+            entry("method", new Past("BadHeadsIT", "MethodNotAllowed")),
+            entry("target", new Past("BadHeadsIT", "\"a&\".repeat(600)")),
+            entry("bucket", new Past("BadHeadsIT", "InvalidBucketName")),
             entry("names in `SignedHeaders`",
-                    new Past(GATEWAY + "BadHeadsIT", "AuthorizationHeaderMalformed")),
+                    new Past("BadHeadsIT", "AuthorizationHeaderMalformed")),
             entry("date of a signature",
-                    new Past(GATEWAY + "BadHeadsIT", "RequestTimeTooSkewed")),
-            entry("life of a presigned URL", new Past(GATEWAY + "BadHeadsIT", "604801")),
-            entry("each part of a signature", new Past(GATEWAY + "BadHeadsIT", "twice")),
-            entry("aws-chunked", new Past(GATEWAY + "BadBodiesIT", "IncompleteBody")),
-            entry("trailer", new Past(GATEWAY + "BadBodiesIT", "MalformedTrailerError")),
-            entry("DeleteObjects", new Past(GATEWAY + "BadBodiesIT", "MaxMessageLengthExceeded")),
-            entry("RDMA token", new Past(GATEWAY + "OneSidedIT", "InvalidRDMAToken")),
-            entry("body of what was refused", new Past(GATEWAY + "HttpFramingIT", "long_body")),
+                    new Past("BadHeadsIT", "RequestTimeTooSkewed")),
+            entry("life of a presigned URL", new Past("BadHeadsIT", "604801")),
+            entry("each part of a signature", new Past("BadHeadsIT", "twice")),
+            entry("aws-chunked", new Past("BadBodiesIT", "IncompleteBody")),
+            entry("trailer", new Past("BadBodiesIT", "MalformedTrailerError")),
+            entry("DeleteObjects", new Past("BadBodiesIT", "MaxMessageLengthExceeded")),
+            entry("RDMA token", new Past("OneSidedIT", "InvalidRDMAToken")),
+            entry("body of what was refused", new Past("HttpFramingIT", "long_body")),
             entry("browser form",
-                    new Past(GATEWAY + "FormUploadIT", "MaxPostPreDataLengthExceededError")),
-            entry("administration's calls", new Past(GATEWAY + "AdminAccessIT", "(4 << 20) + 1")),
-            entry("bucket events", new Past(GATEWAY + "EventsIT", "repeat(300_000)")),
+                    new Past("FormUploadIT", "MaxPostPreDataLengthExceededError")),
+            entry("administration's calls", new Past("AdminAccessIT", "(4 << 20) + 1")),
+            entry("bucket events", new Past("EventsIT", "repeat(300_000)")),
             entry("status line, and the line before a chunk",
-                    new Past(GATEWAY + "StoreAnswersIT", "StoreAnswerMalformed")),
+                    new Past("StoreAnswersIT", "StoreAnswerMalformed")),
             entry("header fields, and trailers",
-                    new Past(GATEWAY + "StoreAnswersIT", "StoreAnswerTooLarge")),
-            entry("the head of an answer", new Past(GATEWAY + "BackendFaultsIT", "answer_timeout")),
+                    new Past("StoreAnswersIT", "StoreAnswerTooLarge")),
+            entry("the head of an answer", new Past("BackendFaultsIT", "answer_timeout")),
             entry("between two pieces of a body",
-                    new Past(GATEWAY + "BackendFaultsIT", "idle_timeout")),
+                    new Past("BackendFaultsIT", "idle_timeout")),
             entry("requests of one session without an answer",
-                    new Past(RDMA + "loopback/LoopbackChannelTest", "tooMany")),
+                    new Past("LoopbackChannelTest", "tooMany")),
             entry("buffers of one session",
-                    new Past(RDMA + "loopback/CrossMemoryTest", "TOO_MANY_BUFFERS")),
+                    new Past("CrossMemoryTest", "TOO_MANY_BUFFERS")),
             entry("sessions of a principal; sessions that are being opened",
-                    new Past(RDMA + "loopback/LoopbackHandshakeTest",
+                    new Past("LoopbackHandshakeTest",
                             "tooManyUnprovenConnectionsAreTurnedAway")));
 
     /** With the reason. */
@@ -79,9 +78,21 @@ class LimitsTest {
             "one request's part of an object", "takes 4 GiB of a client's memory");
 
     /**
-     * @param file without its end
+     * @param test the class, in whichever package
      */
-    private record Past(String file, String has) {}
+    private record Past(String test, String has) {}
+
+    private static Map<String, Path> testClasses() throws IOException {
+        Map<String, Path> classes = new HashMap<>();
+        for (String module : List.of("gateway", "rdma-listener")) {
+            try (Stream<Path> files = Files.walk(CHECKOUT.resolve(module + "/src/test/java"))) {
+                files.filter(file -> file.toString().endsWith(".java"))
+                        .forEach(file -> classes.put(
+                                file.getFileName().toString().replace(".java", ""), file));
+            }
+        }
+        return classes;
+    }
 
     static List<String> rows() throws IOException {
         try (Stream<String> lines = Files.lines(PAGE)) {
@@ -100,7 +111,9 @@ class LimitsTest {
         }
         assertThat(TESTED).as("a test of the limit").containsKey(row);
         Past past = requireNonNull(TESTED.get(row));
-        assertThat(Files.readString(CHECKOUT.resolve(past.file() + ".java"))).contains(past.has());
+        Path source = testClasses().get(past.test());
+        assertThat(source).as("the class %s", past.test()).isNotNull();
+        assertThat(Files.readString(requireNonNull(source))).contains(past.has());
     }
 
     @Test
