@@ -1,8 +1,8 @@
 package io.railhead.benchmarks;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerCodec;
-import io.railhead.rdma.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerCodec;
+import io.railhead.protocol.channel.AnswerOrigin;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;

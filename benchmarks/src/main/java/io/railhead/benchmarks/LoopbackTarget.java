@@ -1,10 +1,10 @@
 package io.railhead.benchmarks;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.loopback.LoopbackClient;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.session.ClientSession;

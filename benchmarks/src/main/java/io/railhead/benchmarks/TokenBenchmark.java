@@ -1,10 +1,10 @@
 package io.railhead.benchmarks;
 
-import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.PutDecline;
-import io.railhead.rdma.dialect.Recognition;
-import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.dialect.TokenOperation;
+import io.railhead.protocol.token.Dialects;
+import io.railhead.protocol.token.PutDecline;
+import io.railhead.protocol.token.Recognition;
+import io.railhead.protocol.token.Token;
+import io.railhead.protocol.token.TokenOperation;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

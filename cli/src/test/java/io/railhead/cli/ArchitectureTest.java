@@ -1,5 +1,6 @@
 package io.railhead.cli;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +28,7 @@ import java.util.stream.Collectors;
 @AnalyzeClasses(packages = "io.railhead", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String OS = "io.railhead.os..";
+    private static final String PROTOCOL = "io.railhead.protocol..";
     private static final String CACHE = "io.railhead.cache..";
     private static final String RDMA = "io.railhead.rdma..";
     private static final String BACKEND = "io.railhead.backend..";
@@ -46,15 +48,22 @@ class ArchitectureTest {
             .resideInAPackage(OS)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(CACHE, RDMA, BACKEND, GATEWAY, CLIENT,
+            .resideInAnyPackage(PROTOCOL, CACHE, RDMA, BACKEND, GATEWAY, CLIENT,
                     CLI, AWS, VERTX, NETTY, CAFFEINE, JACKSON, PROMETHEUS);
+
+    @ArchTest
+    static final ArchRule THE_PROTOCOL_KNOWS_THE_JDK_ALONE = classes().that()
+            .resideInAPackage(PROTOCOL)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(PROTOCOL, "java..", "javax.crypto..", "org.jspecify..");
 
     @ArchTest
     static final ArchRule THE_CACHE_KNOWS_NATIVE_AND_CAFFEINE = noClasses().that()
             .resideInAPackage(CACHE)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(RDMA, BACKEND,
+            .resideInAnyPackage(PROTOCOL, RDMA, BACKEND,
                     GATEWAY, CLIENT, CLI, AWS, VERTX, NETTY, JACKSON, PROMETHEUS, DISNI);
 
     @ArchTest
@@ -78,7 +87,7 @@ class ArchitectureTest {
             .resideInAPackage(BACKEND)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(OS, CACHE, RDMA, GATEWAY, CLIENT, CLI,
+            .resideInAnyPackage(OS, PROTOCOL, CACHE, RDMA, GATEWAY, CLIENT, CLI,
                     VERTX, CAFFEINE, JACKSON, PROMETHEUS, DISNI);
 
     @ArchTest
@@ -93,8 +102,8 @@ class ArchitectureTest {
             .resideInAPackage(CLIENT)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(CACHE, BACKEND, GATEWAY, CLI, VERTX,
-                    NETTY, CAFFEINE, JACKSON, PROMETHEUS);
+            .resideInAnyPackage(CACHE, RDMA, BACKEND, GATEWAY, CLI, VERTX,
+                    NETTY, "org.jctools..", CAFFEINE, JACKSON, PROMETHEUS);
 
     @ArchTest
     static final ArchRule NATIVE_CODE_LIVES_IN_NATIVE = noClasses().that()

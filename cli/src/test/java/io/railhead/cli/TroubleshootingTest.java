@@ -2,8 +2,8 @@ package io.railhead.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.session.EndReason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -84,7 +84,7 @@ import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.Health;
-import io.railhead.rdma.dialect.rc.PairedWindows;
+import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;

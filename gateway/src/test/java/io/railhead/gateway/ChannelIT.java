@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestOperation;
-import io.railhead.rdma.channel.RequestRange;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.channel.RequestRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

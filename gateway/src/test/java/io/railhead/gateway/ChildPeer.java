@@ -1,7 +1,7 @@
 package io.railhead.gateway;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;

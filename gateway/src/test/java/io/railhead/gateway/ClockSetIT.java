@@ -3,8 +3,8 @@ package io.railhead.gateway;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;

@@ -6,7 +6,7 @@ import io.railhead.backend.testing.MinioProcess;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Received;
 import io.railhead.backend.testing.ScriptedStore.Script;
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;

@@ -8,8 +8,8 @@ import io.railhead.gateway.s3.ErrorXmlFuzz;
 import io.railhead.gateway.s3.body.BodyReaderFuzz;
 import io.railhead.gateway.s3.sigv4.SigV4Fuzz;
 import io.railhead.gateway.s3.sigv4.UriEncodingFuzz;
-import io.railhead.rdma.fuzz.FuzzSuite;
-import io.railhead.rdma.fuzz.FuzzTarget;
+import io.railhead.protocol.fuzz.FuzzSuite;
+import io.railhead.protocol.fuzz.FuzzTarget;
 import java.util.List;
 
 class GatewayFuzzTest extends FuzzSuite {

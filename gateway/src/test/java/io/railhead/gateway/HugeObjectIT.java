@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestRange;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestRange;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

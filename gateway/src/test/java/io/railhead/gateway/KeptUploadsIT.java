@@ -2,7 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import java.util.Random;

@@ -3,10 +3,10 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.S3ProxyProcess;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestOperation;
-import io.railhead.rdma.channel.RequestRange;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.channel.RequestRange;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Arrays;

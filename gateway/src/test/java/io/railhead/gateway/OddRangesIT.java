@@ -3,9 +3,9 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestRange;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestRange;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;

@@ -2,7 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.rdma.dialect.Token;
+import io.railhead.protocol.token.Token;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Random;

@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.s3.body.Crc64Nvme;
+import io.railhead.os.adapter.QueuePairEnd;
 import io.railhead.os.verbs.RequiresVerbs;
-import io.railhead.rdma.dialect.rc.RcDescriptor;
-import io.railhead.rdma.dialect.rc.RcToken;
-import io.railhead.rdma.pairing.QueuePairEnd;
+import io.railhead.protocol.token.RcToken;
+import io.railhead.rdma.pairing.RcDescriptor;
 import io.railhead.rdma.verbs.PairedPeer;
 import java.io.IOException;
 import java.lang.foreign.Arena;

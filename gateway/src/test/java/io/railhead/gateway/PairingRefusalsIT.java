@@ -2,7 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.rdma.dialect.rc.RcDescriptor;
+import io.railhead.rdma.pairing.RcDescriptor;
 import java.net.InetAddress;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.backend.Caller;
 import io.railhead.backend.testing.MinioProcess;
 import io.railhead.backend.testing.S3ProxyProcess;
-import io.railhead.rdma.dialect.Token;
+import io.railhead.protocol.token.Token;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

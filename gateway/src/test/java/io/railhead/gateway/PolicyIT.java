@@ -3,8 +3,8 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.config.ConfigLoader;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;

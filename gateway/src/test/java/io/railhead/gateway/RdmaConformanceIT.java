@@ -12,7 +12,7 @@ import io.railhead.gateway.RdmaClients.Asked;
 import io.railhead.gateway.RdmaClients.Form;
 import io.railhead.gateway.RdmaClients.Reading;
 import io.railhead.gateway.RdmaClients.Verdict;
-import io.railhead.rdma.dialect.Token;
+import io.railhead.protocol.token.Token;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import java.util.Random;

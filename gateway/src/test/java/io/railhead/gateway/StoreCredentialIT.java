@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Script;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,12 +1,12 @@
 package io.railhead.gateway;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.loopback.LoopbackClient;
-import io.railhead.rdma.session.SessionKey;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.message.SessionKey;
+import io.railhead.protocol.token.Token;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;

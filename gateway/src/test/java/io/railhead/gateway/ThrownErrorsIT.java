@@ -2,10 +2,10 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.rdma.Fabric;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestOperation;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.http.HttpResponse;

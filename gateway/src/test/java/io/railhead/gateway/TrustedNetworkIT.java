@@ -3,7 +3,7 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.rdma.dialect.Token;
+import io.railhead.protocol.token.Token;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.railhead.rdma;
 
-import io.railhead.rdma.session.Refusal;
+import io.railhead.protocol.message.Refusal;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

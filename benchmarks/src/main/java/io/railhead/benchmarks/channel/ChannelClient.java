@@ -1,11 +1,11 @@
 package io.railhead.benchmarks.channel;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.loopback.LoopbackClient;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

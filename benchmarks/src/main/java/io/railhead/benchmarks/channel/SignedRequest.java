@@ -2,7 +2,7 @@ package io.railhead.benchmarks.channel;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import io.railhead.rdma.session.SessionKey;
+import io.railhead.protocol.message.SessionKey;
 import java.net.URI;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;

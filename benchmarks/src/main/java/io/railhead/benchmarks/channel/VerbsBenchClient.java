@@ -2,14 +2,14 @@ package io.railhead.benchmarks.channel;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.railhead.client.verbs.VerbsClient;
+import io.railhead.client.verbs.VerbsClientConfig;
 import io.railhead.os.Mapping;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestRange;
-import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.verbs.VerbsClient;
-import io.railhead.rdma.verbs.VerbsClientConfig;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestRange;
+import io.railhead.protocol.message.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,9 +1,9 @@
 package io.railhead.cli.bench;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.ClientChannel;
-import io.railhead.rdma.channel.Request;
+import io.railhead.client.channel.ClientChannel;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

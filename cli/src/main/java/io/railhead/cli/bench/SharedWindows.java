@@ -4,13 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.railhead.cli.local.Json;
+import io.railhead.client.channel.ClientChannel;
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
-import io.railhead.rdma.channel.ClientChannel;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.loopback.LoopbackClient;
-import io.railhead.rdma.session.SessionKey;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.message.SessionKey;
+import io.railhead.protocol.token.Token;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

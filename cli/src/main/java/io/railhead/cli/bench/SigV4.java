@@ -3,7 +3,7 @@ package io.railhead.cli.bench;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Instant;

@@ -1,10 +1,10 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.ChannelEndedException;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestOperation;
-import io.railhead.rdma.channel.RequestRange;
+import io.railhead.client.channel.ChannelEndedException;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.channel.RequestRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.ClientChannel;
-import io.railhead.rdma.channel.Request;
+import io.railhead.client.channel.ClientChannel;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

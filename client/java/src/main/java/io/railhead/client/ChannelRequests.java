@@ -1,8 +1,8 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.ChannelEndedException;
-import io.railhead.rdma.channel.Request;
+import io.railhead.client.channel.ChannelEndedException;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.Answer;
+import io.railhead.protocol.channel.Answer;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;

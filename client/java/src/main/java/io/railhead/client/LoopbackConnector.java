@@ -1,8 +1,8 @@
 package io.railhead.client;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
-import io.railhead.rdma.loopback.LoopbackClient;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

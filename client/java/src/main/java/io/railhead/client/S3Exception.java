@@ -1,6 +1,6 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.Answer;
+import io.railhead.protocol.channel.Answer;
 import java.io.IOException;
 
 /** The store refused: its HTTP status, its S3 error code and its words. */

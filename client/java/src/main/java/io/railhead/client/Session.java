@@ -1,6 +1,6 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.ChannelEndedException;
+import io.railhead.client.channel.ChannelEndedException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

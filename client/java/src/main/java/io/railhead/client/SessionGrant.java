@@ -1,6 +1,6 @@
 package io.railhead.client;
 
-import io.railhead.rdma.verbs.QueuePairConfig;
+import io.railhead.os.adapter.QueuePairConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.railhead.client;
 
-import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.session.RefusedException;
-import io.railhead.rdma.session.SessionKey;
+import io.railhead.protocol.message.Refusal;
+import io.railhead.protocol.message.RefusedException;
+import io.railhead.protocol.message.SessionKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

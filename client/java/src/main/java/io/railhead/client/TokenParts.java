@@ -1,8 +1,7 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.ChannelEndedException;
-import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.loopback.LoopbackFabric;
+import io.railhead.client.channel.ChannelEndedException;
+import io.railhead.protocol.token.Token;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -195,7 +194,7 @@ final class TokenParts implements PartTransport {
         }
         int key = session.register(window.buffer());
         return new Token(window.buffer().memory().address() + window.offset(), length, key, 0,
-                session.peer().sessionNumber(), LoopbackFabric.GID).format();
+                session.peer().sessionNumber(), Token.LOOPBACK_GID).format();
     }
 
     /** Signed afresh each time: equal signatures would look like a replay. */

@@ -1,7 +1,7 @@
 package io.railhead.client;
 
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestOperation;
 import org.jspecify.annotations.Nullable;
 
 /**

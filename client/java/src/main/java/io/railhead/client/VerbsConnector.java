@@ -1,10 +1,10 @@
 package io.railhead.client;
 
+import io.railhead.client.verbs.VerbsClient;
+import io.railhead.client.verbs.VerbsClientConfig;
 import io.railhead.os.Mapping;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsProvider;
-import io.railhead.rdma.verbs.VerbsClient;
-import io.railhead.rdma.verbs.VerbsClientConfig;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;

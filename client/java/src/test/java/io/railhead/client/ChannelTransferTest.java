@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.client.FakeGateway.Mood;
-import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.protocol.channel.RequestOperation;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -339,7 +339,7 @@ class ChannelTransferTest {
         try (RailheadClient client = gateway.client(Via.LOOPBACK, 1)) {
             RegisteredBuffer buffer = client.register(100);
             CompletionStage<Part> part = client.get(Read.of(NAME, 0, 100, buffer, 0));
-            Awaiting.until(() -> gateway.channelRequests.get() == 1);
+            Awaiting.until("one request", () -> gateway.channelRequests.get() == 1);
             buffer.close();
             assertThat(buffer.memory().scope().isAlive()).isTrue();
             assertThatThrownBy(() -> client.get(Read.of(NAME, 0, 100, buffer, 0)))
@@ -348,7 +348,7 @@ class ChannelTransferTest {
             gateway.mood = Mood.DELIVER;
             gateway.peers.getLast().close();
             part.toCompletableFuture().join();
-            Awaiting.until(() -> !buffer.memory().scope().isAlive());
+            Awaiting.until("the memory is freed", () -> !buffer.memory().scope().isAlive());
             assertThat(gateway.peers.getLast().buffers()).isZero();
         }
     }
@@ -363,7 +363,7 @@ class ChannelTransferTest {
                     new Read(NAME, 0, 100, null, closed, 0))))
                     .isInstanceOf(IllegalStateException.class);
             open.close();
-            Awaiting.until(() -> !open.memory().scope().isAlive());
+            Awaiting.until("the memory is freed", () -> !open.memory().scope().isAlive());
         }
         assertThat(gateway.channelRequests).hasValue(0);
     }

@@ -2,8 +2,8 @@ package io.railhead.client;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.session.SessionKey;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.message.SessionKey;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

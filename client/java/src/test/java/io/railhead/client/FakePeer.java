@@ -1,11 +1,11 @@
 package io.railhead.client;
 
 import io.railhead.client.FakeGateway.Mood;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.ChannelEndedException;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.channel.RequestRange;
+import io.railhead.client.channel.ChannelEndedException;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestRange;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -36,7 +36,7 @@ class StreamsTest {
         });
         begun.await();
         streams.close();
-        Awaiting.until(heard::isDone);
+        Awaiting.until("it is heard", heard::isDone);
         assertThat(heard.join()).isInstanceOf(IOException.class);
     }
 

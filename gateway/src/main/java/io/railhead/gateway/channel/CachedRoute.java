@@ -19,7 +19,7 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestHead;
-import io.railhead.rdma.channel.ObjectNameBytes;
+import io.railhead.protocol.channel.ObjectNameBytes;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

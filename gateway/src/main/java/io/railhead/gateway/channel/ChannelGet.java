@@ -18,8 +18,8 @@ import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.protocol.channel.Answer;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.channel.Answer;
 
 /** A peer's own memory, answered over its channel. */
 record ChannelGet(ChannelExchange exchange, S3Request request,
@@ -68,13 +68,13 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
                 metadata.version().etag(), metadata.version().versionId(), wire(result));
     }
 
-    static io.railhead.rdma.channel.AnswerOrigin wire(CacheResult result) {
+    static io.railhead.protocol.channel.AnswerOrigin wire(CacheResult result) {
         return switch (result) {
-            case HIT -> io.railhead.rdma.channel.AnswerOrigin.HIT;
-            case REVALIDATED -> io.railhead.rdma.channel.AnswerOrigin.REVALIDATED;
-            case STALE -> io.railhead.rdma.channel.AnswerOrigin.STALE;
-            case MISS -> io.railhead.rdma.channel.AnswerOrigin.MISS;
-            case BYPASS -> io.railhead.rdma.channel.AnswerOrigin.NONE;
+            case HIT -> io.railhead.protocol.channel.AnswerOrigin.HIT;
+            case REVALIDATED -> io.railhead.protocol.channel.AnswerOrigin.REVALIDATED;
+            case STALE -> io.railhead.protocol.channel.AnswerOrigin.STALE;
+            case MISS -> io.railhead.protocol.channel.AnswerOrigin.MISS;
+            case BYPASS -> io.railhead.protocol.channel.AnswerOrigin.NONE;
         };
     }
 

@@ -15,7 +15,7 @@ import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.relay.StoreAnswers;
 import io.railhead.gateway.relay.StoreErrors;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.rdma.channel.Answer;
+import io.railhead.protocol.channel.Answer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +71,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
         exchange.answer(Outcome.DESCRIBED, Answer.described(exchange.id(), size(headers),
                 AnswerTexts.lastModifiedMillis(headers.get("last-modified")),
                 orEmpty(headers.get("etag")), orEmpty(headers.get("x-amz-version-id")),
-                AnswerTexts.headers(headers), io.railhead.rdma.channel.AnswerOrigin.NONE));
+                AnswerTexts.headers(headers), io.railhead.protocol.channel.AnswerOrigin.NONE));
     }
 
     private static long size(Headers headers) {

@@ -5,12 +5,12 @@ import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.gateway.freshness.Servability;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.channel.RequestView;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
 import io.railhead.rdma.channel.RequestChannel;
-import io.railhead.rdma.channel.RequestOperation;
-import io.railhead.rdma.channel.RequestView;
 import org.jspecify.annotations.Nullable;
 
 /**

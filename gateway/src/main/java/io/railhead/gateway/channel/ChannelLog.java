@@ -3,8 +3,8 @@ package io.railhead.gateway.channel;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.NativeAccess;
 import io.railhead.gateway.request.RequestSource;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.rdma.session.ClientSession;
 
 /** Writes one channel's requests into the access log. Any thread. */

@@ -3,7 +3,7 @@ package io.railhead.gateway.channel;
 import io.railhead.backend.BackendResponse;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.object.write.RdmaPut;
-import io.railhead.rdma.channel.Answer;
+import io.railhead.protocol.channel.Answer;
 
 /**
  * PUT or UPLOAD_PART out of a peer's memory, answered over its channel.

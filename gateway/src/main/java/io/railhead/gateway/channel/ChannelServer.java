@@ -2,10 +2,10 @@ package io.railhead.gateway.channel;
 
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
-import io.railhead.rdma.channel.Answer;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.RequestView;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.channel.RequestView;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.cache.TenantShare;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
-import io.railhead.rdma.dialect.Dialects;
+import io.railhead.protocol.token.Dialects;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import io.railhead.gateway.config.GatewayConfig.Pairs;
 import io.railhead.gateway.config.GatewayConfig.PutDecline;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.os.devices.GidType;
-import io.railhead.rdma.dialect.Dialects;
+import io.railhead.protocol.token.Dialects;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import io.railhead.backend.RedactedQuery;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
-import io.railhead.rdma.dialect.Decline;
+import io.railhead.protocol.token.Decline;
 import java.time.Instant;
 import java.util.Locale;
 import javax.net.ssl.SSLSession;

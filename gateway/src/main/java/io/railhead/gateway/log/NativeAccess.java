@@ -2,9 +2,9 @@ package io.railhead.gateway.log;
 
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.RequestSource;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.RequestOperation;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.RequestOperation;
 import java.net.InetAddress;
 import java.time.Instant;
 import java.util.Locale;

@@ -17,10 +17,10 @@ import io.railhead.gateway.object.write.PutObject;
 import io.railhead.gateway.rdma.DcTokens;
 import io.railhead.gateway.rdma.TokenAdmission;
 import io.railhead.gateway.rdma.TokenRejector;
-import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.PutDecline;
-import io.railhead.rdma.dialect.TokenOperation;
-import io.railhead.rdma.dialect.rc.PairedWindows;
+import io.railhead.protocol.token.Dialects;
+import io.railhead.protocol.token.PutDecline;
+import io.railhead.protocol.token.TokenOperation;
+import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
 
 /** Builds the table's operations from what they share. */

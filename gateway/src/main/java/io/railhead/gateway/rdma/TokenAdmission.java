@@ -8,15 +8,15 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.protocol.token.Decline;
+import io.railhead.protocol.token.Dialect;
+import io.railhead.protocol.token.Dialects;
+import io.railhead.protocol.token.Recognition;
+import io.railhead.protocol.token.Token;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.dialect.Decline;
-import io.railhead.rdma.dialect.Dialect;
-import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.Recognition;
-import io.railhead.rdma.dialect.Token;
-import io.railhead.rdma.dialect.rc.PairedWindows;
+import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
 import java.net.InetAddress;
 import java.util.List;
@@ -65,7 +65,7 @@ public final class TokenAdmission {
     public record Refused(S3Refusal error) implements Admission {}
 
     public Admission admit(S3Request request,
-            io.railhead.rdma.dialect.TokenOperation tokenOperation,
+            io.railhead.protocol.token.TokenOperation tokenOperation,
             PeerConnection connection) {
         return switch (dialects.recognise(tokenOperation, request::header)) {
             case Recognition.None _ -> new NoToken();
@@ -126,7 +126,7 @@ public final class TokenAdmission {
     }
 
     private Admission admit(S3Request request,
-            io.railhead.rdma.dialect.TokenOperation tokenOperation,
+            io.railhead.protocol.token.TokenOperation tokenOperation,
             PeerConnection connection, Offer offer) {
         if (request.authentication() instanceof Authentication.Named) {
             return decline(offer.dialect().decline(tokenOperation), "authentication");
@@ -149,7 +149,7 @@ public final class TokenAdmission {
     }
 
     private Admission admit(S3Request request, Authentication.Signed signed,
-            io.railhead.rdma.dialect.TokenOperation tokenOperation, Offer offer) {
+            io.railhead.protocol.token.TokenOperation tokenOperation, Offer offer) {
         String unusable = unusable(request, signed.principal(), tokenOperation);
         if (unusable == null) {
             unusable = offer.obstacle().get();
@@ -174,8 +174,8 @@ public final class TokenAdmission {
 
     /** Why this principal's request is not served by RDMA now; null if it is. */
     private @Nullable String unusable(S3Request request, Principal principal,
-            io.railhead.rdma.dialect.TokenOperation tokenOperation) {
-        boolean allowed = tokenOperation == io.railhead.rdma.dialect.TokenOperation.GET
+            io.railhead.protocol.token.TokenOperation tokenOperation) {
+        boolean allowed = tokenOperation == io.railhead.protocol.token.TokenOperation.GET
                 ? principal.rdmaGet()
                 : principal.rdmaPut();
         if (!allowed) {

@@ -4,11 +4,11 @@ import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.rdma.dialect.Decline;
-import io.railhead.rdma.dialect.Dialect;
-import io.railhead.rdma.dialect.Dialects;
-import io.railhead.rdma.dialect.PutDecline;
-import io.railhead.rdma.dialect.Recognition;
+import io.railhead.protocol.token.Decline;
+import io.railhead.protocol.token.Dialect;
+import io.railhead.protocol.token.Dialects;
+import io.railhead.protocol.token.PutDecline;
+import io.railhead.protocol.token.Recognition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,13 +34,13 @@ public final class TokenRejector implements Operation {
         }
         metrics.rdmaDeclined.labels("authentication").inc();
         // As an upload is declined, whatever this is: with an error, so that nobody falls back.
-        Decline form = dialect.decline(io.railhead.rdma.dialect.TokenOperation.PUT);
+        Decline form = dialect.decline(io.railhead.protocol.token.TokenOperation.PUT);
         httpExchange.fail(RdmaErrors.declined(
                 form instanceof Decline.Answer answer ? answer : Decline.ERROR, "authentication"));
     }
 
     private @Nullable Dialect dialect(S3Request request) {
-        return switch (dialects.recognise(io.railhead.rdma.dialect.TokenOperation.GET,
+        return switch (dialects.recognise(io.railhead.protocol.token.TokenOperation.GET,
                 request::header)) {
             case Recognition.None _ -> null;
             case Recognition.Malformed(Dialect dialect, var _) -> dialect;

@@ -3,7 +3,7 @@ package io.railhead.gateway.relay;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.dialect.Dialects;
+import io.railhead.protocol.token.Dialects;
 import io.vertx.core.http.HttpServerResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;

@@ -25,13 +25,13 @@ import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Routes;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestCodec;
+import io.railhead.protocol.channel.RequestRange;
+import io.railhead.protocol.channel.RequestView;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestChannel;
-import io.railhead.rdma.channel.RequestCodec;
-import io.railhead.rdma.channel.RequestRange;
-import io.railhead.rdma.channel.RequestView;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.PeerSession;
 import java.lang.management.ManagementFactory;
@@ -152,7 +152,7 @@ class ChannelHitHandlerTest {
     void aHeldObjectIsDeliveredWithAllThatIsKnownOfIt() throws Exception {
         assertThat(serve(held("fixed", SIZE), RequestRange.ALL)).isTrue();
         assertThat(channel.answer).isEqualTo(Answer.delivered(9, 200, SIZE, SIZE, 0,
-                1_795_132_800_000L, "\"etag\"", "", io.railhead.rdma.channel.AnswerOrigin.HIT));
+                1_795_132_800_000L, "\"etag\"", "", io.railhead.protocol.channel.AnswerOrigin.HIT));
         assertThat(channel.slices).containsExactly("0+65536", "65536+65536", "131072+100");
     }
 

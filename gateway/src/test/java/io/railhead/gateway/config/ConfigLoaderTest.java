@@ -30,7 +30,7 @@ import io.railhead.gateway.config.VerbsConfig.Polling;
 import io.railhead.gateway.config.VerbsConfig.Queues;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
-import io.railhead.rdma.dialect.Dialects;
+import io.railhead.protocol.token.Dialects;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

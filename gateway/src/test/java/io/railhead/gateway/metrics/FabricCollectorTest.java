@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.prometheus.client.exporter.common.TextFormat;
 import io.railhead.cache.memory.Slab;
+import io.railhead.protocol.message.Refusal;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.Health;
@@ -12,7 +13,6 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.UnavailableFabric;
-import io.railhead.rdma.session.Refusal;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.Collections;

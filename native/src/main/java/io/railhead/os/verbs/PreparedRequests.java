@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
  *
  * Both structures begin with the same fields, which are all that is written here.
  */
-abstract sealed class PreparedRequests implements AutoCloseable
+public abstract sealed class PreparedRequests implements AutoCloseable
         permits PreparedSends, PreparedReceives {
     /** Of the request that was added last. */
     protected long request;

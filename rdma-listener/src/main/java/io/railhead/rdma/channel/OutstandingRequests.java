@@ -1,6 +1,8 @@
 package io.railhead.rdma.channel;
 
-import io.railhead.rdma.session.MessageException;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.message.MessageException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

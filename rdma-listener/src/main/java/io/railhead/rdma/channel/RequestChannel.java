@@ -1,6 +1,7 @@
 package io.railhead.rdma.channel;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.protocol.channel.Answer;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.session.PeerSession;
 import java.util.concurrent.Executor;

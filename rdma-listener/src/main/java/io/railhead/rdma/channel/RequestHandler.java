@@ -1,5 +1,7 @@
 package io.railhead.rdma.channel;
 
+import io.railhead.protocol.channel.RequestView;
+
 /**
  * The gateway's handler of peers' requests. Called on the channel's own thread, which serves others
  * too: it must not block.

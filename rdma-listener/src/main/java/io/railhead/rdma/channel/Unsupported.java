@@ -1,5 +1,8 @@
 package io.railhead.rdma.channel;
 
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.RequestView;
+
 /** Serves nothing. */
 final class Unsupported implements RequestHandler {
 

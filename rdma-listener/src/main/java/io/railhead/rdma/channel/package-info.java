@@ -1,5 +1,5 @@
 /**
- * The native request channel: requests and their answers as records of bytes, and who serves them.
+ * The gateway's end of the native channel: requests under way, and the handler that serves them.
  */
 @NullMarked
 package io.railhead.rdma.channel;

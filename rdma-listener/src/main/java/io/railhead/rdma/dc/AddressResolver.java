@@ -1,10 +1,10 @@
 package io.railhead.rdma.dc;
 
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.GidBytes;
 import io.railhead.os.verbs.AddressHandle;
 import io.railhead.os.verbs.AddressVector;
 import io.railhead.os.verbs.Mlx5;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.pairing.GidBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 

@@ -1,6 +1,8 @@
 package io.railhead.rdma.dc;
 
 import io.railhead.cache.memory.Slab;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.CloseStack;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.Mlx5;
@@ -13,8 +15,6 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.CloseStack;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;

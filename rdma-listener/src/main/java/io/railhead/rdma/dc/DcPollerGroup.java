@@ -1,17 +1,17 @@
 package io.railhead.rdma.dc;
 
+import io.railhead.os.AdaptiveSpin;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.CloseStack;
 import io.railhead.os.verbs.Mlx5;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.CloseStack;
-import io.railhead.rdma.adapter.CompletionHandler;
-import io.railhead.rdma.adapter.CompletionQueue;
-import io.railhead.rdma.adapter.Poller;
-import io.railhead.rdma.adapter.PortBudgets;
-import io.railhead.rdma.adapter.SendQueue;
-import io.railhead.rdma.channel.AdaptiveSpin;
+import io.railhead.rdma.poller.CompletionHandler;
+import io.railhead.rdma.poller.CompletionQueue;
+import io.railhead.rdma.poller.Poller;
+import io.railhead.rdma.poller.PortBudgets;
+import io.railhead.rdma.poller.SendQueue;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;

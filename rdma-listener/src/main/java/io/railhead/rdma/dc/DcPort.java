@@ -1,10 +1,10 @@
 package io.railhead.rdma.dc;
 
+import io.railhead.os.adapter.Adapter;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.os.verbs.PortAttributes;
 import io.railhead.rdma.Health;
-import io.railhead.rdma.adapter.Adapter;
 import java.io.IOException;
 import java.util.Optional;
 import org.slf4j.Logger;

@@ -8,7 +8,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.adapter.SharedBudget;
+import io.railhead.rdma.poller.SharedBudget;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

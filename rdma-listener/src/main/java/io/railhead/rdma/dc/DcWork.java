@@ -2,7 +2,7 @@ package io.railhead.rdma.dc;
 
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.adapter.Work;
+import io.railhead.rdma.poller.Work;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,7 @@ package io.railhead.rdma.dc;
 
 import io.railhead.os.verbs.DcInitiator;
 import io.railhead.rdma.QueuePairState;
-import io.railhead.rdma.adapter.SendQueue;
+import io.railhead.rdma.poller.SendQueue;
 import org.jspecify.annotations.Nullable;
 
 /**

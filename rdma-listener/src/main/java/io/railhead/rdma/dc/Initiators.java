@@ -1,15 +1,15 @@
 package io.railhead.rdma.dc;
 
 import com.ibm.disni.verbs.IbvCQ;
+import io.railhead.os.adapter.Adapter;
 import io.railhead.os.verbs.DcInitiator;
 import io.railhead.os.verbs.Mlx5;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.SendQueue;
 import io.railhead.rdma.dc.DcFabricConfig.Sending;
+import io.railhead.rdma.poller.SendQueue;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

@@ -3,7 +3,7 @@ package io.railhead.rdma.dc;
 import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaPort;
-import io.railhead.rdma.adapter.LocalNetwork;
+import io.railhead.rdma.poller.LocalNetwork;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.railhead.rdma.dc;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.os.adapter.SlabKeys;
 import io.railhead.os.verbs.AddressHandle;
 import io.railhead.os.verbs.DcInitiator;
 import io.railhead.os.verbs.ScatterList;
-import io.railhead.rdma.adapter.SendQueue;
-import io.railhead.rdma.adapter.SlabKeys;
+import io.railhead.rdma.poller.SendQueue;
 
 /**
  * Turns slices into work requests of an initiator. Its poller only; allocates nothing.

@@ -2,7 +2,7 @@ package io.railhead.rdma.loopback;
 
 import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
-import io.railhead.rdma.channel.AdaptiveSpin;
+import io.railhead.os.AdaptiveSpin;
 import java.util.concurrent.atomic.LongAdder;
 
 /**

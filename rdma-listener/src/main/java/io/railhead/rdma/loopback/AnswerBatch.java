@@ -4,10 +4,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerCodec;
-import io.railhead.rdma.session.MessageException;
-import io.railhead.rdma.session.MessageHeader;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerCodec;
+import io.railhead.protocol.message.MessageException;
+import io.railhead.protocol.message.MessageHeader;
 import java.nio.ByteBuffer;
 
 /** Answers on their way, gathered into as few messages as hold them. Event loop only. */

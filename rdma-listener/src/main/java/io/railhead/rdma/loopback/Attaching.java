@@ -1,8 +1,8 @@
 package io.railhead.rdma.loopback;
 
 import io.railhead.os.ProcessMemory;
-import io.railhead.rdma.session.Bytes32;
-import io.railhead.rdma.session.Message.Attach;
+import io.railhead.protocol.message.Bytes32;
+import io.railhead.protocol.message.Message.Attach;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

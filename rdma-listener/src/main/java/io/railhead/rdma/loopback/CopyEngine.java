@@ -1,11 +1,11 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.session.ClientSession;
-import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.MemoryRegion;
 import io.railhead.rdma.session.PeerSession;
 import java.io.EOFException;

@@ -2,15 +2,15 @@ package io.railhead.rdma.loopback;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.RequestView;
+import io.railhead.protocol.message.MessageException;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.OutstandingRequests;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.channel.RequestView;
-import io.railhead.rdma.session.MessageException;
 import io.railhead.rdma.session.PeerSession;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.railhead.rdma.loopback;
 
-import io.railhead.rdma.session.SessionLimits;
+import io.railhead.protocol.message.SessionLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 

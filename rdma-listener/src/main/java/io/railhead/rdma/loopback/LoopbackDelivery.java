@@ -1,9 +1,9 @@
 package io.railhead.rdma.loopback;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.protocol.channel.Answer;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.channel.Answer;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,7 @@ package io.railhead.rdma.loopback;
 
 import io.netty.channel.epoll.Epoll;
 import io.railhead.cache.memory.Slab;
+import io.railhead.protocol.token.Token;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.FabricStats;
@@ -10,7 +11,6 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.dialect.Token;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.io.UncheckedIOException;

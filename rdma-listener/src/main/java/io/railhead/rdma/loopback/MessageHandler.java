@@ -7,10 +7,10 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.railhead.rdma.session.Message;
-import io.railhead.rdma.session.MessageCodec;
-import io.railhead.rdma.session.MessageException;
-import io.railhead.rdma.session.MessageHeader;
+import io.railhead.protocol.message.Message;
+import io.railhead.protocol.message.MessageCodec;
+import io.railhead.protocol.message.MessageException;
+import io.railhead.protocol.message.MessageHeader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 

@@ -1,5 +1,6 @@
 package io.railhead.rdma.pairing;
 
+import io.railhead.os.adapter.QueuePairEnd;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 

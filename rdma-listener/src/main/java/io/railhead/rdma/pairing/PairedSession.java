@@ -1,8 +1,9 @@
 package io.railhead.rdma.pairing;
 
+import io.railhead.os.adapter.QueuePairEnd;
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.session.ClientSession;
-import io.railhead.rdma.session.EndReason;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 

@@ -5,6 +5,7 @@ import static io.railhead.rdma.TransferException.Reason.OUT_OF_BOUNDS;
 import static io.railhead.rdma.TransferException.Reason.UNKNOWN_KEY;
 import static io.railhead.rdma.TransferException.Reason.UNKNOWN_SESSION;
 
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import java.security.SecureRandom;
@@ -67,7 +68,7 @@ public final class ClientSessions {
      *
      * @param fabric the name of the one whose peer it will be
      * @param sessionKey gives the key for the session's id, which is part of it: see
-     *            {@link SessionKey#derive}
+     *            {@link io.railhead.protocol.message.SessionKey#derive}
      * @return null where there are too many, the principal's or all, or it {@link #isSuspended}
      */
     public @Nullable ClientSession open(String principal, String fabric,

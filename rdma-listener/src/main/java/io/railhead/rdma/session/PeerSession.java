@@ -7,6 +7,9 @@ import static io.railhead.rdma.TransferException.Reason.UNAVAILABLE;
 import static io.railhead.rdma.TransferException.Reason.UNKNOWN_KEY;
 import static io.railhead.rdma.TransferException.Reason.UNKNOWN_SESSION;
 
+import io.railhead.protocol.message.Bytes32;
+import io.railhead.protocol.message.EndReason;
+import io.railhead.protocol.message.SessionKey;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
 import java.time.Duration;

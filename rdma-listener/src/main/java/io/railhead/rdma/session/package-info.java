@@ -1,5 +1,5 @@
 /**
- * Sessions: their proof of an access key, their buffers, and the messages that open them.
+ * The gateway's sessions: their clients, their registered buffers, and their ends.
  */
 @NullMarked
 package io.railhead.rdma.session;

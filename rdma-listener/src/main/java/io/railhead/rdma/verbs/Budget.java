@@ -1,6 +1,6 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.adapter.SharedBudget;
+import io.railhead.rdma.poller.SharedBudget;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,10 +5,12 @@ import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.IbvQpAttr;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.MessageMemory;
+import io.railhead.os.adapter.QueuePairStates;
+import io.railhead.protocol.message.MessageHeader;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.QueuePairState;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.MessageMemory;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,7 +93,7 @@ final class ConnectionOpening {
         try {
             memory = buffers == NO_BUFFERS
                     ? MessageMemory.bodiless(receives + 1)
-                    : pollerGroup.adapter().takeMessages(buffers);
+                    : pollerGroup.adapter().takeMessages(buffers, MessageHeader.MAX_MESSAGE_BYTES);
         } catch (IOException | RuntimeException | Error e) {
             pollerGroup.leave(id, receives);
             throw e;

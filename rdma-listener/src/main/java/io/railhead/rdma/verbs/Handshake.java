@@ -1,8 +1,8 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.session.Bytes32;
-import io.railhead.rdma.session.Message.Challenge;
-import io.railhead.rdma.session.MessageCodec;
+import io.railhead.protocol.message.Bytes32;
+import io.railhead.protocol.message.Message.Challenge;
+import io.railhead.protocol.message.MessageCodec;
 import io.railhead.rdma.session.PeerSession;
 import java.nio.ByteBuffer;
 import java.util.List;

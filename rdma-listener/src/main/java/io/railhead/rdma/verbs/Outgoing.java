@@ -1,6 +1,6 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.adapter.Work;
+import io.railhead.rdma.poller.Work;
 /** Something that waits to be posted to a link's send queue. Its poller only. */
 interface Outgoing extends Work {
 

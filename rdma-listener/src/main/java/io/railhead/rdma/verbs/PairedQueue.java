@@ -1,15 +1,16 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.os.adapter.PairedRoute;
+import io.railhead.os.adapter.QueuePairEnd;
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.adapter.Poller;
 import io.railhead.rdma.pairing.PairedSession;
-import io.railhead.rdma.pairing.QueuePairEnd;
 import io.railhead.rdma.pairing.StagingArea;
-import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.poller.Poller;
 import io.railhead.rdma.session.PeerSession;
 import java.nio.ByteBuffer;
 import java.time.Duration;

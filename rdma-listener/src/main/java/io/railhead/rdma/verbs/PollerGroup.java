@@ -1,15 +1,16 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.IbvCQ;
+import io.railhead.os.AdaptiveSpin;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.CloseStack;
+import io.railhead.os.adapter.QueuePairConfig;
 import io.railhead.os.verbs.PreparedReceives;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.CloseStack;
-import io.railhead.rdma.adapter.CompletionHandler;
-import io.railhead.rdma.adapter.CompletionQueue;
-import io.railhead.rdma.adapter.Poller;
-import io.railhead.rdma.adapter.SharedBudget;
-import io.railhead.rdma.channel.AdaptiveSpin;
-import io.railhead.rdma.session.EndReason;
+import io.railhead.protocol.message.EndReason;
+import io.railhead.rdma.poller.CompletionHandler;
+import io.railhead.rdma.poller.CompletionQueue;
+import io.railhead.rdma.poller.Poller;
+import io.railhead.rdma.poller.SharedBudget;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;

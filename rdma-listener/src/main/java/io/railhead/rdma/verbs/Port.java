@@ -1,11 +1,11 @@
 package io.railhead.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.adapter.Adapter;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.rdma.Health;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.PortBudgets;
+import io.railhead.rdma.poller.PortBudgets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

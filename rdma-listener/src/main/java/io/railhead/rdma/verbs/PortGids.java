@@ -4,7 +4,7 @@ import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidChoice;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.RdmaDevice;
-import io.railhead.rdma.adapter.LocalNetwork;
+import io.railhead.rdma.poller.LocalNetwork;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;

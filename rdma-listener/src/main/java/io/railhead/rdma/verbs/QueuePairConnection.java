@@ -4,12 +4,13 @@ import static java.util.Objects.requireNonNull;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.adapter.MessageMemory;
+import io.railhead.os.adapter.QueuePairConfig;
 import io.railhead.os.verbs.Completions;
 import io.railhead.os.verbs.PreparedReceives;
-import io.railhead.rdma.adapter.MessageMemory;
-import io.railhead.rdma.adapter.SendQueue;
-import io.railhead.rdma.adapter.SharedBudget;
-import io.railhead.rdma.session.EndReason;
+import io.railhead.protocol.message.EndReason;
+import io.railhead.rdma.poller.SendQueue;
+import io.railhead.rdma.poller.SharedBudget;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

@@ -3,7 +3,7 @@ package io.railhead.rdma.verbs;
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.rdma.adapter.Adapter;
+import io.railhead.os.adapter.Adapter;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.railhead.rdma.verbs;
 
-import io.railhead.rdma.adapter.Poller;
-import io.railhead.rdma.session.EndReason;
+import io.railhead.protocol.message.EndReason;
+import io.railhead.rdma.poller.Poller;
 import io.railhead.rdma.session.PeerSession;
 import java.time.Duration;
 import java.util.Iterator;

@@ -4,10 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerCodec;
+import io.railhead.protocol.message.MessageHeader;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerCodec;
-import io.railhead.rdma.session.MessageHeader;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -3,6 +3,9 @@ package io.railhead.rdma.verbs;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import io.railhead.cache.memory.Slab;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.CloseStack;
+import io.railhead.os.adapter.CmLoop;
 import io.railhead.os.devices.RdmaDevices;
 import io.railhead.os.verbs.VerbsExtensions;
 import io.railhead.os.verbs.VerbsProvider;
@@ -15,12 +18,10 @@ import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.CloseStack;
-import io.railhead.rdma.adapter.Poller;
-import io.railhead.rdma.adapter.PortBudgets;
 import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.pairing.Pairing;
+import io.railhead.rdma.poller.Poller;
+import io.railhead.rdma.poller.PortBudgets;
 import io.railhead.rdma.session.ClientSessions;
 import io.railhead.rdma.session.PeerSession;
 import java.io.IOException;
@@ -48,8 +49,6 @@ public final class VerbsFabric implements Fabric {
     /** What sessions of this fabric are opened for. */
     public static final String NAME = "verbs";
     private static final int BACKLOG = 128;
-    /** RDMA_PS_TCP: reliable connections. */
-    static final short TCP_PORTS = 0x0106;
 
     private final VerbsPeers peers;
     private final VerbsFabricConfig config;
@@ -99,7 +98,7 @@ public final class VerbsFabric implements Fabric {
 
     private Port listen(VerbsExtensions verbs, RdmaEventChannel channel,
             InetSocketAddress address, CloseStack closeStack) throws IOException {
-        RdmaCmId id = channel.createId(TCP_PORTS);
+        RdmaCmId id = channel.createId(CmLoop.TCP_PORTS);
         closeStack.add(id::destroyId);
         verbs.setReuseAddress(id);
         if (config.queuePairs().trafficClass().isPresent()) {

@@ -1,9 +1,10 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.os.adapter.QueuePairConfig;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
-import io.railhead.rdma.adapter.SharedBudget;
-import io.railhead.rdma.session.SessionLimits;
+import io.railhead.protocol.message.SessionLimits;
+import io.railhead.rdma.poller.SharedBudget;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;

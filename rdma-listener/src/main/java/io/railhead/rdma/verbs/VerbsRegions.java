@@ -3,13 +3,13 @@ package io.railhead.rdma.verbs;
 import static java.util.Objects.requireNonNull;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.protocol.message.Message;
+import io.railhead.protocol.message.Message.Refused;
+import io.railhead.protocol.message.Message.Register;
+import io.railhead.protocol.message.Message.Registered;
+import io.railhead.protocol.message.Refusal;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.session.Message;
-import io.railhead.rdma.session.Message.Refused;
-import io.railhead.rdma.session.Message.Register;
-import io.railhead.rdma.session.Message.Registered;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Refusal;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

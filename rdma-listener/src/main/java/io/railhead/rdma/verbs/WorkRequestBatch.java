@@ -4,11 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import com.ibm.disni.verbs.IbvSendWR;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.QueuePairConfig;
+import io.railhead.os.adapter.SlabKeys;
 import io.railhead.os.verbs.PreparedSends;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.SendQueue;
-import io.railhead.rdma.adapter.SlabKeys;
-import io.railhead.rdma.adapter.Work;
+import io.railhead.rdma.poller.SendQueue;
+import io.railhead.rdma.poller.Work;
 import org.jspecify.annotations.Nullable;
 
 /**

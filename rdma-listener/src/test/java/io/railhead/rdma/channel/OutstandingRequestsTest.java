@@ -3,7 +3,9 @@ package io.railhead.rdma.channel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.rdma.session.MessageException;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.message.MessageException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

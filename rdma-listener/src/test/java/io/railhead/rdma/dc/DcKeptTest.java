@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.os.adapter.GidBytes;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.os.verbs.FakePeer;
 import io.railhead.os.verbs.RequiresRdmaCore;
@@ -15,7 +16,6 @@ import io.railhead.rdma.TestPages;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.pairing.GidBytes;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;

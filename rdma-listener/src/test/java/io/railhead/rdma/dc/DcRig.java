@@ -3,6 +3,7 @@ package io.railhead.rdma.dc;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.os.adapter.GidBytes;
 import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.GidRequest;
 import io.railhead.os.devices.GidType;
@@ -15,7 +16,6 @@ import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
-import io.railhead.rdma.pairing.GidBytes;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -2,11 +2,11 @@ package io.railhead.rdma.dc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.os.adapter.SlabKeys;
 import io.railhead.os.verbs.AddressHandle;
 import io.railhead.os.verbs.DcInitiator;
 import io.railhead.os.verbs.ScatterList;
-import io.railhead.rdma.adapter.SendQueue;
-import io.railhead.rdma.adapter.SlabKeys;
+import io.railhead.rdma.poller.SendQueue;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,12 +4,13 @@ import static io.railhead.rdma.loopback.LoopbackRig.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.MemoryFile;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.message.Refusal;
+import io.railhead.protocol.message.RefusedException;
 import io.railhead.rdma.Awaiting;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.Request;
-import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.session.RefusedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;

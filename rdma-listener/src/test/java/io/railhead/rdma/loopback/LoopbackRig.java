@@ -2,14 +2,15 @@ package io.railhead.rdma.loopback;
 
 import static java.util.Objects.requireNonNull;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
+import io.railhead.protocol.message.Bytes32;
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;
 import io.railhead.rdma.TestPeer;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Bytes32;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.client.loopback.LoopbackClient;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import java.io.BufferedReader;

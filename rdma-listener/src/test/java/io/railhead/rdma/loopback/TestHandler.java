@@ -1,14 +1,14 @@
 package io.railhead.rdma.loopback;
 
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestView;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.channel.RequestView;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
 import java.security.SecureRandom;

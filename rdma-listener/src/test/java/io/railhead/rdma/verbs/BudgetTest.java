@@ -3,7 +3,7 @@ package io.railhead.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.rdma.adapter.SharedBudget;
+import io.railhead.rdma.poller.SharedBudget;
 import org.junit.jupiter.api.Test;
 
 final class BudgetTest {

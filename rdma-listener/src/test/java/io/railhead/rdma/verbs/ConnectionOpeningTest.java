@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.QueuePairConfig;
+import io.railhead.os.adapter.QueuePairStates;
 import io.railhead.os.verbs.RequiresRdmaCore;
+import io.railhead.protocol.message.MessageHeader;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.OpenDescriptors;
 import io.railhead.rdma.QueuePairState;
-import io.railhead.rdma.adapter.Adapter;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
@@ -73,7 +76,8 @@ final class ConnectionOpeningTest {
             assertThat(id).isNotNegative();
             pollerGroup.leave(id, RECEIVES);
             long registered = device.count("register");
-            adapter.giveBack(adapter.takeMessages(BUFFERS));
+            adapter.giveBack(adapter.takeMessages(BUFFERS,
+                    MessageHeader.MAX_MESSAGE_BYTES));
             assertThat(device.count("register")).as("the memory was given back")
                     .isEqualTo(registered);
         }
@@ -102,7 +106,8 @@ final class ConnectionOpeningTest {
             failsToOpen(pollerGroup, "modify");
             assertThat(device.count("destroyQueuePair")).isEqualTo(1);
             long registered = device.count("register");
-            adapter.giveBack(adapter.takeMessages(BUFFERS));
+            adapter.giveBack(adapter.takeMessages(BUFFERS,
+                    MessageHeader.MAX_MESSAGE_BYTES));
             assertThat(device.count("register")).isEqualTo(registered);
             assertThat(pollerGroup.tryReserve(RECEIVES)).isNotNegative();
         }
@@ -119,7 +124,8 @@ final class ConnectionOpeningTest {
             assertThat(counts.snapshot(Map.of()).queuePairs())
                     .containsEntry(QueuePairState.KEPT, 1L);
             long registered = device.count("register");
-            var _ = adapter.takeMessages(BUFFERS);
+            var _ = adapter.takeMessages(BUFFERS,
+                    MessageHeader.MAX_MESSAGE_BYTES);
             assertThat(device.count("register")).as("other memory").isGreaterThan(registered);
         }
         adapter.close();

@@ -6,6 +6,8 @@ import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.client.verbs.VerbsClient;
+import io.railhead.client.verbs.VerbsClientConfig;
 import io.railhead.os.devices.Gid;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;

@@ -3,11 +3,11 @@ package io.railhead.rdma.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.ibm.disni.verbs.RdmaCmId;
+import io.railhead.os.adapter.Adapter;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.Health;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.PortBudgets;
+import io.railhead.rdma.poller.PortBudgets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -8,28 +8,29 @@ import com.ibm.disni.verbs.RdmaCmId;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.MessageMemory;
+import io.railhead.os.adapter.QueuePairConfig;
 import io.railhead.os.verbs.RequiresRdmaCore;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
+import io.railhead.protocol.channel.EndedMessage;
+import io.railhead.protocol.message.Bytes32;
+import io.railhead.protocol.message.EndReason;
+import io.railhead.protocol.message.Message;
+import io.railhead.protocol.message.Message.Bye;
+import io.railhead.protocol.message.Message.Ping;
+import io.railhead.protocol.message.Message.Proof;
+import io.railhead.protocol.message.MessageCodec;
+import io.railhead.protocol.message.MessageHeader;
+import io.railhead.protocol.message.Refusal;
+import io.railhead.protocol.message.SessionKey;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.adapter.Adapter;
-import io.railhead.rdma.adapter.MessageMemory;
-import io.railhead.rdma.adapter.PortBudgets;
-import io.railhead.rdma.channel.Answer;
-import io.railhead.rdma.channel.AnswerOrigin;
-import io.railhead.rdma.channel.EndedMessage;
 import io.railhead.rdma.channel.RequestHandler;
-import io.railhead.rdma.session.Bytes32;
+import io.railhead.rdma.poller.PortBudgets;
 import io.railhead.rdma.session.ClientSessions;
-import io.railhead.rdma.session.EndReason;
 import io.railhead.rdma.session.EndedSessions;
-import io.railhead.rdma.session.Message;
-import io.railhead.rdma.session.Message.Bye;
-import io.railhead.rdma.session.Message.Ping;
-import io.railhead.rdma.session.Message.Proof;
-import io.railhead.rdma.session.MessageCodec;
-import io.railhead.rdma.session.MessageHeader;
 import io.railhead.rdma.session.PeerSession;
-import io.railhead.rdma.session.Refusal;
-import io.railhead.rdma.session.SessionKey;
 import io.railhead.rdma.verbs.VerbsFabricConfig.OutstandingBytes;
 import io.railhead.rdma.verbs.VerbsFabricConfig.Polling;
 import java.io.IOException;
@@ -79,7 +80,8 @@ final class VerbsConnectionTest {
     }
 
     private VerbsConnection connect() throws IOException {
-        MessageMemory memory = adapter.takeMessages(peers.buffers());
+        MessageMemory memory = adapter.takeMessages(peers.buffers(),
+                MessageHeader.MAX_MESSAGE_BYTES);
         memories.add(memory);
         String id = requireNonNull(clientSessions.open("ann", VerbsFabric.NAME, _ -> KEY)).id();
         session = requireNonNull(clientSessions.findPending(id, VerbsFabric.NAME));

@@ -1,5 +1,7 @@
 package io.railhead.rdma.verbs;
 
+import io.railhead.client.verbs.VerbsClient;
+import io.railhead.client.verbs.VerbsClientConfig;
 import io.railhead.rdma.session.ClientSession;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -3,6 +3,8 @@ package io.railhead.rdma.verbs;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.Objects.requireNonNull;
 
+import io.railhead.client.verbs.VerbsClient;
+import io.railhead.client.verbs.VerbsClientConfig;
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;

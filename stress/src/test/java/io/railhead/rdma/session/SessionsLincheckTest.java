@@ -1,5 +1,6 @@
 package io.railhead.rdma.session;
 
+import io.railhead.protocol.message.EndReason;
 import io.railhead.stress.Trials;
 import java.time.Duration;
 import java.util.List;

@@ -9,7 +9,7 @@ import io.railhead.gateway.delivery.HttpDelivery;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.relay.StoreErrors;
-import io.railhead.rdma.dialect.Decline;
+import io.railhead.protocol.token.Decline;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 

@@ -7,8 +7,8 @@ import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.rdma.TokenAdmission;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.protocol.token.Dialect;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.dialect.Dialect;
 
 /**
  * GetObject: from page memory where that is allowed and fresh, into a body or the client's memory.
@@ -25,7 +25,7 @@ public final class GetObject implements Operation {
     @Override
     public void handle(HttpExchange httpExchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
-        switch (admission.admit(request, io.railhead.rdma.dialect.TokenOperation.GET,
+        switch (admission.admit(request, io.railhead.protocol.token.TokenOperation.GET,
                 httpExchange.connection())) {
             case TokenAdmission.NoToken _ ->
                 read(request, new HttpBodyDestination(services, httpExchange, request, ""));

@@ -8,7 +8,7 @@ import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.rdma.dialect.Dialects;
+import io.railhead.protocol.token.Dialects;
 import org.jspecify.annotations.Nullable;
 
 /**

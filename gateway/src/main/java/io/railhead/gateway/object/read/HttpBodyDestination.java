@@ -7,7 +7,7 @@ import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
-import io.railhead.rdma.dialect.Decline;
+import io.railhead.protocol.token.Decline;
 
 /**
  * An HTTP body: what is not served from memory is relayed.

@@ -12,11 +12,11 @@ import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.protocol.token.Decline;
+import io.railhead.protocol.token.Dialect;
+import io.railhead.protocol.token.DialectReply;
+import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.dialect.Decline;
-import io.railhead.rdma.dialect.Dialect;
-import io.railhead.rdma.dialect.DialectReply;
-import io.railhead.rdma.dialect.TokenOperation;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 

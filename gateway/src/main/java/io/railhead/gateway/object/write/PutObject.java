@@ -12,9 +12,9 @@ import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.body.EmptyBodySums;
+import io.railhead.protocol.token.Dialect;
+import io.railhead.protocol.token.DialectReply;
 import io.railhead.rdma.RemoteBuffer;
-import io.railhead.rdma.dialect.Dialect;
-import io.railhead.rdma.dialect.DialectReply;
 import io.vertx.core.http.HttpServerResponse;
 
 /**
@@ -25,11 +25,11 @@ public final class PutObject implements Operation {
     private final ReadServices services;
     private final TokenAdmission admission;
     private final Operation overHttp;
-    private final io.railhead.rdma.dialect.TokenOperation kind;
+    private final io.railhead.protocol.token.TokenOperation kind;
 
     /** @param overHttp what happens to a request without a token */
     public PutObject(ReadServices services, TokenAdmission admission, Operation overHttp,
-            io.railhead.rdma.dialect.TokenOperation kind) {
+            io.railhead.protocol.token.TokenOperation kind) {
         this.services = services;
         this.admission = admission;
         this.overHttp = overHttp;

@@ -8,12 +8,12 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestHead;
-import io.railhead.rdma.dialect.Hex;
-import io.railhead.rdma.dialect.rc.RcDescriptor;
+import io.railhead.protocol.message.EndReason;
+import io.railhead.protocol.token.Hex;
 import io.railhead.rdma.pairing.PairRequest;
 import io.railhead.rdma.pairing.PairedSession;
 import io.railhead.rdma.pairing.Pairing;
-import io.railhead.rdma.session.EndReason;
+import io.railhead.rdma.pairing.RcDescriptor;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
 

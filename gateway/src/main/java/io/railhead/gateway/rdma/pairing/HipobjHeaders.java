@@ -1,8 +1,8 @@
 package io.railhead.gateway.rdma.pairing;
 
 import io.railhead.backend.Headers;
-import io.railhead.rdma.dialect.Hex;
-import io.railhead.rdma.dialect.rc.RcDescriptor;
+import io.railhead.protocol.token.Hex;
+import io.railhead.rdma.pairing.RcDescriptor;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 

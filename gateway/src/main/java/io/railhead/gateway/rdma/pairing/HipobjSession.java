@@ -1,8 +1,8 @@
 package io.railhead.gateway.rdma.pairing;
 
 import io.railhead.gateway.http.HttpExchange;
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.pairing.PairedSession;
-import io.railhead.rdma.session.EndReason;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** One transfer of hipobj's between its two requests. Any thread. */

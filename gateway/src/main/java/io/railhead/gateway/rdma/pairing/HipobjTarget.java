@@ -7,7 +7,7 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestHead;
-import io.railhead.rdma.dialect.TokenOperation;
+import io.railhead.protocol.token.TokenOperation;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;

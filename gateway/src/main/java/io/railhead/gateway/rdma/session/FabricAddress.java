@@ -1,8 +1,8 @@
 package io.railhead.gateway.rdma.session;
 
+import io.railhead.protocol.message.SessionLimits;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Health;
-import io.railhead.rdma.session.SessionLimits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;

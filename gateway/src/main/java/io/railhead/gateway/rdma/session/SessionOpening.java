@@ -8,10 +8,10 @@ import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.protocol.message.SessionKey;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.ClientSessions;
-import io.railhead.rdma.session.SessionKey;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

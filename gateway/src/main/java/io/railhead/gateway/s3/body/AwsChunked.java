@@ -3,7 +3,7 @@ package io.railhead.gateway.s3.body;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.ChunkSignatures;
-import io.railhead.rdma.dialect.Hex;
+import io.railhead.protocol.token.Hex;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HexFormat;

@@ -2,7 +2,7 @@ package io.railhead.gateway.s3.sigv4;
 
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.Principal;
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

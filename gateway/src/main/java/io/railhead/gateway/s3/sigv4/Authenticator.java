@@ -11,7 +11,7 @@ import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;

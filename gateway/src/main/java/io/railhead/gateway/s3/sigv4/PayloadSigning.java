@@ -3,7 +3,7 @@ package io.railhead.gateway.s3.sigv4;
 import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.dialect.Hex;
+import io.railhead.protocol.token.Hex;
 import java.util.HexFormat;
 
 /** The framing and the signed part of a request's body: {@code x-amz-content-sha256}. */

@@ -9,7 +9,7 @@ import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Secret;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

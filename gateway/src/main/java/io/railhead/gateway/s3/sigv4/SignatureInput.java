@@ -2,7 +2,7 @@ package io.railhead.gateway.s3.sigv4;
 
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.dialect.Hex;
+import io.railhead.protocol.token.Hex;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;

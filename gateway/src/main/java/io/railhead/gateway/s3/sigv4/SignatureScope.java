@@ -1,7 +1,7 @@
 package io.railhead.gateway.s3.sigv4;
 
 import io.railhead.gateway.identity.Secret;
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 
 /**
  * The scope of a SigV4 signature: day, region and service.

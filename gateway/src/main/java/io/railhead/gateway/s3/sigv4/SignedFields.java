@@ -3,7 +3,7 @@ package io.railhead.gateway.s3.sigv4;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.dialect.Dialects;
+import io.railhead.protocol.token.Dialects;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.railhead.gateway.s3.sigv4;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.railhead.gateway.identity.AccessKey;
-import io.railhead.rdma.session.SigningKey;
+import io.railhead.protocol.message.SigningKey;
 
 /** Derived keys, each good for a day. Keyed by the whole pair, so a changed secret misses. */
 final class SigningKeys {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.Headers;
-import io.railhead.rdma.dialect.TokenOperation;
-import io.railhead.rdma.dialect.rc.RcDescriptor;
+import io.railhead.protocol.token.TokenOperation;
+import io.railhead.rdma.pairing.RcDescriptor;
 import java.net.InetAddress;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;

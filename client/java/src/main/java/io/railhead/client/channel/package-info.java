@@ -1,0 +1,5 @@
+/** The client's end of the native channel, over any transport. */
+@NullMarked
+package io.railhead.client.channel;
+
+import org.jspecify.annotations.NullMarked;

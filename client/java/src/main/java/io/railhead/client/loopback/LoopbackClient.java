@@ -1,0 +1,249 @@
+package io.railhead.client.loopback;
+
+import io.railhead.client.channel.ClientChannel;
+import io.railhead.os.MemoryFile;
+import io.railhead.protocol.message.Bytes32;
+import io.railhead.protocol.message.Message;
+import io.railhead.protocol.message.Message.Attach;
+import io.railhead.protocol.message.Message.Challenge;
+import io.railhead.protocol.message.Message.Deregister;
+import io.railhead.protocol.message.Message.Deregistered;
+import io.railhead.protocol.message.Message.Hello;
+import io.railhead.protocol.message.Message.Ping;
+import io.railhead.protocol.message.Message.Pong;
+import io.railhead.protocol.message.Message.Proof;
+import io.railhead.protocol.message.Message.Register;
+import io.railhead.protocol.message.Message.Registered;
+import io.railhead.protocol.message.Message.SendDescriptor;
+import io.railhead.protocol.message.Message.Welcome;
+import io.railhead.protocol.message.MessageCodec;
+import io.railhead.protocol.message.MessageException;
+import io.railhead.protocol.message.RefusedException;
+import io.railhead.protocol.message.SessionKey;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A process's end of a loopback session: proves it, registers memory, and has a {@link #channel}
+ * for requests. Any thread; each call blocks, and they take turns.
+ *
+ * <p> Registered memory may be touched by the gateway until {@link #deregister} or {@link #close}
+ * has returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time
+ * leaves the connection in a state nobody knows: it is closed.
+ */
+public final class LoopbackClient implements AutoCloseable {
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final LoopbackSocket socket;
+    private final ClientChannel channel;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final long timeoutNanos;
+    private final int sessionNumber;
+
+    private LoopbackClient(LoopbackSocket socket, Welcome welcome, long timeoutNanos) {
+        this.socket = socket;
+        this.timeoutNanos = timeoutNanos;
+        this.sessionNumber = welcome.session();
+        this.channel = new ClientChannel(socket, welcome.limits(), "loopback-peer").start();
+    }
+
+    /**
+     * Connects and proves the key; checks that the gateway holds it too. Throws
+     * {@link RefusedException} with the gateway's reason.
+     *
+     * @param timeout of each call
+     */
+    public static LoopbackClient connect(Path socket, String sessionId, byte[] sessionKey,
+            Duration timeout) throws IOException {
+        LoopbackSocket connected = LoopbackSocket.connect(socket);
+        try {
+            Welcome welcome = new Handshake(connected, System.nanoTime() + timeout.toNanos())
+                    .prove(sessionId, sessionKey);
+            return new LoopbackClient(connected, welcome, timeout.toNanos());
+        } catch (IOException | RuntimeException | Error e) {
+            connected.close();
+            throw e;
+        }
+    }
+
+    /** HELLO to WELCOME, on a socket that nobody else uses yet. */
+    private static final class Handshake {
+        private final LoopbackSocket socket;
+        private final long deadline;
+        private final Deque<Message> heard = new ArrayDeque<>();
+
+        Handshake(LoopbackSocket socket, long deadline) {
+            this.socket = socket;
+            this.deadline = deadline;
+        }
+
+        Welcome prove(String sessionId, byte[] sessionKey) throws IOException {
+            Bytes32 mine = Bytes32.random(RANDOM);
+            Bytes32 theirs = ask(new Hello(sessionId, mine), Challenge.class).nonce();
+            Welcome answer = ask(
+                    new Proof(SessionKey.clientProof(sessionKey, sessionId, mine, theirs)),
+                    Welcome.class);
+            if (!SessionKey.serverProof(sessionKey, sessionId, mine, theirs)
+                    .equals(answer.proof())) {
+                throw new IOException(
+                        "the other side of the socket does not hold the session's key");
+            }
+            return answer;
+        }
+
+        private <M extends Message> M ask(Message message, Class<M> type) throws IOException {
+            socket.outgoing().put(MessageCodec.encode(message));
+            IOException unsent = null;
+            try {
+                socket.send();
+            } catch (IOException e) {
+                // A gateway that is busy has said so, and closed.
+                unsent = e;
+            }
+            while (heard.isEmpty()) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw new IOException("the gateway did not answer in time");
+                }
+                if (socket.receive((kind, bytes, payload, end) -> heard
+                        .add(MessageCodec.decode(kind, bytes, payload))) < 0) {
+                    throw new IOException("the gateway closed the connection", unsent);
+                }
+                if (heard.isEmpty()) {
+                    socket.awaitMessage(left);
+                }
+            }
+            return heard.remove().require(type);
+        }
+    }
+
+    /** For requests. Its end is this peer's end. */
+    public ClientChannel channel() {
+        return channel;
+    }
+
+    /** The session's number, for tokens. */
+    public int sessionNumber() {
+        return sessionNumber;
+    }
+
+    /** How many buffers may be registered at a time. */
+    public int maxBuffers() {
+        return channel.limits().maxBuffers();
+    }
+
+    public boolean isOpen() {
+        return channel.isOpen();
+    }
+
+    /**
+     * Registers the whole of a file's memory. The file's descriptor is not needed afterwards.
+     *
+     * @param baseAddress how tokens will name its first byte: the address of this process's own
+     *            mapping
+     * @return the key for tokens and requests
+     */
+    public int register(MemoryFile file, long baseAddress) throws IOException {
+        return register(file.descriptor(), baseAddress, file.bytes());
+    }
+
+    public int register(int descriptor, long baseAddress, long length) throws IOException {
+        turn.lock();
+        try {
+            Message answer = channel.askAndHold(new Register(baseAddress, length, 0),
+                    timeoutNanos);
+            if (!(answer instanceof SendDescriptor)) {
+                channel.resume();
+            }
+            var _ = answer.require(SendDescriptor.class);
+            return channel.resume(() -> socket.send(descriptor), timeoutNanos)
+                    .require(Registered.class)
+                    .key();
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /**
+     * Has the gateway reach this process's own memory, where it is configured to.
+     *
+     * @param proof 32 bytes that are written to
+     */
+    public int attach(MemorySegment memory, MemorySegment proof) throws IOException {
+        return attach(new Attach(memory.address(), memory.byteSize(), proof.address()), proof);
+    }
+
+    public int attach(Attach attach, MemorySegment proof) throws IOException {
+        turn.lock();
+        try {
+            Bytes32 nonce = channel.ask(attach, timeoutNanos).require(Challenge.class).nonce();
+            MemorySegment.copy(MemorySegment.ofArray(nonce.bytes()), 0, proof, 0, Bytes32.SIZE);
+            return channel.ask(new Proof(nonce), timeoutNanos).require(Registered.class).key();
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Returns when the gateway no longer touches the memory. */
+    public void deregister(int key) throws IOException {
+        ask(new Deregister(key), Deregistered.class);
+    }
+
+    /** A round trip. */
+    public void ping() throws IOException {
+        long value = RANDOM.nextLong() | 1;
+        if (ask(new Ping(value), Pong.class).value() != value) {
+            throw new MessageException("a PONG to another PING");
+        }
+    }
+
+    /** Runs when the connection has ended, on the peer's own thread: it must not block. */
+    public void onClosed(Runnable listener) {
+        channel.onClosed(listener);
+    }
+
+    /** Says BYE and waits until the gateway has let go, which its channel then says. Idempotent. */
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            channel.leave(timeoutNanos);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** As nobody expects it: the gateway ends the session. */
+    public void sendUnasked(int descriptor) throws IOException {
+        socket.send(descriptor);
+    }
+
+    /** Goes away without a word, as a killed process does. */
+    public void drop() {
+        channel.close();
+    }
+
+    private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
+        turn.lock();
+        try {
+            return channel.ask(question, timeoutNanos).require(answerType);
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
+        } finally {
+            turn.unlock();
+        }
+    }
+}

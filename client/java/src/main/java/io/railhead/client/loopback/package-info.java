@@ -1,0 +1,5 @@
+/** The client's end of a session over a Unix domain socket. */
+@NullMarked
+package io.railhead.client.loopback;
+
+import org.jspecify.annotations.NullMarked;

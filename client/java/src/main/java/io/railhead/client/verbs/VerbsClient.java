@@ -1,0 +1,268 @@
+package io.railhead.client.verbs;
+
+import static java.util.Objects.requireNonNull;
+
+import com.ibm.disni.verbs.IbvMr;
+import io.railhead.client.channel.ClientChannel;
+import io.railhead.protocol.channel.EndedMessage;
+import io.railhead.protocol.message.Bytes32;
+import io.railhead.protocol.message.Message;
+import io.railhead.protocol.message.Message.Challenge;
+import io.railhead.protocol.message.Message.Deregister;
+import io.railhead.protocol.message.Message.Deregistered;
+import io.railhead.protocol.message.Message.Hello;
+import io.railhead.protocol.message.Message.Ping;
+import io.railhead.protocol.message.Message.Pong;
+import io.railhead.protocol.message.Message.Proof;
+import io.railhead.protocol.message.Message.Register;
+import io.railhead.protocol.message.Message.Registered;
+import io.railhead.protocol.message.Message.Welcome;
+import io.railhead.protocol.message.MessageCodec;
+import io.railhead.protocol.message.MessageException;
+import io.railhead.protocol.message.MessageHeader;
+import io.railhead.protocol.message.RefusedException;
+import io.railhead.protocol.message.SessionKey;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process's end of a verbs session: proves it, registers memory, and has a {@link #channel} for
+ * requests. Any thread; each call blocks, and they take turns.
+ *
+ * <p> Registered memory may be touched by the gateway until {@link #deregister} or {@link #close}
+ * has returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time
+ * leaves the connection in a state nobody knows: it is closed.
+ */
+public final class VerbsClient implements AutoCloseable {
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final VerbsTransport transport;
+    private final ClientChannel channel;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final Map<Integer, IbvMr> registrations = new HashMap<>();
+    private final long timeoutNanos;
+    private final int sessionNumber;
+
+    private VerbsClient(VerbsTransport transport, Welcome welcome, long timeoutNanos) {
+        this.transport = transport;
+        this.timeoutNanos = timeoutNanos;
+        this.sessionNumber = welcome.session();
+        this.channel = new ClientChannel(transport, welcome.limits(), "verbs-peer").start();
+    }
+
+    /**
+     * Connects and proves the key; checks that the gateway holds it too.
+     *
+     * @throws RefusedException with the gateway's reason
+     * @throws SessionEndedException where the session is over, with why
+     */
+    public static VerbsClient connect(VerbsClientConfig config, InetSocketAddress gateway,
+            String sessionId, byte[] sessionKey) throws IOException {
+        Bytes32 nonce = Bytes32.random(RANDOM);
+        VerbsTransport transport = connect(config, gateway, new Hello(sessionId, nonce));
+        try {
+            Welcome welcome = prove(transport, sessionId, sessionKey, nonce,
+                    System.nanoTime() + config.timeout().toNanos());
+            if (welcome.limits().maxRequests() > config.maxRequests()) {
+                throw new IOException("the gateway grants more requests, "
+                        + welcome.limits().maxRequests() + ", than there are receives for");
+            }
+            return new VerbsClient(transport, welcome, config.timeout().toNanos());
+        } catch (IOException | RuntimeException | Error e) {
+            transport.shutDown();
+            transport.close();
+            throw e;
+        }
+    }
+
+    public static VerbsTransport connect(VerbsClientConfig config, InetSocketAddress gateway,
+            Hello hello)
+            throws IOException {
+        ClientConnection link = new ClientConnection(config, gateway, MessageCodec.encode(hello));
+        try {
+            return new VerbsTransport(link);
+        } catch (IOException | RuntimeException | Error e) {
+            link.close();
+            throw e;
+        }
+    }
+
+    private static Welcome prove(VerbsTransport transport, String sessionId, byte[] sessionKey,
+            Bytes32 mine, long deadline) throws IOException {
+        if (!(MessageCodec.decode(transport.link().accepted()) instanceof Challenge(var theirs))) {
+            throw new MessageException("the gateway did not accept with CHALLENGE");
+        }
+        transport.outgoing()
+                .put(MessageCodec.encode(new Proof(
+                        SessionKey.clientProof(sessionKey, sessionId, mine, theirs))));
+        transport.send();
+        Welcome answer = next(transport, deadline).require(Welcome.class);
+        if (!SessionKey.serverProof(sessionKey, sessionId, mine, theirs).equals(answer.proof())) {
+            throw new IOException("the other side does not hold the session's key");
+        }
+        return answer;
+    }
+
+    /** What the gateway says first. */
+    static final class First {
+        @Nullable
+        Message message;
+        @Nullable
+        EndedMessage ended;
+
+        void take(int type, ByteBuffer bytes, int payload, int end) throws MessageException {
+            if (type == MessageHeader.ENDED) {
+                ended = EndedMessage.decode(bytes.duplicate().limit(end).position(payload));
+            } else {
+                message = MessageCodec.decode(type, bytes, payload);
+            }
+        }
+    }
+
+    public static Message next(VerbsTransport transport, long deadline) throws IOException {
+        First first = new First();
+        while (first.message == null) {
+            int messages = transport.receive(first::take);
+            if (first.ended != null) {
+                throw new SessionEndedException(first.ended);
+            }
+            long left = deadline - System.nanoTime();
+            if (messages < 0) {
+                throw new IOException("the gateway closed the connection");
+            }
+            if (left <= 0) {
+                throw new IOException("the gateway did not answer in time");
+            }
+            if (messages == 0) {
+                transport.awaitMessage(left);
+            }
+        }
+        return first.message;
+    }
+
+    /** For requests. Its end is this peer's end. */
+    public ClientChannel channel() {
+        return channel;
+    }
+
+    /** The session's number, for tokens. */
+    public int sessionNumber() {
+        return sessionNumber;
+    }
+
+    public boolean isOpen() {
+        return channel.isOpen();
+    }
+
+    /**
+     * Registers memory that the gateway may write and read.
+     *
+     * @return the key for requests and tokens
+     */
+    public int register(MemorySegment memory) throws IOException {
+        turn.lock();
+        try {
+            IbvMr registration = transport.link().register(memory);
+            try {
+                int key = register(memory.address(), memory.byteSize(), registration.getRkey());
+                registrations.put(key, registration);
+                return key;
+            } catch (RefusedException e) {
+                // The gateway has forgotten its rkey; after any other failure it may not have.
+                transport.link().deregister(registration);
+                throw e;
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** As it is said, whether or not it is true. */
+    public int register(long address, long length, int remoteKey) throws IOException {
+        return ask(new Register(address, length, remoteKey), Registered.class).key();
+    }
+
+    /** Returns when the gateway no longer touches the memory. */
+    public void deregister(int key) throws IOException {
+        turn.lock();
+        try {
+            var _ = ask(new Deregister(key), Deregistered.class);
+            IbvMr registration = registrations.remove(key);
+            if (registration != null) {
+                transport.link().deregister(registration);
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    public VerbsTransport transport() {
+        return transport;
+    }
+
+    /** How many buffers the adapter may touch now. */
+    public int registrations() {
+        return transport.link().registrations();
+    }
+
+    /** The adapter's own key of a registered buffer. */
+    public int remoteKey(int key) {
+        return requireNonNull(registrations.get(key)).getRkey();
+    }
+
+    /** Takes the adapter's right to the memory away and tells nobody, as no honest peer does. */
+    public void deregisterSilently(int key) throws IOException {
+        IbvMr registration = registrations.remove(key);
+        if (registration != null) {
+            transport.link().deregister(registration);
+        }
+    }
+
+    /** A round trip. */
+    public void ping() throws IOException {
+        long value = RANDOM.nextLong() | 1;
+        if (ask(new Ping(value), Pong.class).value() != value) {
+            throw new MessageException("a PONG to another PING");
+        }
+    }
+
+    /** Runs when the connection has ended, on the peer's own thread: it must not block. */
+    public void onClosed(Runnable listener) {
+        channel.onClosed(listener);
+    }
+
+    /** Says BYE and waits until the gateway has let go of all memory. Idempotent. */
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            channel.leave(timeoutNanos);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Goes away without a word, as a killed process does. */
+    public void drop() {
+        channel.close();
+    }
+
+    private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
+        turn.lock();
+        try {
+            return channel.ask(question, timeoutNanos).require(answerType);
+        } catch (MessageException e) {
+            channel.close();
+            throw e;
+        } finally {
+            turn.unlock();
+        }
+    }
+}

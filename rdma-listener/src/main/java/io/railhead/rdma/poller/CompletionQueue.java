@@ -1,0 +1,128 @@
+package io.railhead.rdma.poller;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.SVCReqNotify;
+import io.railhead.os.EventDescriptor;
+import io.railhead.os.PollSet;
+import io.railhead.os.adapter.Adapter;
+import io.railhead.os.adapter.CloseStack;
+import io.railhead.os.verbs.Completions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The completion queue of one poller, and its sleep until something completes there. Its poller
+ * only, but {@link #wake}; it owns the queue and the channel of its events.
+ */
+public final class CompletionQueue implements AutoCloseable {
+    private static final int BATCH = 32;
+    private static final int EVENTS_A_BATCH = 64;
+    private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final IbvCompChannel channel;
+    private final IbvCQ queue;
+    private final SVCReqNotify notification;
+    private final Completions batch;
+    private final EventDescriptor wake = new EventDescriptor();
+    private final PollSet sleepers;
+    private final CloseStack closeStack = new CloseStack();
+    private int unacknowledged;
+
+    /** @param depth completions that it holds: more at a time lose it for good */
+    public CompletionQueue(Adapter adapter, int depth) throws IOException {
+        closeStack.add(wake::close);
+        try {
+            channel = adapter.context().createCompChannel();
+            closeStack.add(channel::destroyCompChannel);
+            queue = adapter.context().createCQ(channel, depth, 0);
+            closeStack.add(this::destroyQueue);
+            notification = queue.reqNotification(false);
+            closeStack.add(notification::free);
+            batch = adapter.verbs().completions(BATCH);
+            closeStack.add(batch::close);
+            sleepers = new PollSet(channel.getFd(), wake.descriptor());
+            closeStack.add(sleepers::close);
+        } catch (IOException | RuntimeException | Error e) {
+            closeStack.run(e);
+            throw e;
+        }
+    }
+
+    public IbvCQ queue() {
+        return queue;
+    }
+
+    /** What the last {@link #poll} took. */
+    public Completions batch() {
+        return batch;
+    }
+
+    /** Takes some of what has completed; how many. */
+    public int poll() {
+        return batch.poll(queue);
+    }
+
+    /** As a poller's {@code arm}. */
+    public void arm() {
+        try {
+            notification.execute();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** As a poller's {@code sleep}. */
+    public void sleep(long nanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, LONGEST_SLEEP_NANOS)) + 1;
+        if (sleepers.await((int) millis) == 0) {
+            return;
+        }
+        if (sleepers.isReady(1)) {
+            wake.clear();
+        }
+        if (sleepers.isReady(0)) {
+            takeEvents();
+        }
+    }
+
+    private void takeEvents() {
+        try {
+            while (channel.getCqEvent(queue, 0)) {
+                unacknowledged++;
+            }
+            if (unacknowledged >= EVENTS_A_BATCH) {
+                acknowledge();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void acknowledge() throws IOException {
+        int events = unacknowledged;
+        unacknowledged = 0;
+        queue.ackEvents(events);
+    }
+
+    /** Ends the sleep that goes on, or the next. Any thread. */
+    public void wake() {
+        wake.signal();
+    }
+
+    private void destroyQueue() throws IOException {
+        acknowledge();
+        queue.destroyCQ();
+    }
+
+    /** After its poller has ended, and the last queue pair that completes there has gone. */
+    @Override
+    public void close() throws IOException {
+        IOException failure = new IOException("a completion queue could not be given back");
+        closeStack.run(failure);
+        if (failure.getSuppressed().length > 0) {
+            throw failure;
+        }
+    }
+}

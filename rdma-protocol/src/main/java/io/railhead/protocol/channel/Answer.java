@@ -1,0 +1,93 @@
+package io.railhead.protocol.channel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The one answer to a request. Texts that are not there are empty.
+ *
+ * @param status HTTP status; 0 for "not served here", for which {@code code} says why: nothing was
+ *            stored, and the peer may ask over HTTP
+ * @param bytesMoved into or out of the peer's window
+ * @param firstByte where the moved bytes begin in the object
+ * @param lastModifiedMillis since the epoch; 0 if unknown
+ * @param code the S3 error's code, or the reason of a status 0
+ * @param headers of HEAD, PUT and UPLOAD_PART, names in lower case; {@link #REQUEST_ID} of what is
+ *            no success
+ * @param cut whether texts were left out since they did not fit into a message; only decoding sets
+ *            it
+ */
+public record Answer(int id, int status, long bytesMoved, long objectSize, long firstByte,
+        long lastModifiedMillis, String etag, String versionId, String code, String message,
+        Map<String, String> headers, AnswerOrigin cache, boolean cut) {
+
+    /** The header of what is no success that names the request, as the gateway's logs do. */
+    public static final String REQUEST_ID = "x-railhead-request-id";
+
+    /** The {@link #code} of a request that was cancelled before it was served. */
+    public static final String CANCELLED = "cancelled";
+
+    public Answer {
+        requireNonNull(cache, "cache is null");
+        if (status < 0 || status > 0xffff) {
+            throw new IllegalArgumentException("status must have 16 bits: " + status);
+        }
+        headers = HeaderLines.requireValid(headers);
+    }
+
+    /** The object's bytes lie in the window. */
+    public static Answer delivered(int id, int status, long bytesMoved, long objectSize,
+            long firstByte, long lastModifiedMillis, String etag, String versionId,
+            AnswerOrigin cache) {
+        return new Answer(id, status, bytesMoved, objectSize, firstByte, lastModifiedMillis, etag,
+                versionId, "", "", Map.of(), cache, false);
+    }
+
+    /** The object's metadata. */
+    public static Answer described(int id, long objectSize, long lastModifiedMillis, String etag,
+            String versionId, Map<String, String> headers, AnswerOrigin cache) {
+        return new Answer(id, 200, 0, objectSize, 0, lastModifiedMillis, etag, versionId, "", "",
+                headers, cache, false);
+    }
+
+    /** The backend holds the window's bytes. */
+    public static Answer stored(int id, long bytesMoved, String etag, String versionId,
+            Map<String, String> headers) {
+        return new Answer(id, 200, bytesMoved, bytesMoved, 0, 0, etag, versionId, "", "", headers,
+                AnswerOrigin.NONE, false);
+    }
+
+    /** Not served here: nothing was stored, and the peer may ask over HTTP. */
+    public static Answer declined(int id, String reason) {
+        return new Answer(id, 0, 0, 0, 0, 0, "", "", reason, "", Map.of(), AnswerOrigin.NONE,
+                false);
+    }
+
+    /** Refused, by the gateway or the store behind it. */
+    public static Answer failed(int id, int status, String code, String message) {
+        return new Answer(id, status, 0, 0, 0, 0, "", "", code, message, Map.of(),
+                AnswerOrigin.NONE, false);
+    }
+
+    /** A request of a session's channel, as logs, metrics and {@link #REQUEST_ID} name it. */
+    public static String requestId(int session, int id) {
+        return Integer.toHexString(session) + "/" + Integer.toUnsignedString(id);
+    }
+
+    /** The same, with its request's name unless it is a success. */
+    public Answer named(int session) {
+        if (isSuccess()) {
+            return this;
+        }
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.put(REQUEST_ID, requestId(session, id));
+        return new Answer(id, status, bytesMoved, objectSize, firstByte, lastModifiedMillis, etag,
+                versionId, code, message, more, cache, cut);
+    }
+
+    public boolean isSuccess() {
+        return status >= 200 && status < 300;
+    }
+}

@@ -1,0 +1,61 @@
+package io.railhead.protocol.channel;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Map;
+
+/**
+ * One request. Texts that are not there are empty.
+ *
+ * @param id the peer's choice, unique among its outstanding requests
+ * @param bufferKey of the registered buffer; 0 for HEAD
+ * @param offset of the window into the buffer
+ * @param window bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART)
+ * @param partNumber from 1 for UPLOAD_PART, else 0
+ * @param key not percent-encoded
+ * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
+ *            if-none-match, ...; names in lower case
+ */
+public record Request(int id, RequestOperation operation, RequestRange range, int bufferKey,
+        long offset, long window, int partNumber, String bucket, String key, String versionId,
+        String ifMatch, String uploadId, Map<String, String> headers) {
+
+    public Request {
+        requireNonNull(range, "range is null");
+        if (bucket.isEmpty() || key.isEmpty()) {
+            throw new IllegalArgumentException("bucket and key must not be empty");
+        }
+        if (!HeaderLines.isValue(ifMatch)) {
+            throw new IllegalArgumentException("If-Match must have no control characters");
+        }
+        headers = HeaderLines.requireValid(headers);
+    }
+
+    /** A GET of the whole object, clipped at the window. */
+    public static Request get(int id, String bucket, String key, int bufferKey, long offset,
+            long window) {
+        return new Request(id, RequestOperation.GET, RequestRange.ALL, bufferKey, offset, window, 0,
+                bucket, key, "", "", "", Map.of());
+    }
+
+    public static Request head(int id, String bucket, String key) {
+        return new Request(id, RequestOperation.HEAD, RequestRange.ALL, 0, 0, 0, 0, bucket, key, "",
+                "", "", Map.of());
+    }
+
+    public static Request put(int id, String bucket, String key, int bufferKey, long offset,
+            long window, Map<String, String> headers) {
+        return new Request(id, RequestOperation.PUT, RequestRange.ALL, bufferKey, offset, window, 0,
+                bucket, key, "", "", "", headers);
+    }
+
+    public Request withId(int otherId) {
+        return new Request(otherId, operation, range, bufferKey, offset, window, partNumber, bucket,
+                key, versionId, ifMatch, uploadId, headers);
+    }
+
+    public Request withRange(RequestRange otherRange) {
+        return new Request(id, operation, otherRange, bufferKey, offset, window, partNumber, bucket,
+                key, versionId, ifMatch, uploadId, headers);
+    }
+}

@@ -1,0 +1,47 @@
+package io.railhead.protocol.message;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The reason why a session is over. The codes are the protocol's: never renumbered. */
+public enum EndReason {
+    /** The peer said BYE, or its connection broke. */
+    PEER_GONE(1),
+    /** The principal's credential was withdrawn. */
+    REVOKED(2),
+    SHUTTING_DOWN(3),
+    /** The peer was silent for three times the keep-alive. */
+    SILENT(4),
+    /** A message that is malformed or out of order, or more requests than credits. */
+    PROTOCOL(5),
+    /** The peer's memory could not be touched as it was registered. */
+    ACCESS(6),
+    /** Transfers could only be stopped by ending the session. */
+    FENCED(7),
+    /** The adapter or its port failed. */
+    UNAVAILABLE(8);
+
+    private final int code;
+
+    EndReason(int code) {
+        this.code = code;
+    }
+
+    public int code() {
+        return code;
+    }
+
+    /** As the code of an answer says it. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    public static @Nullable EndReason findByCode(int code) {
+        for (EndReason reason : values()) {
+            if (reason.code == code) {
+                return reason;
+            }
+        }
+        return null;
+    }
+}

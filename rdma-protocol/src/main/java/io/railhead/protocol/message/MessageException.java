@@ -1,0 +1,12 @@
+package io.railhead.protocol.message;
+
+import java.io.IOException;
+
+/** Bytes that are not a message, or a message out of order: the connection cannot go on. */
+public final class MessageException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    public MessageException(String message) {
+        super(message);
+    }
+}
