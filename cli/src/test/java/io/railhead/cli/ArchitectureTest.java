@@ -135,6 +135,24 @@ class ArchitectureTest {
             .callMethod(System.class, "currentTimeMillis");
 
     /**
+     * Records hold data, as many parts as it has; whatever does something has few collaborators.
+     */
+    @ArchTest
+    static final ArchRule NOTHING_TAKES_MORE_THAN_SEVEN_PARAMETERS = codeUnits().that()
+            .areDeclaredInClassesThat()
+            .areNotAssignableTo(Record.class)
+            .should(new ArchCondition<>("take at most seven parameters") {
+                @Override
+                public void check(JavaCodeUnit unit, ConditionEvents events) {
+                    int taken = unit.getRawParameterTypes().size();
+                    if (taken > 7 && !unit.getName().startsWith("lambda$")) {
+                        events.add(SimpleConditionEvent.violated(unit,
+                                unit.getFullName() + " takes " + taken));
+                    }
+                }
+            });
+
+    /**
      * What a missing class or a full heap ends is ended in order, too: a peer is answered, a timer
      * runs again, memory is given back.
      */

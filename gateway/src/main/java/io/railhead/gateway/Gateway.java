@@ -16,7 +16,6 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
-import io.railhead.gateway.admin.WarmPath;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
@@ -24,7 +23,6 @@ import io.railhead.gateway.admission.HeapWatch;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.PolicyFile;
-import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
@@ -42,7 +40,6 @@ import io.railhead.gateway.freshness.Servability;
 import io.railhead.gateway.frontdoor.AdminListener;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.Connections;
-import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.HealthListener;
 import io.railhead.gateway.frontdoor.Readiness;
@@ -57,34 +54,16 @@ import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.metrics.NicCollector;
 import io.railhead.gateway.metrics.StateCollector;
-import io.railhead.gateway.object.form.FormUpload;
-import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.object.read.ReadServices;
-import io.railhead.gateway.operation.Operations;
-import io.railhead.gateway.rdma.DcTokens;
-import io.railhead.gateway.rdma.pairing.ConnectPaths;
-import io.railhead.gateway.rdma.pairing.HipobjPaths;
-import io.railhead.gateway.rdma.pairing.HipobjSite;
-import io.railhead.gateway.rdma.pairing.PairingAdmission;
-import io.railhead.gateway.rdma.session.FabricDirectory;
-import io.railhead.gateway.rdma.session.SessionOpening;
 import io.railhead.gateway.relay.Relay;
-import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.s3.sigv4.Authenticator;
-import io.railhead.gateway.s3.sigv4.PassThrough;
-import io.railhead.gateway.s3.sigv4.PostPolicy;
-import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
-import io.railhead.gateway.s3.sigv4.RequestHead;
-import io.railhead.gateway.s3.sigv4.SigV2;
-import io.railhead.gateway.s3.sigv4.TrustedNetwork;
 import io.railhead.gateway.status.StatusPage;
 import io.railhead.gateway.status.StatusSources;
 import io.railhead.gateway.tracing.Tracing;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.Health;
-import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -93,7 +72,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.VertxInternal;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -186,12 +164,14 @@ public final class Gateway implements AutoCloseable, Readiness {
             SessionCallers callers = new SessionCallers();
             AccessControl access = new AccessControl(openPolicy(), metrics);
             ReadServices reads = readServices(fabrics, authorizationCache, nanoClock);
-            requests.open(new ChannelServices(reads.withDeadlines(channelDeadlines()), routes,
+            requests.open(new ChannelServices(reads.withDeadlines(
+                    RdmaDeadlines.ofChannel(config.rdma().channel().requestTimeout())), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new S3Listener(vertx,
-                    frontDoor(credentials, clientSessions, opening, reads, callers, access,
-                            admission,
-                            nanoClock),
+                    new FrontDoorOpening(config, credentials, routes, access, reads,
+                            clientSessions, opening).open(admission, callers,
+                                    new FrontDoor.Logs(metrics, accessLog), unsignedPaths(),
+                                    nanoClock),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
@@ -347,12 +327,6 @@ public final class Gateway implements AutoCloseable, Readiness {
                         config.admin().listen().port()));
     }
 
-    /** A peer of a channel waits for its answer, however late the first byte can move. */
-    private RdmaDeadlines channelDeadlines() {
-        Duration timeout = config.rdma().channel().requestTimeout();
-        return new RdmaDeadlines(timeout, timeout);
-    }
-
     private ReadServices readServices(Fabric fabric, AuthorizationCache authorizationCache,
             LongSupplier nanoClock) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
@@ -361,51 +335,6 @@ public final class Gateway implements AutoCloseable, Readiness {
                 new NegativeCache(nanoClock, cache), new Revalidations(), new Relay(metrics),
                 fabric, deadlines, metrics, config.cache().page().bytes(),
                 config.cache().run().bytes());
-    }
-
-    private FrontDoor frontDoor(CredentialStore credentials, ClientSessions clientSessions,
-            FabricOpening opening, ReadServices reads, SessionCallers callers,
-            AccessControl access, Admission admission, LongSupplier nanoClock) {
-        FabricDirectory fabricDirectory = opening.endpoints();
-        Fabric verbs = opening.verbs();
-        // One for both, so that a start means the same date to each.
-        ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
-                () -> Principal.areOfSeveralTenants(credentials.principals()), Clock.systemUTC(),
-                nanoClock);
-        DcTokens targets = new DcTokens(opening.dc().fabric(),
-                opening.dc().reasonAgainst(credentials::principals));
-        return new FrontDoor(authenticator(credentials), admission, access, routes,
-                config.gateway().access().mode() == AuthMode.PASS_THROUGH
-                        ? Operations.passingThrough(reads, access)
-                        : Operations.router(reads, clientSessions, config.rdma(),
-                                new PairedWindows(verbs), targets, replayGuard, access,
-                                forms(credentials, access)),
-                Map.of("endpoints", fabricDirectory, "sessions",
-                        new SessionOpening(clientSessions, fabricDirectory, callers,
-                                () -> CleartextPolicy.reasonAgainst(config,
-                                        credentials.principals())),
-                        "warm", new WarmPath(reads, routes, access)),
-                unsignedPaths(),
-                dialectPaths(verbs, clientSessions, credentials, replayGuard,
-                        new HipobjSite(reads.withDeadlines(channelDeadlines()), routes, access)),
-                config.gateway().domains(),
-                Clock.systemUTC(), metrics, accessLog, new HitLookup(reads, access));
-    }
-
-    private Map<String, DialectPath> dialectPaths(Fabric verbs, ClientSessions clientSessions,
-            CredentialStore credentials, ReplayGuard replayGuard, HipobjSite site) {
-        PairingAdmission admission = new PairingAdmission(verbs, clientSessions, replayGuard,
-                () -> CleartextPolicy.reasonAgainst(config, credentials.principals()), metrics);
-        Map<String, DialectPath> paths = new HashMap<>(
-                new ConnectPaths(config.rdma().dialects().connect(), admission).table());
-        paths.putAll(new HipobjPaths(config.rdma().pairs().hipobj(), admission, site).table());
-        return paths;
-    }
-
-    private FormUpload.Site forms(CredentialStore credentials, AccessControl access) {
-        return new FormUpload.Site(
-                new PostPolicy(credentials, config.gateway().access().sigV2()), routes,
-                access, Clock.systemUTC());
     }
 
     private Map<String, UnsignedPath> unsignedPaths() {
@@ -417,29 +346,6 @@ public final class Gateway implements AutoCloseable, Readiness {
         opened(files.openToken(events, token));
         return Map.of("events",
                 new EventEndpoint(token, cache, routes::backendNames, metrics));
-    }
-
-    private RequestAuthenticator authenticator(CredentialStore credentials) {
-        String trusted = config.gateway().access().trustedPrincipal();
-        if (config.gateway().access().mode() == AuthMode.PASS_THROUGH) {
-            LOG.info("the stores verify signatures (gateway.authentication: pass_through):"
-                    + " every read is asked of them, and nothing is served by RDMA");
-            return new PassThrough();
-        }
-        if (trusted == null) {
-            return new Authenticator(credentials,
-                    config.gateway().access().sigV2()
-                            ? new SigV2(credentials, this::bucketInHost)
-                            : null);
-        }
-        LOG.warn("NO CLIENT IS AUTHENTICATED (gateway.authentication: trusted_network): whoever"
-                + " reaches {} acts as principal {}", config.gateway().listen(), trusted);
-        return new TrustedNetwork(credentials, trusted);
-    }
-
-    private @Nullable String bucketInHost(RequestHead head) {
-        String host = head.headers().get("host");
-        return host == null ? null : Address.bucketOf(host, config.gateway().domains());
     }
 
     private static void revoke(CredentialChange change, AuthorizationCache authorizationCache,

@@ -12,6 +12,11 @@ import java.util.concurrent.TimeUnit;
  */
 public record RdmaDeadlines(Duration decide, Duration fence) {
 
+    /** A peer of a channel waits for its answer, however late the first byte can move. */
+    public static RdmaDeadlines ofChannel(Duration requestTimeout) {
+        return new RdmaDeadlines(requestTimeout, requestTimeout);
+    }
+
     /** Whether there is still time to begin again. */
     public boolean isOpen(long arrivedAtNanos) {
         return left(decide, arrivedAtNanos) > 0;

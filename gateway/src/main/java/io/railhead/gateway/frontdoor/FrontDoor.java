@@ -1,6 +1,5 @@
 package io.railhead.gateway.frontdoor;
 
-import io.railhead.backend.Headers;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantQuota;
@@ -14,23 +13,17 @@ import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.RequestSource;
-import io.railhead.gateway.request.RequestTarget;
-import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
-import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
 import io.railhead.gateway.s3.sigv4.RequestHead;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.ContextInternal;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -39,48 +32,27 @@ import org.jspecify.annotations.Nullable;
  * up, routed by rule. Event loop only; one instance serves all loops and holds no state of theirs.
  */
 public final class FrontDoor {
-    private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "DELETE",
-            "PATCH", "OPTIONS");
-
-    private final RequestAuthenticator authenticator;
+    private final RequestVerifier verifier;
     private final Admission admission;
     private final AccessControl access;
-    private final Routes routes;
     private final Router router;
-    private final Map<String, InternalEndpoint> ownPaths;
-    private final Map<String, UnsignedPath> unsignedPaths;
-    private final Map<String, DialectPath> dialectPaths;
-    private final List<String> domains;
-    private final InstantSource clock;
-    private final Metrics metrics;
-    private final AccessLog accessLog;
+    private final OwnPaths paths;
     private final HitLookup hitLookup;
+    private final Logs logs;
     private final HttpDate date = new HttpDate(InstantSource.system());
 
-    /**
-     * @param ownPaths by what follows the prefix, as {@code unsignedPaths} are
-     * @param dialectPaths by their raw paths
-     */
-    public FrontDoor(RequestAuthenticator authenticator, Admission admission,
-            AccessControl access,
-            Routes routes, Router router,
-            Map<String, InternalEndpoint> ownPaths, Map<String, UnsignedPath> unsignedPaths,
-            Map<String, DialectPath> dialectPaths,
-            List<String> domains, InstantSource clock, Metrics metrics,
-            AccessLog accessLog, HitLookup hitLookup) {
-        this.authenticator = authenticator;
+    /** Where requests are counted and written down. */
+    public record Logs(Metrics metrics, AccessLog accessLog) {}
+
+    public FrontDoor(RequestVerifier verifier, Admission admission, AccessControl access,
+            Router router, OwnPaths paths, HitLookup hitLookup, Logs logs) {
+        this.verifier = verifier;
         this.admission = admission;
         this.access = access;
-        this.routes = routes;
         this.router = router;
-        this.ownPaths = Map.copyOf(ownPaths);
-        this.unsignedPaths = Map.copyOf(unsignedPaths);
-        this.dialectPaths = Map.copyOf(dialectPaths);
-        this.domains = domains;
-        this.clock = clock;
-        this.metrics = metrics;
-        this.accessLog = accessLog;
+        this.paths = paths;
         this.hitLookup = hitLookup;
+        this.logs = logs;
     }
 
     /**
@@ -89,8 +61,8 @@ public final class FrontDoor {
      * @param standingAside while all is Vert.x's to answer
      */
     HttpHitHandler hits(FairScheduler fairScheduler, BooleanSupplier standingAside) {
-        return new HttpHitHandler(this, hitLookup, fairScheduler, standingAside, metrics, accessLog,
-                date);
+        return new HttpHitHandler(this, hitLookup, fairScheduler, standingAside, logs.metrics(),
+                logs.accessLog(), date);
     }
 
     /** @param verifiedRequest what came of {@link #verify}; null where that was not asked */
@@ -101,7 +73,8 @@ public final class FrontDoor {
             http.connection().close();
             return;
         }
-        HttpExchange httpExchange = new HttpExchange(http, context, metrics, accessLog, date,
+        HttpExchange httpExchange = new HttpExchange(http, context, logs.metrics(),
+                logs.accessLog(), date,
                 RequestIds.next());
         httpExchange.attempt(() -> admit(httpExchange, http, fairScheduler, verifiedRequest));
     }
@@ -124,14 +97,15 @@ public final class FrontDoor {
     private void verify(HttpExchange httpExchange, HttpServerRequest http,
             FairScheduler fairScheduler,
             @Nullable S3Refusal refusal) {
-        RequestHead head = head(http.method().name(), http.uri(), http.headers(), http.isSSL());
-        Address address = address(head);
-        DialectPath dialect = dialect(head, address);
+        RequestHead head = verifier.head(http.method().name(), http.uri(), http.headers(),
+                http.isSSL());
+        Address address = verifier.address(head);
+        DialectPath dialect = paths.dialect(head, address);
         if (InternalEndpoint.isIn(head.rawPath(), address)) {
             own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {
             httpExchange.describe("Pairing", head.rawPath());
-            Authentication caller = authenticate(head, Query.require(head.rawQuery()));
+            Authentication caller = verifier.authenticate(head, Query.require(head.rawQuery()));
             enter(httpExchange, caller, fairScheduler,
                     () -> dialect.handle(httpExchange, head, caller));
         } else {
@@ -140,7 +114,8 @@ public final class FrontDoor {
             if (refusal != null) {
                 throw refusal;
             }
-            admit(httpExchange, verified(head, address, query, httpExchange.peer()), fairScheduler);
+            admit(httpExchange, verifier.verified(head, address, query, httpExchange.peer()),
+                    fairScheduler);
         }
     }
 
@@ -164,25 +139,12 @@ public final class FrontDoor {
     @Nullable
     S3Request verify(String method, String uri,
             Iterable<Map.Entry<String, String>> fields, RequestSource peer) {
-        RequestHead head = head(method, uri, fields, peer.secure());
-        Address address = address(head);
-        return InternalEndpoint.isIn(head.rawPath(), address) || dialect(head, address) != null
-                ? null
-                : verified(head, address, Query.require(head.rawQuery()), peer);
-    }
-
-    /** None where the host names the bucket: that path is a key. */
-    private @Nullable DialectPath dialect(RequestHead head, Address address) {
-        DialectPath dialect = dialectPaths.get(head.rawPath());
-        return dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")
-                ? dialect
-                : null;
-    }
-
-    private S3Request verified(RequestHead head, Address address, Query query, RequestSource peer) {
-        Authentication authentication = authenticate(head, query);
-        return new S3Request(head, address, query, authentication,
-                peer.as(authentication.principalName()), routes.route(authentication, address));
+        RequestHead head = verifier.head(method, uri, fields, peer.secure());
+        Address address = verifier.address(head);
+        return InternalEndpoint.isIn(head.rawPath(), address)
+                || paths.dialect(head, address) != null
+                        ? null
+                        : verifier.verified(head, address, Query.require(head.rawQuery()), peer);
     }
 
     /** Its answer, where that takes nothing but a moment; null for all others. */
@@ -203,7 +165,7 @@ public final class FrontDoor {
         if (fairScheduler.isFree()) {
             request.run();
         } else {
-            metrics.waited.inc();
+            logs.metrics().waited.inc();
             ContextInternal here = ContextInternal.current();
             fairScheduler.await(tenantQuota, () -> here.dispatch(() -> httpExchange.goOn(request)));
         }
@@ -217,97 +179,23 @@ public final class FrontDoor {
         match.operation().handle(httpExchange, request);
     }
 
-    private Authentication authenticate(RequestHead head, Query query) {
-        return head.method().equals("OPTIONS")
-                ? preflight(head, query)
-                : authenticator.authenticate(head, query, clock.instant());
-    }
-
-    /**
-     * A browser's preflight goes to the URL of the request that it is about, which may be
-     * presigned: then it is its signer's, whose buckets the store may find by that alone. It says
-     * nothing else of who asks: where the signature does not hold, as it cannot where it covers
-     * headers, it is nobody's.
-     */
-    private Authentication preflight(RequestHead head, Query query) {
-        String about = head.headers().get("access-control-request-method");
-        if (about == null || head.headers().contains("authorization")) {
-            return new Authentication.Anonymous();
-        }
-        try {
-            return authenticator.authenticate(head.withMethod(about), query, clock.instant());
-        } catch (S3Refusal e) {
-            return new Authentication.Anonymous();
-        }
-    }
-
     private void own(HttpExchange httpExchange, RequestHead head, FairScheduler fairScheduler) {
         httpExchange.describe("Own", head.rawPath());
         String name = head.rawPath().substring(InternalEndpoint.PREFIX.length());
-        UnsignedPath unsigned = unsignedPaths.get(name);
+        UnsignedPath unsigned = paths.unsigned().get(name);
         if (unsigned != null) {
             unsigned.handle(httpExchange, head);
             return;
         }
         Query query = Query.require(head.rawQuery());
-        Authentication authentication = authenticator.authenticate(head, query, clock.instant());
+        Authentication authentication = verifier.requireSignature(head, query);
         if (!(authentication instanceof Authentication.Signed signed)) {
             throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "Requests below " + InternalEndpoint.PREFIX
                             + " must be signed, and the gateway must verify signatures.");
         }
         enter(httpExchange, authentication, fairScheduler,
-                () -> InternalEndpoint.require(ownPaths, name)
+                () -> InternalEndpoint.require(paths.signed(), name)
                         .handle(httpExchange, signed, query));
-    }
-
-    /** @param secure whether it came over TLS */
-    private RequestHead head(String method, String uri,
-            Iterable<Map.Entry<String, String>> fields, boolean secure) {
-        if (!METHODS.contains(method)) {
-            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED);
-        }
-        RequestTarget target = target(uri, secure);
-        String path = target.pathAndQuery();
-        int mark = path.indexOf('?');
-        Headers.Builder headers = Headers.builder();
-        fields.forEach(field -> headers.add(field.getKey(), field.getValue()));
-        RequestHead head = new RequestHead(method, mark < 0 ? path : path.substring(0, mark),
-                mark < 0 ? null : path.substring(mark + 1), headers.build());
-        return target.authority() == null ? head : withHost(head, target.authority());
-    }
-
-    private static RequestTarget target(String uri, boolean secure) {
-        try {
-            return RequestTarget.parse(uri, secure);
-        } catch (IllegalArgumentException e) {
-            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
-        }
-    }
-
-    /**
-     * RFC 9112 §3.2.2: the target's authority stands for whatever the Host field says. A client may
-     * have signed that field, which counts only where both name the same bucket.
-     */
-    private RequestHead withHost(RequestHead head, String authority) {
-        String field = head.headers().get("host");
-        boolean other = field != null && !field.equals(authority)
-                && Objects.equals(Address.bucketOf(field, domains),
-                        Address.bucketOf(authority, domains));
-        return new RequestHead(head.method(), head.rawPath(), head.rawQuery(),
-                head.headers().toBuilder().set("host", authority).build(), other ? field : null);
-    }
-
-    private Address address(RequestHead head) {
-        try {
-            Address address = Address.of(head.rawPath(), head.headers().get("host"), domains);
-            String bucket = address.bucket();
-            if (bucket != null && !Address.isBucketName(bucket)) {
-                throw new S3Refusal(S3Error.INVALID_BUCKET_NAME);
-            }
-            return address;
-        } catch (IllegalArgumentException e) {
-            throw new S3Refusal(S3Error.INVALID_URI, "Couldn't parse the specified URI.");
-        }
     }
 }

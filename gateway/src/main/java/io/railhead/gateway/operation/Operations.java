@@ -1,7 +1,6 @@
 package io.railhead.gateway.operation;
 
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.object.delete.DeleteObjects;
@@ -14,14 +13,11 @@ import io.railhead.gateway.object.write.BucketWrite;
 import io.railhead.gateway.object.write.ObjectUpload;
 import io.railhead.gateway.object.write.ObjectWrite;
 import io.railhead.gateway.object.write.PutObject;
-import io.railhead.gateway.rdma.DcTokens;
 import io.railhead.gateway.rdma.TokenAdmission;
 import io.railhead.gateway.rdma.TokenRejector;
 import io.railhead.protocol.token.Dialects;
 import io.railhead.protocol.token.PutDecline;
 import io.railhead.protocol.token.TokenOperation;
-import io.railhead.rdma.pairing.PairedWindows;
-import io.railhead.rdma.session.ClientSessions;
 
 /** Builds the table's operations from what they share. */
 public final class Operations {
@@ -45,23 +41,18 @@ public final class Operations {
                         bucketWrite, bucketWrite, relay));
     }
 
-    /**
-     * @param paired what tokens of paired queue pairs name
-     * @param targets what tokens of targets name
-     * @param replayGuard of requests with tokens
-     * @param forms how uploads by HTML forms are verified and sent on
-     */
-    public static Router router(ReadServices services, ClientSessions clientSessions,
-            GatewayConfig.Rdma rdma,
-            PairedWindows paired, DcTokens targets, ReplayGuard replayGuard, AccessControl access,
-            FormUpload.Site forms) {
+    /** The dialects of tokens that are served, as the configuration says. */
+    public static Dialects dialects(GatewayConfig.Rdma rdma) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
             case SPEC -> PutDecline.DRAFT;
         };
-        TokenAdmission admission = new TokenAdmission(clientSessions, services.fabric(), paired,
-                targets,
-                replayGuard, new Dialects(putDecline, rdma.dialects()), services.metrics());
+        return new Dialects(putDecline, rdma.dialects());
+    }
+
+    /** @param forms how uploads by HTML forms are verified and sent on */
+    public static Router router(ReadServices services, TokenAdmission admission,
+            AccessControl access, FormUpload.Site forms) {
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(

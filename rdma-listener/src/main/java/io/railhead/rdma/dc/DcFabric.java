@@ -77,9 +77,8 @@ public final class DcFabric implements Fabric {
             resolvers = Executors.newFixedThreadPool(RESOLVERS,
                     Thread.ofPlatform().name("dc-resolver-", 0).daemon().factory());
             closeStack.add(resolvers::shutdown);
-            rail = new DcPollerGroup(adapter, mlx5, config, port, new SourceGids(config, devices),
-                    control,
-                    resolvers, clientSessions, counts);
+            rail = new DcPollerGroup(new DcDevice(adapter, mlx5, config, port,
+                    new SourceGids(config, devices)), control, resolvers, clientSessions, counts);
         } catch (IOException | RuntimeException | Error e) {
             closeStack.run(e);
             throw e;

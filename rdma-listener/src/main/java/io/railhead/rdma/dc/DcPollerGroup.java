@@ -3,7 +3,6 @@ package io.railhead.rdma.dc;
 import io.railhead.os.AdaptiveSpin;
 import io.railhead.os.adapter.Adapter;
 import io.railhead.os.adapter.CloseStack;
-import io.railhead.os.verbs.Mlx5;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
@@ -49,11 +48,10 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
      * @param control runs what waits for the adapter
      * @param resolvers run what waits for the network
      */
-    DcPollerGroup(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, DcPort port, SourceGids gids,
-            Executor control, Executor resolvers, ClientSessions clientSessions,
-            FabricCounts counts)
-            throws IOException {
-        this.adapter = adapter;
+    DcPollerGroup(DcDevice device, Executor control, Executor resolvers,
+            ClientSessions clientSessions, FabricCounts counts) throws IOException {
+        DcFabricConfig config = device.config();
+        this.adapter = device.adapter();
         this.clientSessions = clientSessions;
         this.counts = counts;
         int depth = Math.min(config.pool().completions(), adapter.limits().completions());
@@ -62,10 +60,10 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         poller = new Poller("dc-poller-" + adapter.device(), this,
                 new AdaptiveSpin(config.spin().toNanos()), System::nanoTime,
                 counts.idleSpinNanos()::add);
-        initiators = new Initiators(adapter, mlx5, config, port, gids, queue.queue(), depth,
-                poller, control, counts);
+        initiators = new Initiators(device, queue.queue(), depth, poller, control, counts);
         handles = new AddressHandles(config.pool().handles(),
-                new AddressResolver(adapter, mlx5, config, gids)::make, resolvers, poller);
+                new AddressResolver(adapter, device.mlx5(), config, device.gids())::make, resolvers,
+                poller);
         // Whoever gives back is on the poller, which looks again at once.
         budgets = new PortBudgets(config.outstanding().perPrincipal(),
                 config.outstanding().perPort(), _ -> {});

@@ -3,7 +3,6 @@ package io.railhead.rdma.dc;
 import com.ibm.disni.verbs.IbvCQ;
 import io.railhead.os.adapter.Adapter;
 import io.railhead.os.verbs.DcInitiator;
-import io.railhead.os.verbs.Mlx5;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.QueuePairState;
 import io.railhead.rdma.TransferException;
@@ -31,11 +30,9 @@ final class Initiators {
     private static final int SLOTS = 1 << SLOT_BITS;
     private static final int GENERATIONS = 1 << 16;
 
+    private final DcDevice device;
     private final Adapter adapter;
-    private final Mlx5 mlx5;
     private final DcFabricConfig config;
-    private final DcPort port;
-    private final SourceGids gids;
     private final IbvCQ queue;
     private final Executor poller;
     private final Executor control;
@@ -54,13 +51,11 @@ final class Initiators {
      * @param completions that the queue holds
      * @param control runs what blocks, one thing after another
      */
-    Initiators(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, DcPort port, SourceGids gids,
-            IbvCQ queue, int completions, Executor poller, Executor control, FabricCounts counts) {
-        this.adapter = adapter;
-        this.mlx5 = mlx5;
-        this.config = config;
-        this.port = port;
-        this.gids = gids;
+    Initiators(DcDevice device, IbvCQ queue, int completions, Executor poller, Executor control,
+            FabricCounts counts) {
+        this.device = device;
+        this.adapter = device.adapter();
+        this.config = device.config();
         this.queue = queue;
         this.completionsFree = completions;
         this.poller = poller;
@@ -133,8 +128,8 @@ final class Initiators {
     private void make(TenantPool pool) {
         DcInitiator made = null;
         try {
-            made = mlx5.createInitiator(adapter.domain(), queue, capacity);
-            int mtu = port.mtu();
+            made = device.mlx5().createInitiator(adapter.domain(), queue, capacity);
+            int mtu = device.port().mtu();
             made.connect(path(mtu));
             DcInitiator connected = made;
             poller.execute(() -> made(pool, connected, mtu));
@@ -146,7 +141,8 @@ final class Initiators {
 
     private DcInitiator.Path path(int mtu) throws IOException {
         Sending sending = config.sending();
-        return new DcInitiator.Path(config.port(), gids.requireAny().index(), port.isEthernet(),
+        return new DcInitiator.Path(config.port(), device.gids().requireAny().index(),
+                device.port().isEthernet(),
                 sending.serviceLevel(), 0, mtu, sending.ackTimeout(), sending.retryCount(),
                 sending.rnrRetry(), readDepth);
     }
@@ -202,7 +198,7 @@ final class Initiators {
 
     /** Whether it sends packets of the length that the port has now. */
     boolean isCurrent(Initiator initiator) {
-        return initiator.mtu() == port.mtu();
+        return initiator.mtu() == device.port().mtu();
     }
 
     /** Its request goes no further: once it was reset, the adapter touches none of its memory. */
@@ -238,7 +234,7 @@ final class Initiators {
             return;
         }
         try {
-            int mtu = port.mtu();
+            int mtu = device.port().mtu();
             initiator.queuePair().connect(path(mtu));
             poller.execute(() -> connectedAgain(initiator, mtu));
         } catch (IOException | RuntimeException | Error e) {

@@ -57,10 +57,10 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
     /** What the peer writes, the value that says it has, and whether it did. */
     record Staged(StagingMemory memory, int cookie, CompletableFuture<Void> filled) {}
 
-    PairedQueue(VerbsPeers peers, PeerSession session, Port port, PollerGroup pollerGroup,
+    PairedQueue(PeerSession session, Port port, PollerGroup pollerGroup,
             QueuePairConnection queuePairConnection,
             PairedRoute route, @Nullable Staged staged, PairedQueues owner) {
-        this.peers = peers;
+        this.peers = owner.peers();
         this.session = session;
         this.port = port;
         this.pollerGroup = pollerGroup;

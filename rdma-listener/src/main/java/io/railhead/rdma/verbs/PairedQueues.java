@@ -81,6 +81,10 @@ final class PairedQueues implements Pairing {
         loop = running;
     }
 
+    VerbsPeers peers() {
+        return peers;
+    }
+
     Duration idle() {
         return config.idle();
     }
@@ -179,7 +183,7 @@ final class PairedQueues implements Pairing {
             if (queuePairConnection == null) {
                 throw new PairingException(NO_ROOM, "the adapter holds no more queue pairs");
             }
-            PairedQueue queue = new PairedQueue(peers, session, own.port(), pollerGroup,
+            PairedQueue queue = new PairedQueue(session, own.port(), pollerGroup,
                     queuePairConnection,
                     requireNonNull(steps.route), staged, this);
             pollerGroup.join(queuePairConnection);

@@ -104,7 +104,7 @@ final class PairedFailuresTest {
         QueuePairConnection queuePairConnection = new QueuePairConnection(pollerGroup,
                 pollerGroup.tryReserve(PairedQueue.RECEIVES), null, new IbvQP(7), 0,
                 PairedQueue.RECEIVES, MessageMemory.bodiless(PairedQueue.RECEIVES + 1));
-        return new PairedQueue(peers, session, port, pollerGroup, queuePairConnection,
+        return new PairedQueue(session, port, pollerGroup, queuePairConnection,
                 new PairedRoute(1, 0, 1, PEER, PEER), null, pairs);
     }
 

@@ -1,0 +1,32 @@
+package io.railhead.gateway.frontdoor;
+
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.s3.sigv4.RequestHead;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gateway's paths beside S3's.
+ *
+ * @param signed by what follows {@link InternalEndpoint#PREFIX}
+ * @param unsigned likewise, for callers that cannot sign
+ * @param dialects by their raw paths
+ */
+public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, UnsignedPath> unsigned,
+        Map<String, DialectPath> dialects) {
+
+    public OwnPaths {
+        signed = Map.copyOf(signed);
+        unsigned = Map.copyOf(unsigned);
+        dialects = Map.copyOf(dialects);
+    }
+
+    /** None where the host names the bucket: that path is a key. */
+    @Nullable
+    DialectPath dialect(RequestHead head, Address address) {
+        DialectPath dialect = dialects.get(head.rawPath());
+        return dialect != null && head.rawPath().startsWith("/" + address.bucket() + "/")
+                ? dialect
+                : null;
+    }
+}
