@@ -28,8 +28,11 @@ public final class FabricCounts {
         written.add(bytes);
     }
 
-    public void read(long bytes) {
-        read.add(bytes);
+    public void moved(OwnedSlice.Direction direction, long bytes) {
+        switch (direction) {
+            case TO_PEER -> written.add(bytes);
+            case FROM_PEER -> read.add(bytes);
+        }
     }
 
     public void copied(long nanos) {

@@ -224,8 +224,8 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
     }
 
     private boolean fits(WorkRequestBuilder.Route route, DcTransfer transfer, DcWork work) {
-        return workRequestBuilder.requests(work.slice()) <= route.sends().room()
-                && transfer.budget().tryTake(work.slice().length(), POLLER);
+        return workRequestBuilder.requests(work.slice().slice()) <= route.sends().room()
+                && transfer.budget().tryTake(work.slice().bytes(), POLLER);
     }
 
     /**

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.OwnedSlice;
+import io.railhead.rdma.OwnedSlice.Direction;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
@@ -53,45 +55,28 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
 
     @Override
     public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
-        CompletableFuture<Void> written = new CompletableFuture<>();
-        // Not a dependent stage: that would wrap the failure.
-        var _ = start(DcWork.Direction.TO_PEER, ownedSlice, bufferOffset)
-                .whenComplete((_, failure) -> {
-                    if (failure == null) {
-                        written.complete(null);
-                    } else {
-                        written.completeExceptionally(failure);
-                    }
-                });
-        return written;
+        return start(Direction.TO_PEER, ownedSlice, bufferOffset).written();
     }
 
     @Override
     public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
-        return start(DcWork.Direction.FROM_PEER, ownedSlice, bufferOffset);
+        return start(Direction.FROM_PEER, ownedSlice, bufferOffset).outcome();
     }
 
-    private CompletableFuture<PageSlice> start(DcWork.Direction direction, PageSlice ownedSlice,
-            long offset) {
-        TransferException refusal = findRefusal(ownedSlice.length(), offset);
-        DcWork work = new DcWork(this, direction, ownedSlice, buffer.address() + offset);
-        if (refusal != null) {
-            work.dropped(refusal);
+    private OwnedSlice start(Direction direction, PageSlice ownedSlice, long offset) {
+        OwnedSlice slice = new OwnedSlice(direction, ownedSlice);
+        TransferException refusal = findRefusal(slice.bytes(), offset);
+        if (refusal == null) {
+            rail.poller().execute(new DcWork(this, slice, buffer.address() + offset));
         } else {
-            rail.poller().execute(work);
+            slice.end(refusal, counts());
         }
-        return work.outcome();
+        return slice;
     }
 
     private @Nullable TransferException findRefusal(int bytes, long offset) {
         TransferException stop = findReasonToStop();
-        if (stop != null) {
-            return stop;
-        }
-        return offset < 0 || offset > buffer.length() - bytes
-                ? new TransferException(Reason.OUT_OF_BOUNDS,
-                        bytes + " bytes at " + offset + " do not lie within " + buffer.length())
-                : null;
+        return stop == null ? buffer.findRefusal(bytes, offset) : stop;
     }
 
     /** Asked on the caller's thread, and again before anything is posted. */

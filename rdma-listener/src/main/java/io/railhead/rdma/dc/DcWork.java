@@ -1,53 +1,15 @@
 package io.railhead.rdma.dc;
 
-import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.OwnedSlice;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.poller.Work;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
- * One slice on its way to or from a target. It owns the slice until its bytes have moved, or until
- * nothing can touch it. Also the message that brings it to the poller.
+ * One slice on its way to or from a target, and the message that brings it to the poller.
+ *
+ * @param remote its first byte's address in the peer
  */
-final class DcWork implements Work, Runnable {
-
-    /** Which way the bytes go. */
-    enum Direction {
-        TO_PEER,
-        FROM_PEER
-    }
-
-    private final DcTransfer transfer;
-    private final Direction direction;
-    private final PageSlice ownedSlice;
-    private final long remote;
-    private final CompletableFuture<PageSlice> outcome = new CompletableFuture<>();
-
-    DcWork(DcTransfer transfer, Direction direction, PageSlice ownedSlice, long remote) {
-        this.transfer = transfer;
-        this.direction = direction;
-        this.ownedSlice = ownedSlice;
-        this.remote = remote;
-    }
-
-    Direction direction() {
-        return direction;
-    }
-
-    PageSlice slice() {
-        return ownedSlice;
-    }
-
-    /** Its first byte's address in the peer. */
-    long remote() {
-        return remote;
-    }
-
-    /** Ends with the slice: the caller's again after a read, closed after a write. */
-    CompletableFuture<PageSlice> outcome() {
-        return outcome;
-    }
+record DcWork(DcTransfer transfer, OwnedSlice slice, long remote) implements Work, Runnable {
 
     @Override
     public void run() {
@@ -56,30 +18,16 @@ final class DcWork implements Work, Runnable {
 
     @Override
     public void ended(boolean arrived) {
-        transfer.budget().giveBack(ownedSlice.length());
-        finish(arrived ? null : transfer.broken());
+        transfer.budget().giveBack(slice.bytes());
+        if (arrived) {
+            transfer.counts().moved(slice.direction(), slice.bytes());
+        }
+        slice.end(arrived ? null : transfer.broken(), transfer.counts());
         transfer.ended();
     }
 
     /** It was never posted. */
     void dropped(TransferException reason) {
-        finish(reason);
-    }
-
-    private void finish(@Nullable TransferException failure) {
-        if (failure != null) {
-            ownedSlice.close();
-            transfer.counts().refused(failure.reason());
-            outcome.completeExceptionally(failure);
-            return;
-        }
-        switch (direction) {
-            case TO_PEER -> {
-                transfer.counts().written(ownedSlice.length());
-                ownedSlice.close();
-            }
-            case FROM_PEER -> transfer.counts().read(ownedSlice.length());
-        }
-        outcome.complete(ownedSlice);
+        slice.end(reason, transfer.counts());
     }
 }

@@ -6,6 +6,7 @@ import io.railhead.os.adapter.SlabKeys;
 import io.railhead.os.verbs.AddressHandle;
 import io.railhead.os.verbs.DcInitiator;
 import io.railhead.os.verbs.ScatterList;
+import io.railhead.rdma.OwnedSlice.Direction;
 import io.railhead.rdma.poller.SendQueue;
 
 /**
@@ -51,13 +52,13 @@ final class WorkRequestBuilder implements AutoCloseable {
 
     /** Appends a slice's requests, for which there is room, to the chain that was started. */
     void append(Route route, DcWork work) {
-        int count = work.slice().stretches(addresses, lengths, 0);
-        append(route, work.direction(), addresses, lengths, count, work.remote());
+        int count = work.slice().slice().stretches(addresses, lengths, 0);
+        append(route, work.slice().direction(), addresses, lengths, count, work.remote());
         route.sends().add(work);
     }
 
     /** The same for stretches of local memory that follow one another in the peer. */
-    void append(Route route, DcWork.Direction direction, long[] from, int[] bytes, int count,
+    void append(Route route, Direction direction, long[] from, int[] bytes, int count,
             long remote) {
         int stretch = 0;
         int done = 0;
@@ -82,7 +83,7 @@ final class WorkRequestBuilder implements AutoCloseable {
         }
     }
 
-    private void request(Route route, DcWork.Direction direction, boolean isLast, long remote) {
+    private void request(Route route, Direction direction, boolean isLast, long remote) {
         SendQueue sends = route.sends();
         long id = route.initiator().requestId(sends.take());
         int flags = 0;

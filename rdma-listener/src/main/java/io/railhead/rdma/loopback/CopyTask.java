@@ -1,9 +1,7 @@
 package io.railhead.rdma.loopback;
 
-import io.railhead.cache.memory.PageSlice;
+import io.railhead.rdma.OwnedSlice;
 import io.railhead.rdma.TransferException;
-import io.railhead.rdma.loopback.SliceCopy.Direction;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -30,25 +28,17 @@ final class CopyTask implements CopyWorkers.Work {
     }
 
     private final LoopbackTransfer transfer;
-    private final Direction direction;
-    private final PageSlice ownedSlice;
+    private final OwnedSlice slice;
     private final SharedRegion heldRegion;
     private final SliceCopy copy;
-    private final CompletableFuture<PageSlice> outcome = new CompletableFuture<>();
     private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
 
-    CopyTask(LoopbackTransfer transfer, Direction direction, PageSlice ownedSlice,
-            SharedRegion heldRegion, SliceCopy copy) {
+    CopyTask(LoopbackTransfer transfer, OwnedSlice slice, SharedRegion heldRegion,
+            SliceCopy copy) {
         this.transfer = transfer;
-        this.direction = direction;
-        this.ownedSlice = ownedSlice;
+        this.slice = slice;
         this.heldRegion = heldRegion;
         this.copy = copy;
-    }
-
-    /** Ends with the slice: the caller's again after a read, closed after a write. */
-    CompletableFuture<PageSlice> outcome() {
-        return outcome;
     }
 
     @Override
@@ -92,10 +82,7 @@ final class CopyTask implements CopyWorkers.Work {
     }
 
     private void count(long bytes, long nanos) {
-        switch (direction) {
-            case TO_PEER -> transfer.counts().written(bytes);
-            case FROM_PEER -> transfer.counts().read(bytes);
-        }
+        transfer.counts().moved(slice.direction(), bytes);
         transfer.moved(bytes);
         transfer.counts().copied(nanos);
     }
@@ -103,15 +90,7 @@ final class CopyTask implements CopyWorkers.Work {
     private void finish(@Nullable TransferException failure) {
         try {
             heldRegion.release();
-            if (failure != null || direction == Direction.TO_PEER) {
-                ownedSlice.close();
-            }
-            if (failure == null) {
-                outcome.complete(ownedSlice);
-            } else {
-                transfer.counts().refused(failure.reason());
-                outcome.completeExceptionally(failure);
-            }
+            slice.end(failure, transfer.counts());
         } finally {
             transfer.ended(this);
         }

@@ -2,11 +2,12 @@ package io.railhead.rdma.loopback;
 
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.OwnedSlice;
+import io.railhead.rdma.OwnedSlice.Direction;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
-import io.railhead.rdma.loopback.SliceCopy.Direction;
 import io.railhead.rdma.session.PeerSession;
 import java.util.HashSet;
 import java.util.List;
@@ -37,21 +38,12 @@ final class LoopbackTransfer implements Transfer {
 
     @Override
     public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
-        CompletableFuture<Void> written = new CompletableFuture<>();
-        // Not a dependent stage: that would wrap the failure.
-        var _ = start(Direction.TO_PEER, ownedSlice, bufferOffset).whenComplete((_, failure) -> {
-            if (failure == null) {
-                written.complete(null);
-            } else {
-                written.completeExceptionally(failure);
-            }
-        });
-        return written;
+        return start(Direction.TO_PEER, ownedSlice, bufferOffset).written();
     }
 
     @Override
     public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
-        return start(Direction.FROM_PEER, ownedSlice, bufferOffset);
+        return start(Direction.FROM_PEER, ownedSlice, bufferOffset).outcome();
     }
 
     @Override
@@ -74,17 +66,18 @@ final class LoopbackTransfer implements Transfer {
         return ends;
     }
 
-    private CompletableFuture<PageSlice> start(Direction direction, PageSlice ownedSlice,
-            long offset) {
-        TransferException refusal = findRefusal(ownedSlice.length(), offset);
+    private OwnedSlice start(Direction direction, PageSlice ownedSlice, long offset) {
+        OwnedSlice slice = new OwnedSlice(direction, ownedSlice);
+        TransferException refusal = findRefusal(slice.bytes(), offset);
         if (refusal != null) {
-            return refuse(ownedSlice, refusal);
+            slice.end(refusal, counts());
+            return slice;
         }
         CopyTask task;
         try {
-            task = new CopyTask(this, direction, ownedSlice, region,
+            task = new CopyTask(this, slice, region,
                     new SliceCopy(direction, ownedSlice.segments(),
-                            region.memory(), regionOffset(offset), ownedSlice.length()));
+                            region.memory(), regionOffset(offset), slice.bytes()));
         } catch (RuntimeException | Error e) {
             region.release();
             ownedSlice.close();
@@ -93,8 +86,8 @@ final class LoopbackTransfer implements Transfer {
         synchronized (this) {
             tasks.add(task);
         }
-        run(task, ownedSlice.length());
-        return task.outcome();
+        run(task, slice.bytes());
+        return slice;
     }
 
     private void run(CopyTask task, int bytes) {
@@ -113,9 +106,9 @@ final class LoopbackTransfer implements Transfer {
         if (stop != null) {
             return stop;
         }
-        if (offset < 0 || offset > buffer.length() - bytes) {
-            return new TransferException(Reason.OUT_OF_BOUNDS,
-                    bytes + " bytes at " + offset + " do not lie within " + buffer.length());
+        TransferException outOfBounds = buffer.findRefusal(bytes, offset);
+        if (outOfBounds != null) {
+            return outOfBounds;
         }
         return region.tryRetain() ? null : gone();
     }
@@ -124,12 +117,6 @@ final class LoopbackTransfer implements Transfer {
         return buffer.session().isOpen()
                 ? new TransferException(Reason.UNKNOWN_KEY, "the buffer was deregistered")
                 : buffer.session().brokenOff();
-    }
-
-    private CompletableFuture<PageSlice> refuse(PageSlice ownedSlice, TransferException refusal) {
-        ownedSlice.close();
-        counts().refused(refusal.reason());
-        return CompletableFuture.failedFuture(refusal);
     }
 
     private long regionOffset(long offset) {

@@ -1,5 +1,6 @@
 package io.railhead.rdma.loopback;
 
+import io.railhead.rdma.OwnedSlice.Direction;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -8,12 +9,6 @@ import java.util.List;
  * piece. One thread at a time.
  */
 final class SliceCopy {
-
-    /** Which way the bytes go. */
-    enum Direction {
-        TO_PEER,
-        FROM_PEER
-    }
 
     private final Direction direction;
     private final List<MemorySegment> local;

@@ -2,6 +2,8 @@ package io.railhead.rdma.verbs;
 
 import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.FabricCounts;
+import io.railhead.rdma.OwnedSlice;
+import io.railhead.rdma.OwnedSlice.Direction;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
@@ -31,35 +33,24 @@ final class VerbsTransfer implements Transfer {
 
     @Override
     public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
-        CompletableFuture<Void> written = new CompletableFuture<>();
-        // Not a dependent stage: that would wrap the failure.
-        var _ = start(SliceWork.Direction.TO_PEER, ownedSlice, bufferOffset)
-                .whenComplete((_, failure) -> {
-                    if (failure == null) {
-                        written.complete(null);
-                    } else {
-                        written.completeExceptionally(failure);
-                    }
-                });
-        return written;
+        return start(Direction.TO_PEER, ownedSlice, bufferOffset).written();
     }
 
     @Override
     public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
-        return start(SliceWork.Direction.FROM_PEER, ownedSlice, bufferOffset);
+        return start(Direction.FROM_PEER, ownedSlice, bufferOffset).outcome();
     }
 
-    private CompletableFuture<PageSlice> start(SliceWork.Direction direction, PageSlice ownedSlice,
-            long offset) {
-        TransferException refusal = findRefusal(ownedSlice.length(), offset);
-        if (refusal != null) {
-            ownedSlice.close();
-            counts.refused(refusal.reason());
-            return CompletableFuture.failedFuture(refusal);
+    private OwnedSlice start(Direction direction, PageSlice ownedSlice, long offset) {
+        OwnedSlice slice = new OwnedSlice(direction, ownedSlice);
+        TransferException refusal = findRefusal(slice.bytes(), offset);
+        if (refusal == null) {
+            carrier().poller()
+                    .execute(new SliceWork(this, slice, buffer.address() + offset));
+        } else {
+            slice.end(refusal, counts);
         }
-        SliceWork work = new SliceWork(this, direction, ownedSlice, buffer.address() + offset);
-        carrier().poller().execute(work);
-        return work.outcome();
+        return slice;
     }
 
     @Override
@@ -84,13 +75,7 @@ final class VerbsTransfer implements Transfer {
 
     private @Nullable TransferException findRefusal(int bytes, long offset) {
         TransferException stop = findReasonToStop();
-        if (stop != null) {
-            return stop;
-        }
-        return offset < 0 || offset > buffer.length() - bytes
-                ? new TransferException(Reason.OUT_OF_BOUNDS,
-                        bytes + " bytes at " + offset + " do not lie within " + buffer.length())
-                : null;
+        return stop == null ? buffer.findRefusal(bytes, offset) : stop;
     }
 
     /** Asked on the caller's thread, and again before anything is posted. */
@@ -118,13 +103,8 @@ final class VerbsTransfer implements Transfer {
                 : new TransferException(Reason.PEER_GONE, "the connection broke");
     }
 
-    void written(long bytes) {
-        counts.written(bytes);
-        carrier().session().moved(bytes);
-    }
-
-    void read(long bytes) {
-        counts.read(bytes);
+    void moved(Direction direction, long bytes) {
+        counts.moved(direction, bytes);
         carrier().session().moved(bytes);
     }
 

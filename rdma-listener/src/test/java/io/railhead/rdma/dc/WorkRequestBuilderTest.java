@@ -6,6 +6,7 @@ import io.railhead.os.adapter.SlabKeys;
 import io.railhead.os.verbs.AddressHandle;
 import io.railhead.os.verbs.DcInitiator;
 import io.railhead.os.verbs.ScatterList;
+import io.railhead.rdma.OwnedSlice.Direction;
 import io.railhead.rdma.poller.SendQueue;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ class WorkRequestBuilderTest {
         }
         try (WorkRequestBuilder workRequestBuilder = new WorkRequestBuilder(keys, ENTRIES, 9)) {
             workRequestBuilder.append(new WorkRequestBuilder.Route(initiator, () -> {}, 5, 6),
-                    DcWork.Direction.TO_PEER, from, bytes, bytes.length, REMOTE);
+                    Direction.TO_PEER, from, bytes, bytes.length, REMOTE);
         }
     }
 
