@@ -42,14 +42,7 @@ final class ChannelParts implements PartTransport {
             pathCounters.overHttp("window");
             return http.fetch(request, sink);
         }
-        Window window = windows.lend();
-        try {
-            Part part = fetchInto(request, window);
-            sink.accept(part.offset(), window.bytes(part.bytes()));
-            return part;
-        } finally {
-            windows.giveBack(window);
-        }
+        return windows.lendFor(request, sink, this::fetchInto);
     }
 
     private Part fetchInto(PartRequest request, Window window) throws IOException {

@@ -40,14 +40,7 @@ final class TokenParts implements PartTransport {
             pathCounters.overHttp("window");
             return fallback.fetch(request, sink);
         }
-        Window window = windows.lend();
-        try {
-            Part part = fetchInto(request, window);
-            sink.accept(part.offset(), window.bytes(part.bytes()));
-            return part;
-        } finally {
-            windows.giveBack(window);
-        }
+        return windows.lendFor(request, sink, this::fetchInto);
     }
 
     private Part fetchInto(PartRequest request, Window window) throws IOException {

@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -33,6 +34,23 @@ final class Windows implements AutoCloseable {
 
     int windowBytes() {
         return windowBytes;
+    }
+
+    /** Brings a part's bytes into a window. */
+    interface Fetch {
+        Part into(PartRequest request, Window window) throws IOException;
+    }
+
+    /** Lends a window for as long as a part's bytes come into it and are handed on. */
+    Part lendFor(PartRequest request, PartSink sink, Fetch fetch) throws IOException {
+        Window window = lend();
+        try {
+            Part part = fetch.into(request, window);
+            sink.accept(part.offset(), window.bytes(part.bytes()));
+            return part;
+        } finally {
+            giveBack(window);
+        }
     }
 
     /** Waits for one. */

@@ -1,6 +1,7 @@
 package io.railhead.client.loopback;
 
 import io.railhead.client.channel.ClientChannel;
+import io.railhead.client.channel.SessionCalls;
 import io.railhead.os.MemoryFile;
 import io.railhead.protocol.message.Bytes32;
 import io.railhead.protocol.message.Message;
@@ -9,15 +10,12 @@ import io.railhead.protocol.message.Message.Challenge;
 import io.railhead.protocol.message.Message.Deregister;
 import io.railhead.protocol.message.Message.Deregistered;
 import io.railhead.protocol.message.Message.Hello;
-import io.railhead.protocol.message.Message.Ping;
-import io.railhead.protocol.message.Message.Pong;
 import io.railhead.protocol.message.Message.Proof;
 import io.railhead.protocol.message.Message.Register;
 import io.railhead.protocol.message.Message.Registered;
 import io.railhead.protocol.message.Message.SendDescriptor;
 import io.railhead.protocol.message.Message.Welcome;
 import io.railhead.protocol.message.MessageCodec;
-import io.railhead.protocol.message.MessageException;
 import io.railhead.protocol.message.RefusedException;
 import io.railhead.protocol.message.SessionKey;
 import java.io.IOException;
@@ -27,7 +25,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A process's end of a loopback session: proves it, registers memory, and has a {@link #channel}
@@ -42,7 +39,7 @@ public final class LoopbackClient implements AutoCloseable {
 
     private final LoopbackSocket socket;
     private final ClientChannel channel;
-    private final ReentrantLock turn = new ReentrantLock();
+    private final SessionCalls calls;
     private final long timeoutNanos;
     private final int sessionNumber;
 
@@ -51,6 +48,7 @@ public final class LoopbackClient implements AutoCloseable {
         this.timeoutNanos = timeoutNanos;
         this.sessionNumber = welcome.session();
         this.channel = new ClientChannel(socket, welcome.limits(), "loopback-peer").start();
+        this.calls = new SessionCalls(channel, timeoutNanos);
     }
 
     /**
@@ -154,8 +152,7 @@ public final class LoopbackClient implements AutoCloseable {
     }
 
     public int register(int descriptor, long baseAddress, long length) throws IOException {
-        turn.lock();
-        try {
+        return calls.inTurn(() -> {
             Message answer = channel.askAndHold(new Register(baseAddress, length, 0),
                     timeoutNanos);
             if (!(answer instanceof SendDescriptor)) {
@@ -165,12 +162,7 @@ public final class LoopbackClient implements AutoCloseable {
             return channel.resume(() -> socket.send(descriptor), timeoutNanos)
                     .require(Registered.class)
                     .key();
-        } catch (MessageException e) {
-            channel.close();
-            throw e;
-        } finally {
-            turn.unlock();
-        }
+        });
     }
 
     /**
@@ -183,30 +175,21 @@ public final class LoopbackClient implements AutoCloseable {
     }
 
     public int attach(Attach attach, MemorySegment proof) throws IOException {
-        turn.lock();
-        try {
-            Bytes32 nonce = channel.ask(attach, timeoutNanos).require(Challenge.class).nonce();
+        return calls.inTurn(() -> {
+            Bytes32 nonce = calls.ask(attach, Challenge.class).nonce();
             MemorySegment.copy(MemorySegment.ofArray(nonce.bytes()), 0, proof, 0, Bytes32.SIZE);
-            return channel.ask(new Proof(nonce), timeoutNanos).require(Registered.class).key();
-        } catch (MessageException e) {
-            channel.close();
-            throw e;
-        } finally {
-            turn.unlock();
-        }
+            return calls.ask(new Proof(nonce), Registered.class).key();
+        });
     }
 
     /** Returns when the gateway no longer touches the memory. */
     public void deregister(int key) throws IOException {
-        ask(new Deregister(key), Deregistered.class);
+        calls.ask(new Deregister(key), Deregistered.class);
     }
 
     /** A round trip. */
     public void ping() throws IOException {
-        long value = RANDOM.nextLong() | 1;
-        if (ask(new Ping(value), Pong.class).value() != value) {
-            throw new MessageException("a PONG to another PING");
-        }
+        calls.ping();
     }
 
     /** Runs when the connection has ended, on the peer's own thread: it must not block. */
@@ -217,12 +200,7 @@ public final class LoopbackClient implements AutoCloseable {
     /** Says BYE and waits until the gateway has let go, which its channel then says. Idempotent. */
     @Override
     public void close() {
-        turn.lock();
-        try {
-            channel.leave(timeoutNanos);
-        } finally {
-            turn.unlock();
-        }
+        calls.leave();
     }
 
     /** As nobody expects it: the gateway ends the session. */
@@ -233,17 +211,5 @@ public final class LoopbackClient implements AutoCloseable {
     /** Goes away without a word, as a killed process does. */
     public void drop() {
         channel.close();
-    }
-
-    private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
-        turn.lock();
-        try {
-            return channel.ask(question, timeoutNanos).require(answerType);
-        } catch (MessageException e) {
-            channel.close();
-            throw e;
-        } finally {
-            turn.unlock();
-        }
     }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.ibm.disni.verbs.IbvMr;
 import io.railhead.client.channel.ClientChannel;
+import io.railhead.client.channel.SessionCalls;
 import io.railhead.protocol.channel.EndedMessage;
 import io.railhead.protocol.message.Bytes32;
 import io.railhead.protocol.message.Message;
@@ -11,8 +12,6 @@ import io.railhead.protocol.message.Message.Challenge;
 import io.railhead.protocol.message.Message.Deregister;
 import io.railhead.protocol.message.Message.Deregistered;
 import io.railhead.protocol.message.Message.Hello;
-import io.railhead.protocol.message.Message.Ping;
-import io.railhead.protocol.message.Message.Pong;
 import io.railhead.protocol.message.Message.Proof;
 import io.railhead.protocol.message.Message.Register;
 import io.railhead.protocol.message.Message.Registered;
@@ -29,7 +28,6 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,16 +43,15 @@ public final class VerbsClient implements AutoCloseable {
 
     private final VerbsTransport transport;
     private final ClientChannel channel;
-    private final ReentrantLock turn = new ReentrantLock();
+    private final SessionCalls calls;
     private final Map<Integer, IbvMr> registrations = new HashMap<>();
-    private final long timeoutNanos;
     private final int sessionNumber;
 
     private VerbsClient(VerbsTransport transport, Welcome welcome, long timeoutNanos) {
         this.transport = transport;
-        this.timeoutNanos = timeoutNanos;
         this.sessionNumber = welcome.session();
         this.channel = new ClientChannel(transport, welcome.limits(), "verbs-peer").start();
+        this.calls = new SessionCalls(channel, timeoutNanos);
     }
 
     /**
@@ -167,8 +164,7 @@ public final class VerbsClient implements AutoCloseable {
      * @return the key for requests and tokens
      */
     public int register(MemorySegment memory) throws IOException {
-        turn.lock();
-        try {
+        return calls.inTurn(() -> {
             IbvMr registration = transport.link().register(memory);
             try {
                 int key = register(memory.address(), memory.byteSize(), registration.getRkey());
@@ -179,28 +175,24 @@ public final class VerbsClient implements AutoCloseable {
                 transport.link().deregister(registration);
                 throw e;
             }
-        } finally {
-            turn.unlock();
-        }
+        });
     }
 
     /** As it is said, whether or not it is true. */
     public int register(long address, long length, int remoteKey) throws IOException {
-        return ask(new Register(address, length, remoteKey), Registered.class).key();
+        return calls.ask(new Register(address, length, remoteKey), Registered.class).key();
     }
 
     /** Returns when the gateway no longer touches the memory. */
     public void deregister(int key) throws IOException {
-        turn.lock();
-        try {
-            var _ = ask(new Deregister(key), Deregistered.class);
+        var _ = calls.inTurn(() -> {
+            var _ = calls.ask(new Deregister(key), Deregistered.class);
             IbvMr registration = registrations.remove(key);
             if (registration != null) {
                 transport.link().deregister(registration);
             }
-        } finally {
-            turn.unlock();
-        }
+            return key;
+        });
     }
 
     public VerbsTransport transport() {
@@ -227,10 +219,7 @@ public final class VerbsClient implements AutoCloseable {
 
     /** A round trip. */
     public void ping() throws IOException {
-        long value = RANDOM.nextLong() | 1;
-        if (ask(new Ping(value), Pong.class).value() != value) {
-            throw new MessageException("a PONG to another PING");
-        }
+        calls.ping();
     }
 
     /** Runs when the connection has ended, on the peer's own thread: it must not block. */
@@ -241,28 +230,11 @@ public final class VerbsClient implements AutoCloseable {
     /** Says BYE and waits until the gateway has let go of all memory. Idempotent. */
     @Override
     public void close() {
-        turn.lock();
-        try {
-            channel.leave(timeoutNanos);
-        } finally {
-            turn.unlock();
-        }
+        calls.leave();
     }
 
     /** Goes away without a word, as a killed process does. */
     public void drop() {
         channel.close();
-    }
-
-    private <M extends Message> M ask(Message question, Class<M> answerType) throws IOException {
-        turn.lock();
-        try {
-            return channel.ask(question, timeoutNanos).require(answerType);
-        } catch (MessageException e) {
-            channel.close();
-            throw e;
-        } finally {
-            turn.unlock();
-        }
     }
 }
