@@ -11,48 +11,33 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A store that fails, lies and changes: an error or a retry, never wrong or short bytes. */
 class BackendFaultsIT {
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                    answer_timeout: 2s
-                    idle_timeout: 1s
-                    max_attempts: 2
-                rules:
-                  - bucket: stale
-                    freshness: strong
-                    stale_if_error: true
-                  - bucket: bounded
-                    freshness: {bounded: 1h}
-                    authorization: {remember: 1h}
-                  - bucket: immutable
-                    freshness: immutable
-                    authorization: {remember: 1h}
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 128MiB
+            backends:
+              store:
+                answer_timeout: 2s
+                idle_timeout: 1s
+                max_attempts: 2
+            rules:
+              - bucket: stale
+                freshness: strong
+                stale_if_error: true
+              - bucket: bounded
+                freshness: {bounded: 1h}
+                authorization: {remember: 1h}
+              - bucket: immutable
+                freshness: immutable
+                authorization: {remember: 1h}
+            """);
+    private final TestClient client = gateway.client();
 
     private static byte[] random(int seed, int bytes) {
         byte[] object = new byte[bytes];

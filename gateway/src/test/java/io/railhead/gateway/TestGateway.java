@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
@@ -17,31 +18,90 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A gateway on ports of its own, from a configuration written as a user would write it. */
-final class TestGateway implements AutoCloseable {
-    private final Path directory;
-    private final String settings;
-    private final CredentialStore credentials;
-    private final Gateway gateway;
+/**
+ * A gateway on ports of its own, in front of a test's store. Its configuration is written as a user
+ * would write it.
+ *
+ * <p>As a field with {@code @RegisterExtension} it starts before each test, or before all of them
+ * if the field is static. After each test nothing may be in flight, and no page leased. Then
+ * clients, gateway and store are closed, in this order, even if one of them fails. A test that
+ * needs a gateway for a part of its time calls {@link #start} and {@link #close} itself.
+ *
+ * {@snippet :
+ * private final FakeStore store = new FakeStore();
+ * @RegisterExtension
+ * private final TestGateway gateway = TestGateway.over(store).config("""
+ *         rules: [{bucket: held, freshness: immutable}]
+ *         """);
+ * private final TestClient client = gateway.client();
+ * }
+ */
+final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachCallback,
+        AfterEachCallback, AfterAllCallback {
+    /** One principal, whose key is AK with the secret SK. */
+    static final String TRAINER = """
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+            """;
+
+    private final Supplier<URI> store;
+    private final Runnable closeStore;
+    private final Map<String, String> files = new LinkedHashMap<>();
+    private final Deque<AutoCloseable> clients = new ArrayDeque<>();
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .build();
+    private String config = "";
+    private Environment environment = Environment.REAL;
+    private boolean isShared;
+    private volatile @Nullable Running running;
 
-    /**
-     * @param yaml of {@code backends} and {@code rules}, and what else differs from the tests'
-     *            defaults
-     */
+    /** What one start made. */
+    private record Running(Path directory, CredentialStore credentials, Gateway gateway) {}
+
+    private TestGateway(Supplier<URI> store, Runnable closeStore) {
+        this.store = store;
+        this.closeStore = closeStore;
+        principals(TRAINER);
+    }
+
+    static TestGateway over(FakeStore ownedStore) {
+        return new TestGateway(ownedStore::endpoint, ownedStore::close);
+    }
+
+    static TestGateway over(ScriptedStore ownedStore) {
+        return new TestGateway(ownedStore::endpoint, ownedStore::close);
+    }
+
+    /** In front of a store that somebody else closes. */
+    static TestGateway inFrontOf(URI store) {
+        return new TestGateway(() -> store, () -> {});
+    }
+
+    // TRANSITION
     TestGateway(String yaml, String principals) {
         this("", yaml, principals);
     }
 
-    /** @param settings of {@code gateway}, each line indented by two */
     TestGateway(String settings, String yaml, String principals) {
         this(settings, yaml, principals, System::nanoTime);
     }
@@ -51,107 +111,234 @@ final class TestGateway implements AutoCloseable {
     }
 
     TestGateway(String settings, String yaml, String principals, Environment environment) {
-        this.settings = settings;
+        this(() -> URI.create("http://127.0.0.1:1"), () -> {});
+        config((settings.isEmpty() ? "" : "gateway:\n" + settings)
+                + (yaml.startsWith("  ") ? "rdma:\n" : "") + yaml).principals(principals)
+                .environment(environment)
+                .start();
+    }
+
+    static TestGateway over(URI store) {
+        return inFrontOf(store).start();
+    }
+
+    static TestGateway over(URI store, String rules) {
+        return inFrontOf(store).config(rules).start();
+    }
+    // TRANSITION
+
+    /** @param overrides what differs from the tests' defaults: see {@link TestConfig} */
+    TestGateway config(String overrides) {
+        config = overrides;
+        return this;
+    }
+
+    /** @param yaml the whole file of credentials */
+    TestGateway principals(String yaml) {
+        return file("credentials.yaml", yaml);
+    }
+
+    /** A file beside the configuration, which names it without a folder. */
+    TestGateway file(String name, String content) {
+        files.put(name, content);
+        return this;
+    }
+
+    TestGateway clock(LongSupplier nanoClock) {
+        return environment(environment.withClock(nanoClock));
+    }
+
+    TestGateway environment(Environment other) {
+        environment = other;
+        return this;
+    }
+
+    TestGateway start() {
+        Path directory = null;
+        CredentialStore credentials = null;
         try {
             directory = Files.createTempDirectory("railhead-test");
-            Files.writeString(directory.resolve("credentials.yaml"), principals);
-            Path config = write(yaml);
-            credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
-            gateway = Gateway.start(ConfigLoader.load(config), credentials, environment);
+            for (Map.Entry<String, String> file : files.entrySet()) {
+                Files.writeString(directory.resolve(file.getKey()), file.getValue());
+            }
+            Path yaml = write(directory, config);
+            credentials = CredentialStore.open(ConfigLoader.load(yaml).gateway());
+            Gateway gateway = Gateway.start(ConfigLoader.load(yaml), credentials, environment);
+            running = new Running(directory, credentials, gateway);
+            return this;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {
             throw new IllegalStateException(e);
+        } finally {
+            if (running == null) {
+                undo(credentials, directory);
+            }
         }
     }
 
-    private Path write(String yaml) throws IOException {
+    private Path write(Path directory, String overrides) throws IOException {
         return Files.writeString(directory.resolve("railhead.yaml"),
-                DEFAULTS.replace("  SETTINGS\n", settings)
-                        .replace("SOCKET", socket().toString()) + yaml);
+                TestConfig.text(overrides, store.get(), socket(directory)));
     }
 
-    /** Another configuration, as the constructor takes it, is put in force. */
-    void reconfigure(String yaml) throws ConfigException {
-        try {
-            gateway.reload(ConfigLoader.load(write(yaml)));
+    private static void undo(@Nullable CredentialStore credentials, @Nullable Path directory) {
+        if (credentials != null) {
+            credentials.close();
+        }
+        if (directory == null) {
+            return;
+        }
+        try (var files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** In front of one store, for one principal, whose key is AK with the secret SK. */
-    static TestGateway over(URI store) {
-        return over(store, "");
+    /** Ends the gateway alone; its clients and its store can go on with the next {@link #start}. */
+    void stop() {
+        Running ended = running;
+        if (ended == null) {
+            return;
+        }
+        running = null;
+        try {
+            ended.gateway.close();
+        } finally {
+            undo(ended.credentials, ended.directory);
+        }
     }
 
-    /** @param rules the section of that name */
-    static TestGateway over(URI store, String rules) {
-        return new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store) + rules, TRAINER);
+    /** Starts it again, with another configuration. */
+    TestGateway restart(String overrides) {
+        stop();
+        return config(overrides).start();
     }
 
-    /** One principal, whose key is AK with the secret SK. */
-    static final String TRAINER = """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-            """;
+    /** Other overrides of the tests' defaults are put in force. */
+    void reconfigure(String overrides) throws ConfigException {
+        try {
+            Running now = running();
+            now.gateway.reload(ConfigLoader.load(write(now.directory, overrides)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
-    private static final String DEFAULTS = """
-            gateway:
-              listen: 127.0.0.1:0
-              health: 127.0.0.1:0
-              credentials: credentials.yaml
-              event_loops: 2
-              drain: 5s
-              SETTINGS
-            admin:
-              listen: 127.0.0.1:0
-            rdma:
-              loopback:
-                socket: SOCKET
-            """;
+    /** Closes {@code client} before the gateway, the last one first. */
+    <T extends AutoCloseable> T closing(T client) {
+        clients.push(client);
+        return client;
+    }
 
-    Path socket() {
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        isShared = true;
+        start();
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        if (!isShared) {
+            start();
+        }
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        if (isShared) {
+            assertIdle();
+            return;
+        }
+        try (this) {
+            closeClients();
+            assertIdle();
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
+    }
+
+    @Override
+    public void close() {
+        try {
+            closeClients();
+        } finally {
+            try {
+                stop();
+            } finally {
+                closeStore.run();
+            }
+        }
+    }
+
+    private void closeClients() {
+        try {
+            while (!clients.isEmpty()) {
+                clients.pop().close();
+            }
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Running running() {
+        Running now = running;
+        if (now == null) {
+            throw new IllegalStateException("the gateway does not run");
+        }
+        return now;
+    }
+
+    private static Path socket(Path directory) {
         return directory.resolve("loopback.sock");
     }
 
+    Path socket() {
+        return socket(directory());
+    }
+
     Path directory() {
-        return directory;
+        return running().directory;
     }
 
     URI endpoint() {
-        return URI.create("http://127.0.0.1:" + gateway.port());
+        return URI.create("http://127.0.0.1:" + running().gateway.port());
     }
 
     URI health() {
-        return URI.create("http://127.0.0.1:" + gateway.healthPort());
+        return URI.create("http://127.0.0.1:" + running().gateway.healthPort());
     }
 
     URI admin() {
-        return URI.create("http://127.0.0.1:" + gateway.adminPort());
+        return URI.create("http://127.0.0.1:" + running().gateway.adminPort());
     }
 
     CredentialStore credentials() {
-        return credentials;
+        return running().credentials;
     }
 
     Iterable<? extends Executor> eventLoops() {
-        return gateway.eventLoops();
+        return running().gateway.eventLoops();
     }
 
     MemoryStats memory() {
-        return gateway.memory().stats();
+        return running().gateway.memory().stats();
     }
 
+    /** With the key of {@link #TRAINER}. */
+    TestClient client() {
+        return client("AK", "SK");
+    }
+
+    /** It may be made before the gateway starts. */
     TestClient client(String accessKey, String secretKey) {
-        return new TestClient(endpoint(), accessKey, secretKey);
+        return new TestClient(this::endpoint, accessKey, secretKey);
     }
 
     /** Everything {@code /metrics} says. */
@@ -186,6 +373,14 @@ final class TestGateway implements AutoCloseable {
                 HttpResponse.BodyHandlers.ofString()).join().body());
     }
 
+    /** No request is in flight, and no page leased; a gateway that does not run is idle. */
+    private void assertIdle() {
+        if (running != null) {
+            await(() -> metric("railhead_requests_in_flight") == 0);
+            assertNoLease();
+        }
+    }
+
     /** After a request its last lease ends a moment later, on another thread. */
     void assertNoLease() {
         await(() -> memory().leases() == 0);
@@ -211,26 +406,17 @@ final class TestGateway implements AutoCloseable {
         }
     }
 
-    /** What it has written to a file of its folder once it is closed. */
-    String closeAndRead(String file) {
-        gateway.close();
+    /** What it has written to a file of its folder by its end. */
+    String stopAndRead(String file) {
+        assertIdle();
+        Path path = directory().resolve(file);
+        running().gateway.close();
         try {
-            return Files.readString(directory.resolve(file));
+            return Files.readString(path);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    @Override
-    public void close() {
-        gateway.close();
-        credentials.close();
-        try (var files = Files.walk(directory)) {
-            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        } finally {
+            stop();
         }
     }
 }
