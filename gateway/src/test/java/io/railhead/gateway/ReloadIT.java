@@ -41,8 +41,10 @@ class ReloadIT {
     private static final String SOLE = "gateway: {sole: true}\n";
 
     private final FakeStore store = new FakeStore();
+    private final FakeStore other = new FakeStore();
     @RegisterExtension
     private final TestGateway gateway = TestGateway.over(store)
+            .owning(other)
             .config(SOLE + rule("freshness: immutable"))
             .principals("""
                     principals:
@@ -51,7 +53,6 @@ class ReloadIT {
                       - name: second
                         keys: [{access_key: AK2, secret_key: SK}]
                     """);
-    private final FakeStore other = gateway.closing(new FakeStore());
     private final TestClient client = gateway.client();
     private TestPeer peer;
 

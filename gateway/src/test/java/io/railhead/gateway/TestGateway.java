@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.backend.testing.S3ProxyProcess;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.gateway.config.ConfigException;
@@ -64,9 +65,9 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
             """;
 
     private final Supplier<URI> store;
-    private final Runnable closeStore;
     private final Map<String, String> files = new LinkedHashMap<>();
     private final Deque<AutoCloseable> clients = new ArrayDeque<>();
+    private final Deque<AutoCloseable> stores = new ArrayDeque<>();
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .build();
@@ -78,23 +79,26 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
     /** What one start made. */
     private record Running(Path directory, CredentialStore credentials, Gateway gateway) {}
 
-    private TestGateway(Supplier<URI> store, Runnable closeStore) {
+    private TestGateway(Supplier<URI> store) {
         this.store = store;
-        this.closeStore = closeStore;
         principals(TRAINER);
     }
 
     static TestGateway over(FakeStore ownedStore) {
-        return new TestGateway(ownedStore::endpoint, ownedStore::close);
+        return new TestGateway(ownedStore::endpoint).owning(ownedStore);
     }
 
     static TestGateway over(ScriptedStore ownedStore) {
-        return new TestGateway(ownedStore::endpoint, ownedStore::close);
+        return new TestGateway(ownedStore::endpoint).owning(ownedStore);
+    }
+
+    static TestGateway over(S3ProxyProcess ownedStore) {
+        return new TestGateway(ownedStore::endpoint).owning(ownedStore);
     }
 
     /** In front of a store that somebody else closes. */
     static TestGateway inFrontOf(URI store) {
-        return new TestGateway(() -> store, () -> {});
+        return new TestGateway(() -> store);
     }
 
     // TRANSITION
@@ -111,7 +115,7 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
     }
 
     TestGateway(String settings, String yaml, String principals, Environment environment) {
-        this(() -> URI.create("http://127.0.0.1:1"), () -> {});
+        this(() -> URI.create("http://127.0.0.1:1"));
         config((settings.isEmpty() ? "" : "gateway:\n" + settings)
                 + (yaml.startsWith("  ") ? "rdma:\n" : "") + yaml).principals(principals)
                 .environment(environment)
@@ -126,6 +130,12 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
         return inFrontOf(store).config(rules).start();
     }
     // TRANSITION
+
+    /** Closes {@code store} after the gateway, the first one first. */
+    TestGateway owning(AutoCloseable store) {
+        stores.add(store);
+        return this;
+    }
 
     /** @param overrides what differs from the tests' defaults: see {@link TestConfig} */
     TestGateway config(String overrides) {
@@ -254,7 +264,7 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
             return;
         }
         try (this) {
-            closeClients();
+            closeAll(clients);
             assertIdle();
         }
     }
@@ -267,23 +277,27 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
     @Override
     public void close() {
         try {
-            closeClients();
+            closeAll(clients);
         } finally {
             try {
                 stop();
             } finally {
-                closeStore.run();
+                closeAll(stores);
             }
         }
     }
 
-    private void closeClients() {
-        try {
-            while (!clients.isEmpty()) {
-                clients.pop().close();
+    private static void closeAll(Deque<AutoCloseable> all) {
+        IllegalStateException failures = new IllegalStateException("not closed");
+        while (!all.isEmpty()) {
+            try {
+                all.pop().close();
+            } catch (Exception e) {
+                failures.addSuppressed(e);
             }
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
+        }
+        if (failures.getSuppressed().length > 0) {
+            throw failures;
         }
     }
 
