@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -65,14 +66,21 @@ class RdmaConformanceIT {
 
     private final CountDownLatch release = new CountDownLatch(1);
     private final List<Map<String, List<String>>> stored = new ArrayList<>();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(config("40s", "50s"))
+            .principals("""
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+                rdma_put: true
+            """);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void begin() {
-        store = new FakeStore();
         store.header("x-amz-meta-epoch", "seven");
         store.header("x-amz-checksum-crc32", "AAAAAA==");
         for (String bucket : List.of("held", "b", "plain", "stalls", "passing")) {
@@ -80,20 +88,17 @@ class RdmaConformanceIT {
         }
         store.parts("/b/object", PART);
         store.parts("/plain/object", PART);
-        start("decide_timeout: 40s", "fence_timeout: 50s");
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
-    private void start(String decide, String fence) {
-        // The tests' defaults end in the section rdma, which goes on here.
-        gateway = new TestGateway("""
-                  %s
-                  %s
+    private static String config(String decide, String fence) {
+        return """
+                rdma:
+                  decide_timeout: %s
+                  fence_timeout: %s
                   dialects: {rdma_info: on, cuobj: on}
                 cache:
                   memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
                 rules:
                   - bucket: held
                     freshness: immutable
@@ -101,23 +106,18 @@ class RdmaConformanceIT {
                     rdma: off
                   - bucket: passing
                     cache: off
-                """.formatted(decide, fence, store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+                """.formatted(decide, fence);
+    }
+
+    private void restart(String decide, String fence) {
+        peer.close();
+        gateway.restart(config(decide, fence));
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
     @AfterEach
     void stop() {
         release.countDown();
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private static byte[] object(int bytes) {
@@ -255,9 +255,7 @@ class RdmaConformanceIT {
     /** All at once, since each takes as long as the deadline. */
     @Test
     void aReadThatBreaksOffInTheMiddleIsAnErrorToEveryClient() {
-        peer.close();
-        gateway.close();
-        start("decide_timeout: 8s", "fence_timeout: 10s");
+        restart("8s", "10s");
         store.fault((exchange, _) -> exchange.getRequestMethod().equals("GET")
                 && stallsInTheMiddle(exchange));
         List<Stalled> reads = Stream.of("/stalls/object", "/passing/object")
@@ -560,9 +558,7 @@ class RdmaConformanceIT {
             TestGateway.await(release);
             return true;
         });
-        peer.close();
-        gateway.close();
-        start("decide_timeout: 1s", "fence_timeout: 2s");
+        restart("1s", "2s");
         byte[] bytes = object(1000);
         peer.set(FROM, bytes);
         Map<Form, CompletableFuture<HttpResponse<byte[]>>> answers = new EnumMap<>(Form.class);

@@ -6,9 +6,8 @@ import com.sun.net.httpserver.HttpExchange;
 import java.net.http.HttpResponse;
 import java.util.Random;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -19,40 +18,23 @@ class StoresRightsIT {
         new Random(1).nextBytes(OBJECT);
     }
 
-    private FakeStore store;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: fixed
-                    freshness: immutable
-                    shared: true
-                  - freshness: strong
-                    shared: true
-                    authorization: {remember: 0s}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: alice
-                    keys: [{access_key: ALICE, secret_key: alice-secret}]
-                  - name: bob
-                    keys: [{access_key: BOB, secret_key: bob-secret}]
-                """);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: fixed
+                freshness: immutable
+                shared: true
+              - freshness: strong
+                shared: true
+                authorization: {remember: 0s}
+            """).principals("""
+            principals:
+              - name: alice
+                keys: [{access_key: ALICE, secret_key: alice-secret}]
+              - name: bob
+                keys: [{access_key: BOB, secret_key: bob-secret}]
+            """);
 
     private TestClient alice() {
         return gateway.client("ALICE", "alice-secret");

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -31,32 +32,25 @@ class ThrownErrorsIT {
         new Random(1).nextBytes(OBJECT);
     }
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: held
+                freshness: immutable
+            """).principals("""
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+                rdma_put: true
+            """).environment(Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
+    private final TestClient client = gateway.client();
     private TestPeer peer;
     private volatile String planted = "";
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """, Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         store.put("/held/object", OBJECT);
         store.put("/b/object", OBJECT);
     }
@@ -64,11 +58,6 @@ class ThrownErrorsIT {
     @AfterEach
     void stop() {
         planted = "";
-        peer.close();
-        gateway.assertNoLease();
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.close();
-        store.close();
     }
 
     private long nanoTime() {

@@ -79,19 +79,14 @@ class TlsIT {
     }
 
     private TestGateway serve(String more) {
-        TestGateway started = new TestGateway("""
+        TestGateway started = TestGateway.inFrontOf(store.endpoint()).config("""
+                rules:
+                  - freshness: immutable
+                gateway:
                   tls:
                     certificate: %s
                     key: %s
-                """.formatted(folder.resolve("tls.pem"), folder.resolve("tls.key")) + more, """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
+                """.formatted(folder.resolve("tls.pem"), folder.resolve("tls.key")) + more).start();
         gateway = started;
         return started;
     }
