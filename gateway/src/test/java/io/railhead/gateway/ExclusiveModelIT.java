@@ -42,22 +42,19 @@ class ExclusiveModelIT {
     @ValueSource(longs = {1, 2, 3})
     void aHitIsNeverOlderThanTheLastAnsweredWrite(long seed) throws Exception {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = new TestGateway("  sole: true\n", """
-                        cache:
-                          memory: 64MiB
-                        backends:
-                          store:
-                            endpoints: [%s]
+                TestGateway gateway = TestGateway.over(store).config("""
+                        gateway:
+                          sole: true
                         rules:
                           - cache: reads+writes
                             freshness: {exclusive: 1h}
-                        """.formatted(store.endpoint()), """
+                        """).principals("""
                         principals:
                           - name: trainer
                             keys: [{access_key: AK, secret_key: SK}]
                           - name: other
                             keys: [{access_key: OTHER, secret_key: other-secret}]
-                        """);
+                        """).start();
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Model> models = new ArrayList<>();
             for (int key = 0; key < KEYS; key++) {
@@ -82,7 +79,7 @@ class ExclusiveModelIT {
             for (int reader = 0; reader < READERS; reader++) {
                 Random random = new Random(seed * 31 + reader);
                 TestClient client = reader % 2 == 0
-                        ? gateway.client("AK", "SK")
+                        ? gateway.client()
                         : gateway.client("OTHER", "other-secret");
                 reads.add(threads.submit(() -> {
                     while (!over.get()) {
@@ -96,7 +93,7 @@ class ExclusiveModelIT {
                 int mine = key;
                 Random random = new Random(seed * 37 + key);
                 writes.add(threads.submit(() -> {
-                    TestClient client = gateway.client("AK", "SK");
+                    TestClient client = gateway.client();
                     for (int i = 0; i < WRITES; i++) {
                         write(client, mine, models.get(mine), random);
                     }
@@ -113,7 +110,7 @@ class ExclusiveModelIT {
                 read.get();
             }
             for (int key = 0; key < KEYS; key++) {
-                read(gateway.client("AK", "SK"), key, models.get(key));
+                read(gateway.client(), key, models.get(key));
             }
             assertThat(gateway.metric("railhead_cache_requests_total{result=\"hit\",}"))
                     .as("hits, seed " + seed)

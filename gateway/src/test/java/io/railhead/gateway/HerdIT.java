@@ -31,21 +31,14 @@ class HerdIT {
     private static void moveOnce(int clients, int bytes) {
         byte[] object = new byte[bytes];
         new Random(64).nextBytes(object);
-        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
+        try (FakeStore store = new FakeStore(); TestGateway gateway = TestGateway.over(store).config("""
                 cache:
                   memory: 512MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """)) {
+                """).start()) {
             store.put("/b/cold", object);
             // It serves with its first part, which the object alone fills.
             TestGateway.await(() -> gateway.memory().capacityBytes() == 512L << 20);
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
 
             List<CompletableFuture<Integer>> answers = IntStream.range(0, clients)
                     .mapToObj(i -> client.sendAsync("/b/cold", comparing(object)))

@@ -43,25 +43,18 @@ class KilledPeerIT {
     private static void kill(int clients, String way) throws Exception {
         byte[] object = new byte[20 << 20];
         new Random(9).nextBytes(object);
-        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
+        try (FakeStore store = new FakeStore(); TestGateway gateway = TestGateway.over(store).config("""
                 cache:
                   memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """)) {
+                """).start()) {
             store.put("/held/object", object);
             store.put("/held/never", new byte[]{1});
             CountDownLatch never = new CountDownLatch(1);
             store.fault((_, bytes) -> bytes.length == 1 && isAwaited(never));
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
                 client.get("/held/object", other.headers(0, BUFFER));
                 long before = memoryFiles();

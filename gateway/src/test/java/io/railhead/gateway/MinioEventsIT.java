@@ -61,18 +61,16 @@ class MinioEventsIT {
     }
 
     private static TestGateway gateway(MinioProcess store, Path token) {
-        return new TestGateway("  events: {enabled: true, token_file: " + token + "}\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
+        return TestGateway.inFrontOf(store.endpoint()).config("""
+                gateway:
+                  events: {enabled: true, token_file: %s}
                 rules:
                   - freshness: {bounded: 1h}
-                """.formatted(store.endpoint()), """
+                """.formatted(token)).principals("""
                 principals:
                   - name: trainer
                     keys: [{access_key: %s, secret_key: %s}]
-                """.formatted(store.credential().accessKey(), store.credential().secretKey()));
+                """.formatted(store.credential().accessKey(), store.credential().secretKey()))
+                .start();
     }
 }

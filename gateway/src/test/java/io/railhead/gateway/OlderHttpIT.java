@@ -21,9 +21,9 @@ class OlderHttpIT {
     private static void ask(ScriptedStore.Script answer,
             java.util.function.Consumer<RawConnection> behindTheHead) {
         try (ScriptedStore store = new ScriptedStore(answer);
-                TestGateway gateway = TestGateway.over(store.endpoint());
+                TestGateway gateway = TestGateway.over(store).start();
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
-            String head = RawConnection.head(gateway.client("AK", "SK")
+            String head = RawConnection.head(gateway.client()
                     .signed("GET", "/b/key?acl", new byte[0]), "Connection: keep-alive");
             raw.send(head.replace("HTTP/1.1", "HTTP/1.0") + "\r\n");
             assertThat(raw.receiveHead().headers()).doesNotContainKeys("content-length",

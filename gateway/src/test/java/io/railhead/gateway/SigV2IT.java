@@ -38,19 +38,12 @@ class SigV2IT {
     @Test
     void itIsVerifiedSignedAnewAndServedFromTheCache() throws Exception {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = new TestGateway("  sigv2: true\n", """
-                        cache:
-                          memory: 64MiB
-                        backends:
-                          store:
-                            endpoints: [%s]
+                TestGateway gateway = TestGateway.over(store).config("""
+                        gateway:
+                          sigv2: true
                         rules:
                           - freshness: immutable
-                        """.formatted(store.endpoint()), """
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                        """)) {
+                        """).start()) {
             store.put("/b/key", OBJECT);
             Instant later = Instant.now().plusSeconds(600);
             for (int round = 0; round < 2; round++) {

@@ -26,18 +26,11 @@ class WriteDuringFillIT {
         byte[] after = random(2);
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
-        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
+        try (FakeStore store = new FakeStore(); TestGateway gateway = TestGateway.over(store).config("""
                 cache:
                   memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """)) {
-            TestClient client = gateway.client("AK", "SK");
+                """).start()) {
+            TestClient client = gateway.client();
             store.put("/b/key", before);
             store.fault((exchange, object) -> {
                 String range = exchange.getRequestHeaders().getFirst("Range");
