@@ -100,7 +100,7 @@ class AdminAccessIT extends GatewayWithAdministrator {
 
     @Test
     void withoutPrincipalsThereIsNoAdministrator() {
-        try (TestGateway passing = TestGateway.inFrontOf(store.endpoint())
+        try (TestGateway passing = TestGateway.over(store.endpoint())
                 .config("gateway: {authentication: pass_through}")
                 .principals("")
                 .start()) {

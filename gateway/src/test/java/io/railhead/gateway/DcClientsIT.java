@@ -84,7 +84,7 @@ class DcClientsIT {
     }
 
     private TestGateway start(String decide, String fence, String dc, String principals) {
-        TestGateway started = TestGateway.inFrontOf(store.endpoint()).config("""
+        TestGateway started = TestGateway.over(store.endpoint()).config("""
                 gateway:
                   allow_cleartext: true
                 rdma:
@@ -289,7 +289,7 @@ class DcClientsIT {
 
     @Test
     void withoutAnAdapterOfTheMakerTokensAreDeclined() {
-        try (TestGateway none = TestGateway.inFrontOf(store.endpoint())
+        try (TestGateway none = TestGateway.over(store.endpoint())
                 .config("rdma: {dc: {enabled: true, device: %s}}".formatted(FakeMlx5.DEVICE))
                 .principals(PRINCIPALS)
                 .start()) {

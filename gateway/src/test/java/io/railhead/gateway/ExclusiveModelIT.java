@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,6 +35,22 @@ class ExclusiveModelIT {
         private final Set<Integer> deletions = ConcurrentHashMap.newKeySet();
     }
 
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              sole: true
+            rules:
+              - cache: reads+writes
+                freshness: {exclusive: 1h}
+            """).principals("""
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+              - name: other
+                keys: [{access_key: OTHER, secret_key: other-secret}]
+            """);
+
     private static byte[] object(int version) {
         return ByteBuffer.allocate(BYTES).putInt(version).array();
     }
@@ -41,21 +58,7 @@ class ExclusiveModelIT {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void aHitIsNeverOlderThanTheLastAnsweredWrite(long seed) throws Exception {
-        try (FakeStore store = new FakeStore();
-                TestGateway gateway = TestGateway.over(store).config("""
-                        gateway:
-                          sole: true
-                        rules:
-                          - cache: reads+writes
-                            freshness: {exclusive: 1h}
-                        """).principals("""
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                          - name: other
-                            keys: [{access_key: OTHER, secret_key: other-secret}]
-                        """).start();
-                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Model> models = new ArrayList<>();
             for (int key = 0; key < KEYS; key++) {
                 models.add(new Model());

@@ -352,7 +352,7 @@ class FormUploadIT {
     @EnabledIfEnvironmentVariable(named = "MINIO_BIN", matches = ".+")
     void minioTakesAFormThatWasSignedAnew() {
         try (MinioProcess real = new MinioProcess(Path.of(System.getenv("MINIO_BIN")));
-                TestGateway before = TestGateway.inFrontOf(real.endpoint())
+                TestGateway before = TestGateway.over(real.endpoint())
                         .config("backends: {store: {region: us-east-1}}")
                         .principals(principals(real.credential().accessKey(),
                                 real.credential().secretKey()))

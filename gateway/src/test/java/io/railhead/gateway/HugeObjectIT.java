@@ -43,7 +43,7 @@ class HugeObjectIT {
     private static final HttpServer store = serve();
     @RegisterExtension
     private static final TestGateway gateway = TestGateway
-            .inFrontOf(URI.create("http://127.0.0.1:" + store.getAddress().getPort()))
+            .over(URI.create("http://127.0.0.1:" + store.getAddress().getPort()))
             .config("""
                     rules:
                       - freshness: immutable

@@ -19,7 +19,7 @@ class IdleConnectionsIT {
     private static final String DONE = "7\r\n<Done/>\r\n0\r\n\r\n";
 
     private static TestGateway gateway(URI store) {
-        return TestGateway.inFrontOf(store).config("gateway: {idle_timeout: 1s}").start();
+        return TestGateway.over(store).config("gateway: {idle_timeout: 1s}").start();
     }
 
     @ParameterizedTest

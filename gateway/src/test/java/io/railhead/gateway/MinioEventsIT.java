@@ -61,7 +61,7 @@ class MinioEventsIT {
     }
 
     private static TestGateway gateway(MinioProcess store, Path token) {
-        return TestGateway.inFrontOf(store.endpoint()).config("""
+        return TestGateway.over(store.endpoint()).config("""
                 gateway:
                   events: {enabled: true, token_file: %s}
                 rules:

@@ -122,7 +122,7 @@ final class ModelWorld implements AutoCloseable {
                     cache: reads+writes
                 """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10)
                 .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED));
-        this.gateway = TestGateway.inFrontOf(proxy.endpoint()).config(yaml).principals("""
+        this.gateway = TestGateway.over(proxy.endpoint()).config(yaml).principals("""
                 principals:
                   - name: trainer
                     keys: [{access_key: AK, secret_key: SK}]

@@ -265,7 +265,7 @@ class PassThroughIT {
     }
 
     private static void assertAskedUnderTheClientsSignature(URI real, Caller.Credential known) {
-        try (TestGateway before = TestGateway.inFrontOf(real)
+        try (TestGateway before = TestGateway.over(real)
                 .config(CONFIG)
                 .principals("not read")
                 .start()) {

@@ -31,7 +31,7 @@ final class RealStoreFidelity implements AutoCloseable {
 
     RealStoreFidelity(URI store, Caller.Credential known) {
         direct = new TestClient(store, known.accessKey(), known.secretKey());
-        gateway = TestGateway.inFrontOf(store).principals("""
+        gateway = TestGateway.over(store).principals("""
                 principals:
                   - name: trainer
                     keys: [{access_key: MINE, secret_key: my-secret}]

@@ -225,7 +225,7 @@ class RequestFidelityIT {
                         .receive();
                 assertThat(answer.body()).contains("<Code>InvalidRequest</Code>");
             }
-            TestClient reader = over.client("AK", "SK");
+            TestClient reader = over.client();
             assertThat(reader.get("/b/key").body()).isEqualTo(BODY);
             assertThat(reader.get("/b/key").headers().firstValue("x-cache"))
                     .contains("REVALIDATED");

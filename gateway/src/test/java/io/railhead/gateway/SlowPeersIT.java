@@ -23,7 +23,7 @@ class SlowPeersIT {
     private static final byte[] OBJECT = new byte[40_000_000];
 
     private static TestGateway gateway(URI store, String settings) {
-        return TestGateway.inFrontOf(store).config("gateway: {" + settings + "}").start();
+        return TestGateway.over(store).config("gateway: {" + settings + "}").start();
     }
 
     private static double closed(TestGateway gateway, String reason) {

@@ -190,10 +190,10 @@ class StoreAnswersIT {
     void whatIsNoHttpIsToldAsThat(String said) throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 TestGateway before = TestGateway
-                        .inFrontOf(URI.create("http://127.0.0.1:" + listener.getLocalPort()))
+                        .over(URI.create("http://127.0.0.1:" + listener.getLocalPort()))
                         .start()) {
             Thread.ofVirtual().start(() -> sayToAll(listener, said + "x".repeat(9000) + "\r\n"));
-            HttpResponse<byte[]> get = before.client("AK", "SK").get("/b/key");
+            HttpResponse<byte[]> get = before.client().get("/b/key");
             assertThat(get.statusCode()).isEqualTo(502);
             assertThat(new String(get.body(), StandardCharsets.UTF_8))
                     .contains("<Code>StoreAnswerMalformed</Code>");

@@ -6,7 +6,6 @@ import io.railhead.backend.testing.S3ProxyProcess;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.gateway.config.ConfigException;
-import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.identity.CredentialStore;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -20,7 +19,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -74,10 +72,7 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
     private String config = "";
     private Environment environment = Environment.REAL;
     private boolean isShared;
-    private volatile @Nullable Running running;
-
-    /** What one start made. */
-    private record Running(Path directory, CredentialStore credentials, Gateway gateway) {}
+    private volatile @Nullable RunningGateway running;
 
     private TestGateway(Supplier<URI> store) {
         this.store = store;
@@ -96,40 +91,10 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
         return new TestGateway(ownedStore::endpoint).owning(ownedStore);
     }
 
-    /** In front of a store that somebody else closes. */
-    static TestGateway inFrontOf(URI store) {
+    /** A gateway in front of a store that somebody else closes. */
+    static TestGateway over(URI store) {
         return new TestGateway(() -> store);
     }
-
-    // TRANSITION
-    TestGateway(String yaml, String principals) {
-        this("", yaml, principals);
-    }
-
-    TestGateway(String settings, String yaml, String principals) {
-        this(settings, yaml, principals, System::nanoTime);
-    }
-
-    TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock) {
-        this(settings, yaml, principals, Environment.REAL.withClock(nanoClock));
-    }
-
-    TestGateway(String settings, String yaml, String principals, Environment environment) {
-        this(() -> URI.create("http://127.0.0.1:1"));
-        config((settings.isEmpty() ? "" : "gateway:\n" + settings)
-                + (yaml.startsWith("  ") ? "rdma:\n" : "") + yaml).principals(principals)
-                .environment(environment)
-                .start();
-    }
-
-    static TestGateway over(URI store) {
-        return inFrontOf(store).start();
-    }
-
-    static TestGateway over(URI store, String rules) {
-        return inFrontOf(store).config(rules).start();
-    }
-    // TRANSITION
 
     /** Closes {@code store} after the gateway, the first one first. */
     TestGateway owning(AutoCloseable store) {
@@ -164,75 +129,39 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
     }
 
     TestGateway start() {
-        Path directory = null;
-        CredentialStore credentials = null;
         try {
-            directory = Files.createTempDirectory("railhead-test");
-            for (Map.Entry<String, String> file : files.entrySet()) {
-                Files.writeString(directory.resolve(file.getKey()), file.getValue());
-            }
-            Path yaml = write(directory, config);
-            credentials = CredentialStore.open(ConfigLoader.load(yaml).gateway());
-            Gateway gateway = Gateway.start(ConfigLoader.load(yaml), credentials, environment);
-            running = new Running(directory, credentials, gateway);
+            running = RunningGateway.start(files, config, store.get(), environment);
             return this;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (ConfigException e) {
             throw new IllegalStateException(e);
-        } finally {
-            if (running == null) {
-                undo(credentials, directory);
-            }
         }
     }
 
-    private Path write(Path directory, String overrides) throws IOException {
-        return Files.writeString(directory.resolve("railhead.yaml"),
-                TestConfig.text(overrides, store.get(), socket(directory)));
-    }
-
-    private static void undo(@Nullable CredentialStore credentials, @Nullable Path directory) {
-        if (credentials != null) {
-            credentials.close();
-        }
-        if (directory == null) {
-            return;
-        }
-        try (var files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Ends the gateway alone; its clients and its store can go on with the next {@link #start}. */
+    /** Ends the gateway alone; its clients and its stores stay for the next {@link #start}. */
     void stop() {
-        Running ended = running;
+        RunningGateway ended = running;
         if (ended == null) {
             return;
         }
-        running = null;
         try {
-            ended.gateway.close();
+            ended.close();
         } finally {
-            undo(ended.credentials, ended.directory);
+            running = null;
         }
     }
 
-    /** Starts it again, with another configuration. */
+    /** Stops the gateway and starts it with another configuration. */
     TestGateway restart(String overrides) {
         stop();
         return config(overrides).start();
     }
 
-    /** Other overrides of the tests' defaults are put in force. */
+    /** Reloads a configuration: the tests' defaults with other overrides. */
     void reconfigure(String overrides) throws ConfigException {
         try {
-            Running now = running();
-            now.gateway.reload(ConfigLoader.load(write(now.directory, overrides)));
+            running().reload(overrides, store.get());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -301,56 +230,53 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
         }
     }
 
-    private Running running() {
-        Running now = running;
+    private RunningGateway running() {
+        RunningGateway now = running;
         if (now == null) {
             throw new IllegalStateException("the gateway does not run");
         }
         return now;
     }
 
-    private static Path socket(Path directory) {
-        return directory.resolve("loopback.sock");
-    }
-
     Path socket() {
-        return socket(directory());
+        return running().socket();
     }
 
+    /** The folder of the configuration and its files. */
     Path directory() {
-        return running().directory;
+        return running().folder();
     }
 
     URI endpoint() {
-        return URI.create("http://127.0.0.1:" + running().gateway.port());
+        return URI.create("http://127.0.0.1:" + running().gateway().port());
     }
 
     URI health() {
-        return URI.create("http://127.0.0.1:" + running().gateway.healthPort());
+        return URI.create("http://127.0.0.1:" + running().gateway().healthPort());
     }
 
     URI admin() {
-        return URI.create("http://127.0.0.1:" + running().gateway.adminPort());
+        return URI.create("http://127.0.0.1:" + running().gateway().adminPort());
     }
 
     CredentialStore credentials() {
-        return running().credentials;
+        return running().credentials();
     }
 
     Iterable<? extends Executor> eventLoops() {
-        return running().gateway.eventLoops();
+        return running().gateway().eventLoops();
     }
 
     MemoryStats memory() {
-        return running().gateway.memory().stats();
+        return running().gateway().memory().stats();
     }
 
-    /** With the key of {@link #TRAINER}. */
+    /** A client with the key of {@link #TRAINER}. */
     TestClient client() {
         return client("AK", "SK");
     }
 
-    /** It may be made before the gateway starts. */
+    /** A client, which may be made before the gateway starts. */
     TestClient client(String accessKey, String secretKey) {
         return new TestClient(this::endpoint, accessKey, secretKey);
     }
@@ -387,7 +313,7 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
                 HttpResponse.BodyHandlers.ofString()).join().body());
     }
 
-    /** No request is in flight, and no page leased; a gateway that does not run is idle. */
+    /** Asserts that no request is in flight and no page leased, if the gateway runs. */
     private void assertIdle() {
         if (running != null) {
             await(() -> metric("railhead_requests_in_flight") == 0);
@@ -420,11 +346,11 @@ final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachC
         }
     }
 
-    /** What it has written to a file of its folder by its end. */
+    /** Stops the gateway and returns a file of its folder. */
     String stopAndRead(String file) {
         assertIdle();
         Path path = directory().resolve(file);
-        running().gateway.close();
+        running().gateway().close();
         try {
             return Files.readString(path);
         } catch (IOException e) {

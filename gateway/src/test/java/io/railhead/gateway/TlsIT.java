@@ -79,7 +79,7 @@ class TlsIT {
     }
 
     private TestGateway serve(String more) {
-        TestGateway started = TestGateway.inFrontOf(store.endpoint()).config("""
+        TestGateway started = TestGateway.over(store.endpoint()).config("""
                 rules:
                   - freshness: immutable
                 gateway:
@@ -117,7 +117,7 @@ class TlsIT {
         assertThat(client.put("/held/up", OBJECT).statusCode()).isEqualTo(200);
         assertThat(store.object("/held/up")).isEqualTo(OBJECT);
         assertRefused(trusting(serving, "second"));
-        assertRefused(serving.client("AK", "SK"));
+        assertRefused(serving.client());
     }
 
     @Test

@@ -27,7 +27,7 @@ class ToxicsIT {
     private final FakeStore store = new FakeStore();
     private final FaultProxy proxy = FaultProxy.before(store.endpoint());
     @RegisterExtension
-    private final TestGateway gateway = TestGateway.inFrontOf(proxy.endpoint())
+    private final TestGateway gateway = TestGateway.over(proxy.endpoint())
             .owning(proxy)
             .owning(store)
             .config("""

@@ -36,7 +36,7 @@ class TrustedNetworkIT {
             .principals(PRINCIPALS);
 
     private TestGateway another(String config, String principals) {
-        return TestGateway.inFrontOf(store.endpoint())
+        return TestGateway.over(store.endpoint())
                 .config(config)
                 .principals(principals)
                 .start();

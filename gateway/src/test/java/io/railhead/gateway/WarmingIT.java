@@ -175,7 +175,7 @@ class WarmingIT extends GatewayWithAdministrator {
             TestGateway.await(goOn);
             return false;
         });
-        TestGateway other = TestGateway.inFrontOf(store.endpoint()).config("""
+        TestGateway other = TestGateway.over(store.endpoint()).config("""
                 cache: {memory: 32MiB, window: 1MiB, run: 256KiB}
                 """).principals("""
                 principals:
@@ -202,7 +202,7 @@ class WarmingIT extends GatewayWithAdministrator {
                   {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject",
                    "Resource": "arn:aws:s3:::b/set/a 1"}]}
                 """);
-        try (TestGateway governed = TestGateway.inFrontOf(store.endpoint()).config("""
+        try (TestGateway governed = TestGateway.over(store.endpoint()).config("""
                 gateway: {policy: %s}
                 cache: {memory: 32MiB}
                 """.formatted(policy)).principals("""
