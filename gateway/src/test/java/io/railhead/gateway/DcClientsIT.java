@@ -84,17 +84,18 @@ class DcClientsIT {
     }
 
     private TestGateway start(String decide, String fence, String dc, String principals) {
-        TestGateway started = TestGateway.over(store.endpoint()).config("""
-                gateway:
-                  allow_cleartext: true
-                rdma:
-                  decide_timeout: %s
-                  fence_timeout: %s
-                  dc: {enabled: true, initiators: 1, %s}
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(decide, fence, dc))
+        TestGateway started = TestGateway.over(store.endpoint())
+                .config("""
+                        gateway:
+                          allow_cleartext: true
+                        rdma:
+                          decide_timeout: %s
+                          fence_timeout: %s
+                          dc: {enabled: true, initiators: 1, %s}
+                        rules:
+                          - bucket: held
+                            freshness: immutable
+                        """.formatted(decide, fence, dc))
                 .principals(principals)
                 .environment(Environment.REAL.withMachine(machine))
                 .start();

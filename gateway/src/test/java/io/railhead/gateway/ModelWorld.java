@@ -122,18 +122,20 @@ final class ModelWorld implements AutoCloseable {
                     cache: reads+writes
                 """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10)
                 .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED));
-        this.gateway = TestGateway.over(proxy.endpoint()).config(yaml).principals("""
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                    rdma_put: true
-                  - name: operator
-                    keys: [{access_key: ADMIN, secret_key: admin-secret}]
-                    admin: true
-                """)
+        this.gateway = TestGateway.over(proxy.endpoint())
+                .config(yaml)
+                .principals("""
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: AK, secret_key: SK}]
+                            rdma_put: true
+                          - name: other
+                            keys: [{access_key: OTHER, secret_key: other-secret}]
+                            rdma_put: true
+                          - name: operator
+                            keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                            admin: true
+                        """)
                 .environment(Environment.REAL.withClock(this::nanoTime)
                         .withFabrics(fabric -> new FaultyFabric(fabric, fabrics)))
                 .start();

@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Objects through the gateway over a real store. */
 class ObjectsIT {
-    private static final S3ProxyProcess store = new S3ProxyProcess(Path.of("target/s3proxy/s3proxy.jar"));
+    private static final S3ProxyProcess store = new S3ProxyProcess(
+            Path.of("target/s3proxy/s3proxy.jar"));
     @RegisterExtension
     private static final TestGateway gateway = TestGateway.over(store).config("""
             cache:

@@ -71,11 +71,11 @@ class RdmaConformanceIT {
     private final TestGateway gateway = TestGateway.over(store)
             .config(config("40s", "50s"))
             .principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
+                    principals:
+                      - name: trainer
+                        keys: [{access_key: AK, secret_key: SK}]
+                        rdma_put: true
+                    """);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 

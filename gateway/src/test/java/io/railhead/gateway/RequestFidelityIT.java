@@ -30,8 +30,9 @@ class RequestFidelityIT {
     private static final byte[] BODY = "hello, railhead".getBytes(StandardCharsets.US_ASCII);
     private static final Caller.Credential KNOWN = new Caller.Credential("AK", "SK", null);
 
-    private final ScriptedStore store = new ScriptedStore(Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
-            + "ETag: \"e\"", new byte[0]));
+    private final ScriptedStore store = new ScriptedStore(
+            Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+                    + "ETag: \"e\"", new byte[0]));
     @RegisterExtension
     private final TestGateway gateway = TestGateway.over(store);
     private final TestClient client = gateway.client();

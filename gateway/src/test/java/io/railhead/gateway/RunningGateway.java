@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One run of a gateway under test, with the folder of its files. */
 record RunningGateway(Path folder, CredentialStore credentials, Gateway gateway)
-        implements AutoCloseable {
+        implements
+            AutoCloseable {
 
     /** Starts it; nothing is left behind where that fails. */
     static RunningGateway start(Map<String, String> files, String overrides, URI store,

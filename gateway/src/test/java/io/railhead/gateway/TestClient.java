@@ -58,7 +58,8 @@ final class TestClient {
                         .build());
     }
 
-    private TestClient(Supplier<URI> endpoint, String accessKey, String secretKey, HttpClient http) {
+    private TestClient(Supplier<URI> endpoint, String accessKey, String secretKey,
+            HttpClient http) {
         this.http = http;
         this.endpoint = endpoint;
         this.accessKey = accessKey;

@@ -53,8 +53,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * private final TestClient client = gateway.client();
  * }
  */
-final class TestGateway implements AutoCloseable, BeforeAllCallback, BeforeEachCallback,
-        AfterEachCallback, AfterAllCallback {
+final class TestGateway
+        implements
+            AutoCloseable,
+            BeforeAllCallback,
+            BeforeEachCallback,
+            AfterEachCallback,
+            AfterAllCallback {
     /** One principal, whose key is AK with the secret SK. */
     static final String TRAINER = """
             principals:

@@ -31,30 +31,31 @@ class ToxicsIT {
             .owning(proxy)
             .owning(store)
             .config("""
-            cache:
-              memory: 16MiB
-              page: 64KiB
-              run: 128KiB
-              window: 256KiB
-            backends:
-              store:
-                answer_timeout: 1s
-                idle_timeout: 1s
-                max_attempts: 2
-            rules:
-              - {bucket: uncached, cache: off}
-              - {bucket: immutable, freshness: immutable}
-              - bucket: shared
-                shared: true
-                freshness: immutable
-                authorization: {remember: 0s}
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-              - name: other
-                keys: [{access_key: OTHER, secret_key: other-secret}]
-            """);
+                    cache:
+                      memory: 16MiB
+                      page: 64KiB
+                      run: 128KiB
+                      window: 256KiB
+                    backends:
+                      store:
+                        answer_timeout: 1s
+                        idle_timeout: 1s
+                        max_attempts: 2
+                    rules:
+                      - {bucket: uncached, cache: off}
+                      - {bucket: immutable, freshness: immutable}
+                      - bucket: shared
+                        shared: true
+                        freshness: immutable
+                        authorization: {remember: 0s}
+                    """)
+            .principals("""
+                    principals:
+                      - name: trainer
+                        keys: [{access_key: AK, secret_key: SK}]
+                      - name: other
+                        keys: [{access_key: OTHER, secret_key: other-secret}]
+                    """);
     private final TestClient client = gateway.client();
 
     @BeforeEach

@@ -49,15 +49,15 @@ class VerifiedFillsIT {
             .owning(proxy)
             .owning(store)
             .config("""
-            cache:
-              memory: 16MiB
-              page: 64KiB
-              run: 128KiB
-              window: 256KiB
-            rules:
-              - {bucket: unseen, freshness: immutable}
-              - {freshness: immutable, verify_fills: true}
-            """);
+                    cache:
+                      memory: 16MiB
+                      page: 64KiB
+                      run: 128KiB
+                      window: 256KiB
+                    rules:
+                      - {bucket: unseen, freshness: immutable}
+                      - {freshness: immutable, verify_fills: true}
+                    """);
     private final TestClient client = gateway.client();
 
     private void put(String path, String algorithm) {
