@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.TestClient.cached;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.ScriptedStore;
@@ -91,10 +92,6 @@ class AnswerFidelityIT {
             }
             return fields(http.send(request.build(), BodyHandlers.ofByteArray()));
         }
-    }
-
-    private static String cached(HttpResponse<?> answer) {
-        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,14 +48,7 @@ class ChannelIT {
                 rdma: off
               - bucket: uncached
                 cache: off
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-              - name: other
-                keys: [{access_key: OTHER, secret_key: other-secret}]
-            """);
+            """).principals(TestGateway.UPLOADER + TestGateway.OTHER);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 
@@ -65,12 +59,6 @@ class ChannelIT {
         for (String bucket : List.of("held", "b", "plain", "uncached")) {
             store.put("/" + bucket + "/object", OBJECT);
         }
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     private Answer get(String bucket, String key, long offset, long window) {

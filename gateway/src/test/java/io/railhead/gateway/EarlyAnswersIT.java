@@ -29,12 +29,7 @@ class EarlyAnswersIT {
         }
     });
     @RegisterExtension
-    private final TestGateway gateway = TestGateway.over(store).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
+    private final TestGateway gateway = TestGateway.over(store).principals(TestGateway.UPLOADER);
     private final TestClient client = gateway.client();
 
     @Test

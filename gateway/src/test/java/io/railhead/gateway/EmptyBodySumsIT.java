@@ -28,12 +28,7 @@ class EmptyBodySumsIT {
     private final ConcurrentLinkedQueue<byte[]> bodies = new ConcurrentLinkedQueue<>();
     private final FakeStore store = new FakeStore();
     @RegisterExtension
-    private final TestGateway gateway = TestGateway.over(store).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
+    private final TestGateway gateway = TestGateway.over(store).principals(TestGateway.UPLOADER);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 

@@ -9,7 +9,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.util.Base64;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -29,20 +28,12 @@ class EventsIT {
               events: {enabled: true, token_file: token}
             rules:
               - freshness: {bounded: 1h}
-            """).file("token", TOKEN + "\n").principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-              - name: other
-                keys: [{access_key: OTHER, secret_key: other-secret}]
-            """);
+            """).file("token", TOKEN + "\n").principals(TestGateway.TRAINER + TestGateway.OTHER);
     private final TestClient client = gateway.client();
     private final TestClient other = gateway.client("OTHER", "other-secret");
 
     private static byte[] random(int seed) {
-        byte[] object = new byte[10_000];
-        new Random(seed).nextBytes(object);
-        return object;
+        return RandomBytes.random(seed, 10_000);
     }
 
     private static String event(String key) {

@@ -10,7 +10,6 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,14 +35,7 @@ class ExclusiveFreshnessIT {
               - bucket: ex
                 freshness: {exclusive: 1h}
                 authorization: {remember: 24h}
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-              - name: other
-                keys: [{access_key: OTHER, secret_key: other-secret}]
-            """).clock(now::get);
+            """).principals(TestGateway.UPLOADER + TestGateway.OTHER).clock(now::get);
     private final TestClient client = gateway.client();
 
     @BeforeEach
@@ -53,9 +45,7 @@ class ExclusiveFreshnessIT {
     }
 
     private static byte[] random(int seed) {
-        byte[] object = new byte[10_000];
-        new Random(seed).nextBytes(object);
-        return object;
+        return RandomBytes.random(seed, 10_000);
     }
 
     private byte[] get() {

@@ -43,13 +43,7 @@ class ExclusiveModelIT {
             rules:
               - cache: reads+writes
                 freshness: {exclusive: 1h}
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-              - name: other
-                keys: [{access_key: OTHER, secret_key: other-secret}]
-            """);
+            """).principals(TestGateway.TRAINER + TestGateway.OTHER);
 
     private static byte[] object(int version) {
         return ByteBuffer.allocate(BYTES).putInt(version).array();

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.MinioProcess;
@@ -21,7 +22,6 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.crypto.Mac;
@@ -122,12 +122,6 @@ class FormUploadIT {
         System.arraycopy(file, 0, form, before.length, file.length);
         System.arraycopy(after, 0, form, before.length + file.length, after.length);
         return form;
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] file = new byte[bytes];
-        new Random(bytes).nextBytes(file);
-        return file;
     }
 
     private RawConnection.Answer post(String bucket, byte[] form) {

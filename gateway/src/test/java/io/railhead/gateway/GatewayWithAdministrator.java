@@ -1,11 +1,11 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.util.Random;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A gateway with an administrator and a trainer, in front of a store that a test fills. */
@@ -32,12 +32,6 @@ abstract class GatewayWithAdministrator {
             """);
     final TestClient admin = new TestClient(gateway::admin, "ADMIN", "admin-secret");
     final TestClient trainer = gateway.client("TRAINER", "trainer-secret");
-
-    static byte[] random(int seed, int length) {
-        byte[] object = new byte[length];
-        new Random(seed).nextBytes(object);
-        return object;
-    }
 
     HttpResponse<byte[]> post(String call, JsonObject body) {
         return admin.send("POST", "/.railhead/admin/" + call,

@@ -1,11 +1,11 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,24 +26,13 @@ class KeptUploadsIT {
                 max_object: 20MiB
               - bucket: strong
                 cache: reads+writes
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
+            """).principals(TestGateway.UPLOADER);
     private final TestClient client = gateway.client();
 
     @AfterEach
     void stop() {
         TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0
                 && gateway.metric("railhead_staged_bytes") == 0);
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
     }
 
     private void awaitOutcome(String outcome) {

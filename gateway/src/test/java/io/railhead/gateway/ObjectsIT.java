@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.S3ProxyProcess;
@@ -11,7 +12,6 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,12 +42,6 @@ class ObjectsIT {
     static void start() {
         assertThat(client.put("/data", new byte[0]).statusCode()).isEqualTo(200);
         assertThat(client.put("/frozen", new byte[0]).statusCode()).isEqualTo(200);
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     @ParameterizedTest

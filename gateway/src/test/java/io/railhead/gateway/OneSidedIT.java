@@ -1,11 +1,11 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.rdma.dialect.Token;
 import java.net.http.HttpResponse;
 import java.util.List;
-import java.util.Random;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,14 +28,7 @@ class OneSidedIT {
                 freshness: immutable
               - bucket: plain
                 cache: off
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-              - name: other
-                keys: [{access_key: OTHER, secret_key: other-secret}]
-            """);
+            """).principals(TestGateway.UPLOADER + TestGateway.OTHER);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 
@@ -44,12 +37,6 @@ class OneSidedIT {
         peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         store.put("/held/object", OBJECT);
         store.put("/b/object", OBJECT);
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     private static void assertDelivered(HttpResponse<byte[]> answer, int status, long bytes) {

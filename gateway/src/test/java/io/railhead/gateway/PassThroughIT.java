@@ -1,5 +1,7 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
+import static io.railhead.gateway.TestClient.cached;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,7 +19,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,12 +51,6 @@ class PassThroughIT {
         return Base64.getEncoder().encodeToString(HexFormat.of().parseHex(hex));
     }
 
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
-    }
-
     private TestClient alice() {
         return gateway.client("ALICE", "alice-secret");
     }
@@ -65,10 +60,6 @@ class PassThroughIT {
         assertThat(answer.headers().firstValue("content-range"))
                 .contains("bytes " + from + "-" + (to - 1) + "/" + OBJECT.length);
         assertThat(answer.body()).isEqualTo(Arrays.copyOfRange(OBJECT, from, to));
-    }
-
-    private static String cached(HttpResponse<byte[]> answer) {
-        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static io.railhead.gateway.RdmaClients.Verdict.ASKS_AGAIN;
 import static io.railhead.gateway.RdmaClients.Verdict.FAILS;
 import static io.railhead.gateway.RdmaClients.Verdict.TAKES_BODY;
@@ -46,7 +47,7 @@ class RdmaConformanceIT {
     private static final int MARK = 0x5a;
     private static final int FROM = 4000;
     private static final int PART = 1_500_000;
-    private static final byte[] OBJECT = object(4_000_001);
+    private static final byte[] OBJECT = random(4_000_001);
     private static final Map<RdmaClients, Verdict> WHEN_A_READ_IS_DECLINED = Map.ofEntries(
             Map.entry(RdmaClients.MINIO, ASKS_AGAIN),
             Map.entry(RdmaClients.MINIO_SUFFIXED, ASKS_AGAIN),
@@ -70,12 +71,7 @@ class RdmaConformanceIT {
     @RegisterExtension
     private final TestGateway gateway = TestGateway.over(store)
             .config(config("40s", "50s"))
-            .principals("""
-                    principals:
-                      - name: trainer
-                        keys: [{access_key: AK, secret_key: SK}]
-                        rdma_put: true
-                    """);
+            .principals(TestGateway.UPLOADER);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 
@@ -118,12 +114,6 @@ class RdmaConformanceIT {
     @AfterEach
     void stop() {
         release.countDown();
-    }
-
-    private static byte[] object(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     static Stream<Arguments> everyRead() {
@@ -456,7 +446,7 @@ class RdmaConformanceIT {
             return false;
         });
         for (Form form : Form.values()) {
-            byte[] bytes = object(2_000_000 + form.name().length());
+            byte[] bytes = random(2_000_000 + form.name().length());
             String path = "/b/up-" + form;
             HttpResponse<byte[]> answer = upload(path, form, bytes, "x-amz-content-sha256",
                     "UNSIGNED-PAYLOAD", "Content-Type", "application/octet-stream",
@@ -501,7 +491,7 @@ class RdmaConformanceIT {
     void aDeclinedUploadStoresNothingAndNobodyThinksItDid() {
         for (Form form : Form.values()) {
             for (String path : List.of("/plain/never", "/plain/never?partNumber=1&uploadId=u")) {
-                HttpResponse<byte[]> answer = upload(path, form, object(1000));
+                HttpResponse<byte[]> answer = upload(path, form, random(1000));
                 assertThat(answer.statusCode()).isEqualTo(501);
                 assertThat(answer.headers().firstValue("x-railhead-rdma-declined"))
                         .contains("rule");
@@ -519,7 +509,7 @@ class RdmaConformanceIT {
                 "x-amz-checksum-sha256=57DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
                 "Content-MD5=2B2M2Y8AsgTpgAmY7PhCfg==")) {
             String[] header = checksum.split("=", 2);
-            HttpResponse<byte[]> answer = upload("/b/never", Form.AMZ, object(1000), header[0],
+            HttpResponse<byte[]> answer = upload("/b/never", Form.AMZ, random(1000), header[0],
                     header[1]);
             assertThat(answer.statusCode()).as(checksum).isEqualTo(400);
             assertThat(new String(answer.body())).contains("BadDigest");
@@ -530,7 +520,7 @@ class RdmaConformanceIT {
 
     @Test
     void aSignedDigestIsOfTheMemoryUnlessItIsThatOfNothing() {
-        byte[] bytes = object(1000);
+        byte[] bytes = random(1000);
         HttpResponse<byte[]> ofTheBody = upload("/b/signed", Form.AMZ, bytes);
         assertReply(ofTheBody, 200, 1000);
     }
@@ -546,7 +536,7 @@ class RdmaConformanceIT {
             return true;
         });
         for (Form form : Form.values()) {
-            HttpResponse<byte[]> answer = upload("/b/never", form, object(1000));
+            HttpResponse<byte[]> answer = upload("/b/never", form, random(1000));
             assertThat(answer.statusCode()).isEqualTo(500);
             assertNobodyThinksItStored(form, answer, Map.of());
         }
@@ -559,7 +549,7 @@ class RdmaConformanceIT {
             return true;
         });
         restart("1s", "2s");
-        byte[] bytes = object(1000);
+        byte[] bytes = random(1000);
         peer.set(FROM, bytes);
         Map<Form, CompletableFuture<HttpResponse<byte[]>>> answers = new EnumMap<>(Form.class);
         for (Form form : Form.values()) {

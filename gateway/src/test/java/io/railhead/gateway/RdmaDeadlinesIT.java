@@ -32,12 +32,7 @@ class RdmaDeadlinesIT {
             rules:
               - bucket: held
                 freshness: immutable
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
+            """).principals(TestGateway.UPLOADER);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 

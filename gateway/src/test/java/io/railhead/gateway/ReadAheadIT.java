@@ -6,7 +6,6 @@ import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import io.railhead.rdma.channel.RequestRange;
 import java.util.Arrays;
-import java.util.Random;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,11 +14,7 @@ import org.junit.jupiter.api.Test;
 final class ReadAheadIT {
     private static final int STEP = 128 << 10;
     private static final int READS = 96;
-    private static final byte[] OBJECT = new byte[READS * STEP];
-
-    static {
-        new Random(5).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(5, READS * STEP);
 
     private final FakeStore store = new FakeStore();
 

@@ -34,13 +34,7 @@ class RepeatedTokensIT {
             rules:
               - freshness: immutable
             """;
-    private static final String ONE_TENANT = """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """;
-    private static final String SEVERAL_TENANTS = ONE_TENANT + """
+    private static final String SEVERAL_TENANTS = TestGateway.UPLOADER + """
               - name: other
                 tenant: other
                 keys: [{access_key: OTHER, secret_key: other-secret}]
@@ -52,7 +46,7 @@ class RepeatedTokensIT {
     @RegisterExtension
     private final TestGateway gateway = TestGateway.over(store)
             .config(RULES)
-            .principals(ONE_TENANT)
+            .principals(TestGateway.UPLOADER)
             .clock(() -> System.nanoTime() + passedNanos.get());
     private TestClient client = gateway.client();
     private TestPeer peer;

@@ -6,7 +6,6 @@ import io.railhead.rdma.channel.Answer;
 import io.railhead.rdma.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -14,11 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** What a rule forbids is forbidden whichever way a request comes. */
 class RulesIT {
     private static final int BUFFER = 4 << 20;
-    private static final byte[] OBJECT = new byte[2_000_000];
-
-    static {
-        new Random(5).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(5, 2_000_000);
 
     private final FakeStore store = new FakeStore();
     @RegisterExtension
@@ -36,12 +31,7 @@ class RulesIT {
               - bucket: fits
                 max_object: 2000000
                 freshness: immutable
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
+            """).principals(TestGateway.UPLOADER);
     private final TestClient client = gateway.client();
     private TestPeer peer;
 

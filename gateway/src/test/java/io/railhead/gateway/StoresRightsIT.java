@@ -1,10 +1,10 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.TestClient.cached;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import java.net.http.HttpResponse;
-import java.util.Random;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -13,10 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Stores whose yes to one request is none to another, and which look at more than the key. */
 class StoresRightsIT {
-    private static final byte[] OBJECT = new byte[300_000];
-    static {
-        new Random(1).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(1, 300_000);
 
     private final FakeStore store = new FakeStore();
     @RegisterExtension
@@ -57,10 +54,6 @@ class StoresRightsIT {
     private static boolean isGetOf(HttpExchange exchange, String accessKey) {
         return exchange.getRequestMethod().equals("GET")
                 && exchange.getRequestHeaders().getFirst("Authorization").contains(accessKey);
-    }
-
-    private static String cached(HttpResponse<byte[]> answer) {
-        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     /** As S3 does where the key that decrypts is another's, or the bytes are in an archive. */

@@ -10,7 +10,6 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,9 +49,7 @@ class TenantQuotaIT {
     }
 
     private static byte[] random(int seed) {
-        byte[] bytes = new byte[MIB];
-        new Random(seed).nextBytes(bytes);
-        return bytes;
+        return RandomBytes.random(seed, MIB);
     }
 
     private double cached(String tenant) {

@@ -72,6 +72,11 @@ final class TestClient {
         return other;
     }
 
+    /** The outcome that {@code x-cache} names, or "". */
+    static String cached(HttpResponse<?> answer) {
+        return answer.headers().firstValue("x-cache").orElse("");
+    }
+
     HttpResponse<byte[]> get(String path, String... headers) {
         return send("GET", path, new byte[0], headers);
     }

@@ -67,6 +67,16 @@ final class TestGateway
                 keys: [{access_key: AK, secret_key: SK}]
             """;
 
+    /** The same principal, whose memory may be read for uploads. */
+    static final String UPLOADER = TRAINER + """
+                rdma_put: true
+            """;
+    /** Another principal, to follow one of these. */
+    static final String OTHER = """
+              - name: other
+                keys: [{access_key: OTHER, secret_key: other-secret}]
+            """;
+
     private final Supplier<URI> store;
     private final Map<String, String> files = new LinkedHashMap<>();
     private final Deque<AutoCloseable> clients = new ArrayDeque<>();

@@ -10,7 +10,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,24 +25,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThrownErrorsIT {
     private static final int BUFFER = 4 << 20;
-    private static final byte[] OBJECT = new byte[1_000_000];
-
-    static {
-        new Random(1).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(1, 1_000_000);
 
     private final FakeStore store = new FakeStore();
     @RegisterExtension
-    private final TestGateway gateway = TestGateway.over(store).config("""
-            rules:
-              - bucket: held
-                freshness: immutable
-            """).principals("""
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """).environment(Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
+    private final TestGateway gateway = TestGateway.over(store)
+            .config("""
+                    rules:
+                      - bucket: held
+                        freshness: immutable
+                    """)
+            .principals(TestGateway.UPLOADER)
+            .environment(
+                    Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
     private final TestClient client = gateway.client();
     private TestPeer peer;
     private volatile String planted = "";

@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import javax.net.ssl.SSLContext;
@@ -26,11 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The front door over TLS. */
 class TlsIT {
-    private static final byte[] OBJECT = new byte[3_000_000];
-
-    static {
-        new Random(9).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(9, 3_000_000);
 
     @TempDir
     static Path made;

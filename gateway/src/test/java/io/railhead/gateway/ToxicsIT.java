@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.trust.FaultPlan;
@@ -49,25 +50,13 @@ class ToxicsIT {
                         freshness: immutable
                         authorization: {remember: 0s}
                     """)
-            .principals("""
-                    principals:
-                      - name: trainer
-                        keys: [{access_key: AK, secret_key: SK}]
-                      - name: other
-                        keys: [{access_key: OTHER, secret_key: other-secret}]
-                    """);
+            .principals(TestGateway.TRAINER + TestGateway.OTHER);
     private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
         store.put("/b/key", OBJECT);
         store.put("/uncached/key", OBJECT);
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
     }
 
     /** None of these may be taken for the object. */

@@ -17,7 +17,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -37,10 +36,7 @@ class VerifiedFillsIT {
             "crc32c", CRC32C::new, "crc64nvme", Crc64Nvme::new);
     private static final String MISMATCHES = "railhead_fill_checksums_total{result=\"mismatch\",}";
     private static final String MATCHES = "railhead_fill_checksums_total{result=\"match\",}";
-    private static final byte[] OBJECT = new byte[700_000];
-    static {
-        new Random(1).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(1, 700_000);
 
     private final FakeStore store = new FakeStore();
     private final FaultProxy proxy = FaultProxy.before(store.endpoint());

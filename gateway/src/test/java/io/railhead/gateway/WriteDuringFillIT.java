@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
 import java.util.Arrays;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -23,9 +22,7 @@ class WriteDuringFillIT {
             """);
 
     private static byte[] random(int seed) {
-        byte[] object = new byte[BYTES];
-        new Random(seed).nextBytes(object);
-        return object;
+        return RandomBytes.random(seed, BYTES);
     }
 
     @Test
