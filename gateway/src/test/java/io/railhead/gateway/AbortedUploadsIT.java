@@ -21,8 +21,9 @@ class AbortedUploadsIT {
         try (ServerSocket store = new ServerSocket(0, 2 * UPLOADS,
                 InetAddress.getLoopbackAddress());
                 TestGateway gateway = TestGateway
-                        .over(URI.create("http://127.0.0.1:" + store.getLocalPort()))) {
-            String head = RawConnection.head(gateway.client("AK", "SK")
+                        .over(URI.create("http://127.0.0.1:" + store.getLocalPort()))
+                        .start()) {
+            String head = RawConnection.head(gateway.client()
                     .signed("PUT", "/b/key", body), "Content-Length: " + body.length);
             for (int i = 0; i < UPLOADS; i++) {
                 RawConnection upload = new RawConnection(gateway.endpoint()).send(head + "\r\n");

@@ -3,47 +3,29 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** That there is no such key is remembered for seconds, and never against what a rule promises. */
 class AbsentObjectsIT {
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - {bucket: strong}
-                  - {bucket: immutable, freshness: immutable}
-                  - {freshness: {bounded: 1h}}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                  - name: other
-                    keys: [{access_key: AK2, secret_key: SK2}]
-                """);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - {bucket: strong}
+              - {bucket: immutable, freshness: immutable}
+              - {freshness: {bounded: 1h}}
+            """).principals("""
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+              - name: other
+                keys: [{access_key: AK2, secret_key: SK2}]
+            """);
+    private final TestClient client = gateway.client();
 
     private void assertAbsent(HttpResponse<byte[]> answer) {
         assertThat(answer.statusCode()).isEqualTo(404);

@@ -2,39 +2,28 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Targets with an authority, as clients behind a proxy's setting send them. */
 class AbsoluteTargetIT {
-    private FakeStore store;
-    private TestGateway gateway;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              domains: [s3.rack1]
+            rules:
+              - freshness: immutable
+                authorization: {remember: 1h}
+            """);
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  domains: [s3.rack1]\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                    authorization: {remember: 1h}
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
         store.put("/b/key", "found".getBytes());
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private RawConnection.Answer send(String head) {

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The access log, read as tools for S3's server access logs read it. */
 class AccessLogIT {
@@ -29,38 +29,30 @@ class AccessLogIT {
     private static final int BUFFER = 1 << 20;
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: plain
+                rdma: off
+            log:
+              access: {file: access.log}
+            """);
+    private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = TestGateway.over(store.endpoint(), """
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: plain
-                    rdma: off
-                log:
-                  access: {file: access.log}
-                """);
-        client = gateway.client("AK", "SK");
         for (String bucket : List.of("held", "plain")) {
             store.put("/" + bucket + "/a%20b", new byte[1000]);
         }
     }
 
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
-    }
-
     /** All lines, the gateway being closed: then all are written. */
     private List<Map<String, String>> lines() throws IOException {
         gateway.assertNoLease();
-        String log = gateway.closeAndRead("access.log");
+        String log = gateway.stopAndRead("access.log");
         return log.lines().map(AccessLogIT::parse).toList();
     }
 

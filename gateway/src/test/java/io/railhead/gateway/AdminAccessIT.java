@@ -100,11 +100,11 @@ class AdminAccessIT extends GatewayWithAdministrator {
 
     @Test
     void withoutPrincipalsThereIsNoAdministrator() {
-        try (TestGateway passing = new TestGateway("  authentication: pass_through\n", """
-                cache: {memory: 32MiB}
-                backends: {store: {endpoints: [%s]}}
-                """.formatted(store.endpoint()), "")) {
-            TestClient client = new TestClient(passing.admin(), "ADMIN", "admin-secret");
+        try (TestGateway passing = TestGateway.over(store.endpoint())
+                .config("gateway: {authentication: pass_through}")
+                .principals("")
+                .start()) {
+            TestClient client = new TestClient(passing::admin, "ADMIN", "admin-secret");
             assertThat(refused(client.send("POST", "/.railhead/admin/pins", "{}".getBytes()), 501))
                     .contains("pass_through the gateway knows no administrators");
         }

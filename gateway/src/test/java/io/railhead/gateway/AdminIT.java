@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;

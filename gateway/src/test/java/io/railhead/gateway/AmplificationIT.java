@@ -61,11 +61,11 @@ class AmplificationIT {
     @Test
     void eachRefusalIsAskedAgainOnceAndNothingElseIs() {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = TestGateway.over(store.endpoint(), """
+                TestGateway gateway = TestGateway.over(store).config("""
                         rules:
                           - {bucket: held, freshness: immutable}
-                        """)) {
-            TestClient client = gateway.client("AK", "SK");
+                        """).start()) {
+            TestClient client = gateway.client();
             store.put(HELD, OBJECT);
             client.get(HELD);
             store.fault((exchange, _) -> refuse(exchange));
@@ -92,12 +92,12 @@ class AmplificationIT {
     @Tag("long")
     void hitsAreServedAllTheWhile() {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = TestGateway.over(store.endpoint(), """
+                TestGateway gateway = TestGateway.over(store).config("""
                         rules:
                           - {bucket: held, freshness: immutable}
-                        """);
+                        """).start();
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             store.put(HELD, OBJECT);
             client.get(HELD);
             String hit = RawConnection.head(client.signed("GET", HELD, new byte[0])) + "\r\n";

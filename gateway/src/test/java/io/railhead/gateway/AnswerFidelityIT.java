@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.TestClient.cached;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.ScriptedStore;
@@ -19,9 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,47 +34,30 @@ class AnswerFidelityIT {
             "x-cache", "x-railhead-request-id", "accept-ranges");
 
     private volatile Script script = Script.status(500, "");
-    private ScriptedStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final ScriptedStore store = new ScriptedStore(new Script() {
+        @Override
+        public void play(Received request, Line line) throws IOException {
+            script.play(request, line);
+        }
 
-    @BeforeEach
-    void start() {
-        store = new ScriptedStore(new Script() {
-            @Override
-            public void play(Received request, Line line) throws IOException {
-                script.play(request, line);
-            }
-
-            @Override
-            public boolean wantsBody(Received head) {
-                return script.wantsBody(head);
-            }
-        });
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                    answer_timeout: 2s
-                    idle_timeout: 1s
-                    max_attempts: 1
-                rules:
-                  - bucket: fixed
-                    freshness: immutable
-                  - freshness: strong
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+        @Override
+        public boolean wantsBody(Received head) {
+            return script.wantsBody(head);
+        }
+    });
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            backends:
+              store:
+                answer_timeout: 2s
+                idle_timeout: 1s
+                max_attempts: 1
+            rules:
+              - bucket: fixed
+                freshness: immutable
+              - freshness: strong
+            """);
+    private final TestClient client = gateway.client();
 
     /** The last such request; the gateway's own look at a store may come at any time. */
     private Received heard(String line) {
@@ -109,10 +92,6 @@ class AnswerFidelityIT {
             }
             return fields(http.send(request.build(), BodyHandlers.ofByteArray()));
         }
-    }
-
-    private static String cached(HttpResponse<?> answer) {
-        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     @ParameterizedTest

@@ -3,9 +3,8 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -16,35 +15,17 @@ class AskingAnewIT {
     private static final byte[] NEW = "the newer bytes".getBytes();
     private static final String[] ANEW = {"Cache-Control", "no-cache"};
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: bounded
-                    freshness: {bounded: 1h}
-                    stale_if_error: true
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: bounded
+                freshness: {bounded: 1h}
+                stale_if_error: true
+            """);
+    private final TestClient client = gateway.client();
 
     private void replaceBehind(String path) {
         store.put(path, OLD);
@@ -126,6 +107,5 @@ class AskingAnewIT {
         assertThat(client.get("/bounded/key").body()).isEqualTo(OLD);
         assertThat(client.get("/bounded/key", ANEW).statusCode()).isEqualTo(503);
         assertThat(client.head("/bounded/key", ANEW).statusCode()).isEqualTo(503);
-        store = new FakeStore();
     }
 }

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,57 +9,35 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A store that fails, lies and changes: an error or a retry, never wrong or short bytes. */
 class BackendFaultsIT {
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                    answer_timeout: 2s
-                    idle_timeout: 1s
-                    max_attempts: 2
-                rules:
-                  - bucket: stale
-                    freshness: strong
-                    stale_if_error: true
-                  - bucket: bounded
-                    freshness: {bounded: 1h}
-                    authorization: {remember: 1h}
-                  - bucket: immutable
-                    freshness: immutable
-                    authorization: {remember: 1h}
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 128MiB
+            backends:
+              store:
+                answer_timeout: 2s
+                idle_timeout: 1s
+                max_attempts: 2
+            rules:
+              - bucket: stale
+                freshness: strong
+                stale_if_error: true
+              - bucket: bounded
+                freshness: {bounded: 1h}
+                authorization: {remember: 1h}
+              - bucket: immutable
+                freshness: immutable
+                authorization: {remember: 1h}
+            """);
+    private final TestClient client = gateway.client();
 
     /** Answers a ranged GET with fewer bytes than it announces. */
     private static boolean truncate(HttpExchange exchange, byte[] object) {

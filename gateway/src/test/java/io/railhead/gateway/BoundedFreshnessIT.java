@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,45 +16,21 @@ class BoundedFreshnessIT {
     private static final Duration REMEMBER = Duration.ofSeconds(60);
 
     private final AtomicLong now = new AtomicLong(1_000_000_000_000L);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: {bounded: 10s}
-                    authorization: {remember: 60s}
-                  - bucket: fixed
-                    freshness: immutable
-                    authorization: {remember: 60s}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """, now::get);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: held
+                freshness: {bounded: 10s}
+                authorization: {remember: 60s}
+              - bucket: fixed
+                freshness: immutable
+                authorization: {remember: 60s}
+            """).clock(now::get);
+    private final TestClient client = gateway.client();
 
     private static byte[] random(int seed) {
-        byte[] object = new byte[10_000];
-        new Random(seed).nextBytes(object);
-        return object;
+        return RandomBytes.random(seed, 10_000);
     }
 
     /** A HEAD is answered from a GET's metadata for as long as the rule lets a GET be. */

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Native requests that do not come to their end: nothing is written after they were answered. */
 class ChannelFaultsIT {
@@ -29,59 +30,54 @@ class ChannelFaultsIT {
               - name: other
                 keys: [{access_key: OTHER, secret_key: other-secret}]
             """;
+    private static final String BOTH = OTHERS + """
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+                rdma_put: true
+            """;
 
     private final byte[] object = new byte[6 << 20];
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch release = new CountDownLatch(1);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(config("60s"))
+            .principals(BOTH);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
-        start("60s");
+        new Random(1).nextBytes(object);
+        store.put("/held/object", object);
+        store.put("/held/small", new byte[1000]);
+        connect();
     }
 
-    private void start(String requestTimeout) {
-        new Random(1).nextBytes(object);
-        store = new FakeStore();
-        // The tests' defaults end in the section rdma, which goes on here.
-        gateway = new TestGateway("""
+    private static String config(String requestTimeout) {
+        return """
+                rdma:
                   channel: {request_timeout: %s}
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
                 rules:
                   - bucket: held
                     freshness: immutable
-                """.formatted(requestTimeout, store.endpoint()), OTHERS + """
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
-        store.put("/held/object", object);
-        store.put("/held/small", new byte[1000]);
+                """.formatted(requestTimeout);
+    }
+
+    private void connect() {
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
+    }
+
+    private void restart(String requestTimeout) {
+        peer.close();
+        gateway.restart(config(requestTimeout));
+        connect();
     }
 
     @AfterEach
     void stop() {
         release.countDown();
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private void restart(String requestTimeout) {
-        peer.close();
-        gateway.close();
-        store.close();
-        start(requestTimeout);
     }
 
     private void hold() {

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,9 +20,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.zip.CRC32;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,55 +36,29 @@ class ChannelIT {
     private static final byte[] OBJECT = random(10_000_000);
     private static final long LAST_MODIFIED = 1_795_132_800_000L;
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 128MiB
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: plain
+                rdma: off
+              - bucket: uncached
+                cache: off
+            """).principals(TestGateway.UPLOADER + TestGateway.OTHER);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: plain
-                    rdma: off
-                  - bucket: uncached
-                    cache: off
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         peer.fill(MARK);
         for (String bucket : List.of("held", "b", "plain", "uncached")) {
             store.put("/" + bucket + "/object", OBJECT);
         }
-    }
-
-    @AfterEach
-    void stop() {
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     private Answer get(String bucket, String key, long offset, long window) {
@@ -126,7 +101,6 @@ class ChannelIT {
         assertThat(client.head("/held/object", "x-amz-checksum-mode", "ENABLED").statusCode())
                 .isEqualTo(200);
         assertDelivered(get("held", "object", 0, BUFFER), 200, 0, OBJECT.length);
-        store = new FakeStore();
     }
 
     @ParameterizedTest

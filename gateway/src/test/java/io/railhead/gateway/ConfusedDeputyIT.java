@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -31,38 +32,30 @@ class ConfusedDeputyIT {
 
     private final byte[] object = "an object that nobody asked for".repeat(1000).getBytes();
     private Instant beforeStart;
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient victim;
-    private TestClient attacker;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rdma:
+              dialects: {rdma_info: on, cuobj: on}
+            """).principals("""
+            principals:
+              - name: victim
+                tenant: first
+                keys: [{access_key: AK, secret_key: SK}]
+                rdma_put: true
+              - name: attacker
+                tenant: second
+                keys: [{access_key: OTHER, secret_key: other-secret}]
+                rdma_put: true
+            """);
+    private final TestClient victim = gateway.client();
+    private final TestClient attacker = gateway.client("OTHER", "other-secret");
     private TestPeer memory;
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
         beforeStart = Instant.now().minusSeconds(1);
-        // The tests' defaults end in the section rdma, which goes on here.
-        gateway = new TestGateway("""
-                  dialects: {rdma_info: on, cuobj: on}
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: victim
-                    tenant: first
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: attacker
-                    tenant: second
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                    rdma_put: true
-                """);
-        victim = gateway.client("AK", "SK");
-        attacker = gateway.client("OTHER", "other-secret");
-        memory = new TestPeer(victim, "SK", BUFFER);
+        memory = gateway.closing(new TestPeer(victim, "SK", BUFFER));
         memory.fill(MARK);
         store.put("/b/object", object);
     }
@@ -71,10 +64,6 @@ class ConfusedDeputyIT {
     void stop() {
         assertThat(memory.isAll(MARK)).as("no byte was written").isTrue();
         assertThat(store.count("PUT")).as("no byte was read").isZero();
-        memory.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private static void assertRefused(HttpResponse<byte[]> answer, String code) {

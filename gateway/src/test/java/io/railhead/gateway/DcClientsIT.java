@@ -60,7 +60,7 @@ class DcClientsIT {
         keyFile = "key_file: "
                 + Files.writeString(folder.resolve("dc.key"), Long.toHexString(KEY) + "\n");
         gateway = start(keyFile, PRINCIPALS);
-        client = gateway.client("AK", "SK");
+        client = gateway.client();
         peer = machine.adapter().peer(0, GID_OF_CLIENT, KEY);
         memory = arena.allocate(BUFFER, 4096);
         memory.fill(MARK);
@@ -84,20 +84,21 @@ class DcClientsIT {
     }
 
     private TestGateway start(String decide, String fence, String dc, String principals) {
-        TestGateway started = new TestGateway("  allow_cleartext: true\n", """
-                  decide_timeout: %s
-                  fence_timeout: %s
-                  dc: {enabled: true, initiators: 1, %s}
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(decide, fence, dc, store.endpoint()), principals,
-                Environment.REAL.withMachine(machine));
+        TestGateway started = TestGateway.over(store.endpoint())
+                .config("""
+                        gateway:
+                          allow_cleartext: true
+                        rdma:
+                          decide_timeout: %s
+                          fence_timeout: %s
+                          dc: {enabled: true, initiators: 1, %s}
+                        rules:
+                          - bucket: held
+                            freshness: immutable
+                        """.formatted(decide, fence, dc))
+                .principals(principals)
+                .environment(Environment.REAL.withMachine(machine))
+                .start();
         // Of this second nobody can say whether it was before the start.
         long second = Instant.now().getEpochSecond();
         TestGateway.await(() -> Instant.now().getEpochSecond() > second);
@@ -207,7 +208,7 @@ class DcClientsIT {
     void aClientThatDoesNotAnswerIsFencedInTimeAndNothingIsWrittenAfterwards() throws Exception {
         gateway.close();
         gateway = start("500ms", "1500ms", keyFile, PRINCIPALS);
-        client = gateway.client("AK", "SK");
+        client = gateway.client();
         peer.stall();
         HttpResponse<byte[]> fenced = client
                 .sendAsync("GET", "/held/object", new byte[0], token())
@@ -270,7 +271,7 @@ class DcClientsIT {
             int key = wellKnownPeer.register(memory);
             peer = wellKnownPeer;
             remoteKey = key;
-            TestClient own = one.client("AK", "SK");
+            TestClient own = one.client();
             assertDelivered(own.get("/held/object", token()), object.length);
             Files.writeString(one.directory().resolve("credentials.yaml"), second);
             one.credentials().reload();
@@ -289,15 +290,11 @@ class DcClientsIT {
 
     @Test
     void withoutAnAdapterOfTheMakerTokensAreDeclined() {
-        try (TestGateway none = new TestGateway("", """
-                  dc: {enabled: true, device: %s}
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(FakeMlx5.DEVICE, store.endpoint()), PRINCIPALS)) {
-            assertDeclined(none.client("AK", "SK").get("/held/object", token()), "fabric");
+        try (TestGateway none = TestGateway.over(store.endpoint())
+                .config("rdma: {dc: {enabled: true, device: %s}}".formatted(FakeMlx5.DEVICE))
+                .principals(PRINCIPALS)
+                .start()) {
+            assertDeclined(none.client().get("/held/object", token()), "fabric");
         }
     }
 }

@@ -79,19 +79,14 @@ class DefaultChainIT {
 
     /** The chain looks at its settings when the gateway starts. */
     private static void assertServedInTheNameOf(String accessKey) {
-        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    backend_credential: {provider: default}
-                """)) {
-            TestClient client = gateway.client("AK", "SK");
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = TestGateway.over(store).principals("""
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: AK, secret_key: SK}]
+                            backend_credential: {provider: default}
+                        """).start()) {
+            TestClient client = gateway.client();
             assertThat(client.put("/b/key", OBJECT).statusCode()).isEqualTo(200);
             for (int round = 0; round < 2; round++) {
                 assertThat(client.get("/b/key").body()).isEqualTo(OBJECT);

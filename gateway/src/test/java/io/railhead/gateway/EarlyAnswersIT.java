@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Script;
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A store that says yes to an upload before it has it: nobody may believe that. */
 class EarlyAnswersIT {
@@ -28,26 +28,9 @@ class EarlyAnswersIT {
             return false;
         }
     });
-    private final TestGateway gateway = new TestGateway("""
-            cache:
-              memory: 64MiB
-            backends:
-              store:
-                endpoints: [%s]
-            """.formatted(store.endpoint()), """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
-            """);
-    private final TestClient client = gateway.client("AK", "SK");
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).principals(TestGateway.UPLOADER);
+    private final TestClient client = gateway.client();
 
     @Test
     void anUploadOverHttp() {

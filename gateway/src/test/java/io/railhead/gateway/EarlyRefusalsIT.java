@@ -5,8 +5,8 @@ import static io.railhead.backend.testing.ScriptedStore.Script.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.ScriptedStore;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -26,28 +26,13 @@ class EarlyRefusalsIT {
         status(507, "full").play(request, line);
         line.awaitClosed();
     }));
-    private final TestGateway gateway = new TestGateway("""
-            cache:
-              memory: 64MiB
-            backends:
-              store:
-                endpoints: [%s]
-            """.formatted(store.endpoint()), """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-            """);
-    private final TestClient client = gateway.client("AK", "SK");
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store);
+    private final TestClient client = gateway.client();
 
     private boolean hasBegunToSend() {
         return gateway
                 .metric("railhead_backend_bytes_total{backend=\"store\",direction=\"out\",}") > 0;
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
     }
 
     /** A client that waits for 100 Continue may still send its body, so its connection ends. */

@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,15 +26,15 @@ class EmptyBodySumsIT {
     private final byte[] object = new byte[SIZE];
     private final ConcurrentLinkedQueue<Headers> stored = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<byte[]> bodies = new ConcurrentLinkedQueue<>();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).principals(TestGateway.UPLOADER);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
         new Random(1).nextBytes(object);
-        store = new FakeStore();
         store.fault((exchange, body) -> {
             if (exchange.getRequestMethod().equals("PUT")) {
                 stored.add(exchange.getRequestHeaders());
@@ -42,29 +42,8 @@ class EmptyBodySumsIT {
             }
             return false;
         });
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", SIZE);
+        peer = gateway.closing(new TestPeer(client, "SK", SIZE));
         peer.set(0, object);
-    }
-
-    @AfterEach
-    void stop() {
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private void assertStored(HttpResponse<byte[]> answer) {

@@ -7,36 +7,21 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How peers learn where this gateway's fabrics are. */
 class EndpointsIT {
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  name: rack7\n", """
-                  advertise: {addresses: [rack7-ib, 10.1.0.1], port: 7472}
-                  channel: {max_requests: 5, keep_alive: 3s}
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              name: rack7
+            rdma:
+              advertise: {addresses: [rack7-ib, 10.1.0.1], port: 7472}
+              channel: {max_requests: 5, keep_alive: 3s}
+            """);
+    private final TestClient client = gateway.client();
 
     private static JsonObject json(HttpResponse<byte[]> answer) {
         String body = new String(answer.body(), StandardCharsets.UTF_8);

@@ -8,13 +8,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Base64;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What stores tell of their objects. */
 class EventsIT {
@@ -22,52 +18,22 @@ class EventsIT {
     private static final byte[] BEFORE = random(1);
     private static final byte[] AFTER = random(2);
 
-    @TempDir
-    Path folder;
-
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .build();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-    private TestClient other;
-
-    @BeforeEach
-    void start() throws IOException {
-        Path token = Files.writeString(folder.resolve("token"), TOKEN + "\n");
-        store = new FakeStore();
-        gateway = new TestGateway("  events: {enabled: true, token_file: " + token + "}\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: {bounded: 1h}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                """);
-        client = gateway.client("AK", "SK");
-        other = gateway.client("OTHER", "other-secret");
-    }
-
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              events: {enabled: true, token_file: token}
+            rules:
+              - freshness: {bounded: 1h}
+            """).file("token", TOKEN + "\n").principals(TestGateway.TRAINER + TestGateway.OTHER);
+    private final TestClient client = gateway.client();
+    private final TestClient other = gateway.client("OTHER", "other-secret");
 
     private static byte[] random(int seed) {
-        byte[] object = new byte[10_000];
-        new Random(seed).nextBytes(object);
-        return object;
+        return RandomBytes.random(seed, 10_000);
     }
 
     private static String event(String key) {
@@ -161,12 +127,12 @@ class EventsIT {
 
     @Test
     void anotherTokenIsTakenSoonAfterItsFileHasChanged() throws IOException {
-        Files.writeString(folder.resolve("token"), "short");
+        Files.writeString(gateway.directory().resolve("token"), "short");
         TestGateway.await(() -> gateway.metric(
                 "railhead_file_reloads_total{setting=\"events\",outcome=\"refused\",}") == 1);
         assertThat(gateway.metric("railhead_file_refused{setting=\"events\",}")).isOne();
         assertThat(send("POST", TOKEN, event("key")).statusCode()).isEqualTo(200);
-        Files.writeString(folder.resolve("token"), "another-token-of-the-store");
+        Files.writeString(gateway.directory().resolve("token"), "another-token-of-the-store");
         TestGateway.await(() -> gateway.metric(
                 "railhead_file_reloads_total{setting=\"events\",outcome=\"used\",}") == 1);
         assertThat(gateway.metric("railhead_file_refused{setting=\"events\",}")).isZero();

@@ -10,12 +10,11 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -27,47 +26,26 @@ class ExclusiveFreshnessIT {
     private static final byte[] WRITTEN = random(3);
 
     private final AtomicLong now = new AtomicLong(1_000_000_000_000L);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              sole: true
+            rules:
+              - bucket: ex
+                freshness: {exclusive: 1h}
+                authorization: {remember: 24h}
+            """).principals(TestGateway.UPLOADER + TestGateway.OTHER).clock(now::get);
+    private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  sole: true\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: ex
-                    freshness: {exclusive: 1h}
-                    authorization: {remember: 24h}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                """, now::get);
-        client = gateway.client("AK", "SK");
         store.put("/ex/key", BEFORE);
         TestGateway.await(() -> store.count("GET / ") == 1); // the probe at the start
     }
 
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
     private static byte[] random(int seed) {
-        byte[] object = new byte[10_000];
-        new Random(seed).nextBytes(object);
-        return object;
+        return RandomBytes.random(seed, 10_000);
     }
 
     private byte[] get() {

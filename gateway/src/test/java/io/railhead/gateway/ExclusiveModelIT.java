@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,6 +35,16 @@ class ExclusiveModelIT {
         private final Set<Integer> deletions = ConcurrentHashMap.newKeySet();
     }
 
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              sole: true
+            rules:
+              - cache: reads+writes
+                freshness: {exclusive: 1h}
+            """).principals(TestGateway.TRAINER + TestGateway.OTHER);
+
     private static byte[] object(int version) {
         return ByteBuffer.allocate(BYTES).putInt(version).array();
     }
@@ -41,24 +52,7 @@ class ExclusiveModelIT {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void aHitIsNeverOlderThanTheLastAnsweredWrite(long seed) throws Exception {
-        try (FakeStore store = new FakeStore();
-                TestGateway gateway = new TestGateway("  sole: true\n", """
-                        cache:
-                          memory: 64MiB
-                        backends:
-                          store:
-                            endpoints: [%s]
-                        rules:
-                          - cache: reads+writes
-                            freshness: {exclusive: 1h}
-                        """.formatted(store.endpoint()), """
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                          - name: other
-                            keys: [{access_key: OTHER, secret_key: other-secret}]
-                        """);
-                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Model> models = new ArrayList<>();
             for (int key = 0; key < KEYS; key++) {
                 models.add(new Model());
@@ -82,7 +76,7 @@ class ExclusiveModelIT {
             for (int reader = 0; reader < READERS; reader++) {
                 Random random = new Random(seed * 31 + reader);
                 TestClient client = reader % 2 == 0
-                        ? gateway.client("AK", "SK")
+                        ? gateway.client()
                         : gateway.client("OTHER", "other-secret");
                 reads.add(threads.submit(() -> {
                     while (!over.get()) {
@@ -96,7 +90,7 @@ class ExclusiveModelIT {
                 int mine = key;
                 Random random = new Random(seed * 37 + key);
                 writes.add(threads.submit(() -> {
-                    TestClient client = gateway.client("AK", "SK");
+                    TestClient client = gateway.client();
                     for (int i = 0; i < WRITES; i++) {
                         write(client, mine, models.get(mine), random);
                     }
@@ -113,7 +107,7 @@ class ExclusiveModelIT {
                 read.get();
             }
             for (int key = 0; key < KEYS; key++) {
-                read(gateway.client("AK", "SK"), key, models.get(key));
+                read(gateway.client(), key, models.get(key));
             }
             assertThat(gateway.metric("railhead_cache_requests_total{result=\"hit\",}"))
                     .as("hits, seed " + seed)

@@ -1,52 +1,29 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A gateway whose memory is too small for what is asked of it: slower, never wrong. */
 class ExhaustionIT {
     private static final int READERS = 6;
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 32MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 32MiB
+            rules:
+              - bucket: held
+                freshness: immutable
+            """);
+    private final TestClient client = gateway.client();
 
     @Test
     void anObjectLargerThanTheCacheIsReadWhole() {

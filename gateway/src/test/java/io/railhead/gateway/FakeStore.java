@@ -38,8 +38,8 @@ final class FakeStore implements AutoCloseable {
     private static final Pattern FIRST = Pattern.compile("bytes=(\\d+)-\\d*");
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d{1,18})-(\\d{1,18})");
 
-    private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private @Nullable HttpServer server;
     private final Map<String, byte[]> objects = new ConcurrentHashMap<>();
     private final Map<String, String> metadata = new ConcurrentHashMap<>();
     private final Map<String, String> absent = new ConcurrentHashMap<>();
@@ -50,20 +50,27 @@ final class FakeStore implements AutoCloseable {
     private final AtomicLong answers = new AtomicLong();
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
-    FakeStore() {
+    /** Starts the server when it is first asked: a test that is skipped has nothing to close. */
+    synchronized URI endpoint() {
+        HttpServer started = server;
+        if (started == null) {
+            started = start();
+            server = started;
+        }
+        return URI.create("http://127.0.0.1:" + started.getAddress().getPort());
+    }
+
+    private HttpServer start() {
         try {
-            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                    0);
+            HttpServer created = HttpServer
+                    .create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+            created.setExecutor(threads);
+            created.createContext("/", this::handle);
+            created.start();
+            return created;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        server.setExecutor(threads);
-        server.createContext("/", this::handle);
-        server.start();
-    }
-
-    URI endpoint() {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
     void put(String path, byte[] object) {
@@ -360,8 +367,10 @@ final class FakeStore implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        server.stop(0);
+    public synchronized void close() {
+        if (server != null) {
+            server.stop(0);
+        }
         threads.shutdownNow();
     }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** One tenant asks for all there is, by HTTP, by token and natively: it waits, nobody else does. */
 class FloodIT {
@@ -24,29 +25,23 @@ class FloodIT {
     private static final byte[] LARGE = new byte[4 << 20];
 
     private volatile CountDownLatch held = new CountDownLatch(0);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient flooder;
-    private TestClient good;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              admission: {requests: %d}
+            """.formatted(LIMIT)).principals("""
+            principals:
+              - name: flooder
+                keys: [{access_key: FLOOD, secret_key: flood-secret}]
+              - name: good
+                keys: [{access_key: AK, secret_key: SK}]
+            """);
+    private final TestClient flooder = gateway.client("FLOOD", "flood-secret");
+    private final TestClient good = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  admission: {requests: %d}\n".formatted(LIMIT), """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: flooder
-                    keys: [{access_key: FLOOD, secret_key: flood-secret}]
-                  - name: good
-                    keys: [{access_key: AK, secret_key: SK}]
-                """);
-        flooder = gateway.client("FLOOD", "flood-secret");
-        good = gateway.client("AK", "SK");
         for (int i = 0; i < FLOOD; i++) {
             store.put("/flood/" + i, OBJECT);
         }
@@ -62,9 +57,6 @@ class FloodIT {
     @AfterEach
     void stop() {
         held.countDown();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private double refused(String tenant) {

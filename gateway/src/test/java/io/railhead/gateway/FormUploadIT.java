@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.MinioProcess;
@@ -9,9 +10,7 @@ import io.railhead.backend.testing.ScriptedStore.Script;
 import io.railhead.protocol.message.SigningKey;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Instant;
@@ -23,16 +22,13 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -47,44 +43,23 @@ class FormUploadIT {
                "Resource": "arn:aws:s3:::b/secret/*"}]}
             """;
 
-    @TempDir
-    private Path folder;
-    private ScriptedStore store;
-    private TestGateway gateway;
+    private final ScriptedStore store = new ScriptedStore(Script.answer(
+            "HTTP/1.1 204 No Content\r\nETag: \"e\"\r\nLocation: http://s/b/key", new byte[0]));
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway: {policy: policy.json, sigv2: on}
+            backends: {store: {region: us-east-1}}
+            """).file("policy.json", POLICY).principals(principals("STORE", "store-secret"));
 
-    @BeforeEach
-    void start() throws Exception {
-        store = new ScriptedStore(Script.answer("HTTP/1.1 204 No Content\r\nETag: \"e\"\r\n"
-                + "Location: http://s/b/key", new byte[0]));
-        Path policy = Files.writeString(folder.resolve("policy.json"), POLICY);
-        gateway = gateway("  policy: " + policy + "\n  sigv2: on\n", store.endpoint(), "STORE",
-                "store-secret");
-    }
-
-    private static TestGateway gateway(String settings, URI store, String key, String secret) {
-        return new TestGateway(settings, """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                    region: us-east-1
-                """.formatted(store), """
+    private static String principals(String key, String secret) {
+        return """
                 principals:
                   - name: own
                     keys: [{access_key: OWN, secret_key: own-secret}]
                   - name: mapped
                     keys: [{access_key: MAPPED, secret_key: mapped-secret}]
                     backend_credential: {access_key: %s, secret_key: %s}
-                """.formatted(key, secret));
-    }
-
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
+                """.formatted(key, secret);
     }
 
     private static byte[] hmac(String algorithm, byte[] key, String text) {
@@ -149,13 +124,11 @@ class FormUploadIT {
         return form;
     }
 
-    private static byte[] random(int bytes) {
-        byte[] file = new byte[bytes];
-        new Random(bytes).nextBytes(file);
-        return file;
+    private RawConnection.Answer post(String bucket, byte[] form) {
+        return post(gateway, bucket, form);
     }
 
-    private RawConnection.Answer post(String bucket, byte[] form) {
+    private static RawConnection.Answer post(TestGateway gateway, String bucket, byte[] form) {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             raw.send("POST /" + bucket
                     + " HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data;"
@@ -372,19 +345,21 @@ class FormUploadIT {
     @Test
     @EnabledIfEnvironmentVariable(named = "MINIO_BIN", matches = ".+")
     void minioTakesAFormThatWasSignedAnew() {
-        try (MinioProcess real = new MinioProcess(Path.of(System.getenv("MINIO_BIN")))) {
-            gateway.close();
-            gateway = gateway("", real.endpoint(), real.credential().accessKey(),
-                    real.credential().secretKey());
-            TestClient client = gateway.client("MAPPED", "mapped-secret");
+        try (MinioProcess real = new MinioProcess(Path.of(System.getenv("MINIO_BIN")));
+                TestGateway before = TestGateway.over(real.endpoint())
+                        .config("backends: {store: {region: us-east-1}}")
+                        .principals(principals(real.credential().accessKey(),
+                                real.credential().secretKey()))
+                        .start()) {
+            TestClient client = before.client("MAPPED", "mapped-secret");
             assertThat(client.put("/forms", new byte[0]).statusCode()).isEqualTo(200);
             byte[] file = random(300_000);
-            RawConnection.Answer answer = post("forms",
+            RawConnection.Answer answer = post(before, "forms",
                     form(fields("MAPPED", "mapped-secret", "forms"), file));
             assertThat(answer.status()).as(answer.body()).isEqualTo(204);
             assertThat(client.get("/forms/up/f.bin").body()).isEqualTo(file);
             Map<String, String> outside = fields("MAPPED", "mapped-secret", "others");
-            assertThat(post("forms", form(outside, file)).status()).isEqualTo(403);
+            assertThat(post(before, "forms", form(outside, file)).status()).isEqualTo(403);
         }
     }
 }

@@ -49,10 +49,11 @@ class FullDiskIT {
     void withoutRoomForItsAccessLogItServesOn() throws Exception {
         Path full = full();
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = TestGateway
-                        .over(store.endpoint(), "log: {access: {file: %s}}\n".formatted(full))) {
+                TestGateway gateway = TestGateway.over(store)
+                        .config("log: {access: {file: %s}}".formatted(full))
+                        .start()) {
             store.put("/b/key", new byte[1000]);
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int i = 1; i <= 10; i++) {
                 int lines = i;
                 assertThat(client.get("/b/key").body()).hasSize(1000);

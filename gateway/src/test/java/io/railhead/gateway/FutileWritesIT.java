@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Writes that cannot have happened: their body never came to its end, or the store refused. Nobody
@@ -18,34 +19,26 @@ class FutileWritesIT {
     private static final byte[] BODY = "hello, railhead".getBytes(ISO_8859_1);
     private static final String WRONG = "AAAAAQ==";
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient writer;
-    private TestClient reader;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: held
+                freshness: immutable
+                shared: true
+            """).principals("""
+            principals:
+              - name: writer
+                keys: [{access_key: AK, secret_key: SK}]
+                rdma_put: true
+              - name: reader
+                keys: [{access_key: READER, secret_key: reader-secret}]
+            """);
+    private final TestClient writer = gateway.client();
+    private final TestClient reader = gateway.client("READER", "reader-secret");
 
     @BeforeEach
     void holdTheObject() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                    shared: true
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: writer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: reader
-                    keys: [{access_key: READER, secret_key: reader-secret}]
-                """);
-        writer = gateway.client("AK", "SK");
-        reader = gateway.client("READER", "reader-secret");
         store.put(KEY, OBJECT);
         TestGateway.await(this::isServedAsHeld);
     }
@@ -60,8 +53,6 @@ class FutileWritesIT {
         int after = store.requests().size();
         assertThat(isServedAsHeld()).isTrue();
         assertThat(store.requestsAfter(after)).isEmpty();
-        gateway.close();
-        store.close();
     }
 
     private boolean isServedAsHeld() {

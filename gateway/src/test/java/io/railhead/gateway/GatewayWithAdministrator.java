@@ -1,62 +1,37 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A gateway with an administrator and a trainer, in front of a store that a test fills. */
 abstract class GatewayWithAdministrator {
     static final int RUN = 256 << 10;
 
-    FakeStore store;
-    TestGateway gateway;
-    TestClient admin;
-    TestClient trainer;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache: {memory: 32MiB, page: 64KiB, run: 256KiB, window: 1MiB}
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - {bucket: plain, cache: off}
-                  - {bucket: small, max_object: 1KiB}
-                  - {freshness: {bounded: 1h}, shared: true}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: operator
-                    keys:
-                      - {access_key: ADMIN, secret_key: admin-secret}
-                      - {access_key: AK, secret_key: SK}
-                    admin: true
-                  - name: trainer
-                    keys: [{access_key: TRAINER, secret_key: trainer-secret}]
-                """);
-        admin = new TestClient(gateway.admin(), "ADMIN", "admin-secret");
-        trainer = gateway.client("TRAINER", "trainer-secret");
-    }
-
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    static byte[] random(int seed, int length) {
-        byte[] object = new byte[length];
-        new Random(seed).nextBytes(object);
-        return object;
-    }
+    final FakeStore store = new FakeStore();
+    @RegisterExtension
+    final TestGateway gateway = TestGateway.over(store).config("""
+            cache: {memory: 32MiB, page: 64KiB, run: 256KiB, window: 1MiB}
+            rules:
+              - {bucket: plain, cache: off}
+              - {bucket: small, max_object: 1KiB}
+              - {freshness: {bounded: 1h}, shared: true}
+            """).principals("""
+            principals:
+              - name: operator
+                keys:
+                  - {access_key: ADMIN, secret_key: admin-secret}
+                  - {access_key: AK, secret_key: SK}
+                admin: true
+              - name: trainer
+                keys: [{access_key: TRAINER, secret_key: trainer-secret}]
+            """);
+    final TestClient admin = new TestClient(gateway::admin, "ADMIN", "admin-secret");
+    final TestClient trainer = gateway.client("TRAINER", "trainer-secret");
 
     HttpResponse<byte[]> post(String call, JsonObject body) {
         return admin.send("POST", "/.railhead/admin/" + call,

@@ -12,10 +12,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Many clients at once for one cold object. */
 class HerdIT {
     private static final int A_RUN = 8 << 20;
+
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 512MiB
+            """);
 
     @Test
     void twoHundredClientsMoveAColdObjectOnce() {
@@ -28,34 +36,22 @@ class HerdIT {
         moveOnce(1000, 16 << 20);
     }
 
-    private static void moveOnce(int clients, int bytes) {
+    private void moveOnce(int clients, int bytes) {
         byte[] object = new byte[bytes];
         new Random(64).nextBytes(object);
-        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
-                cache:
-                  memory: 512MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """)) {
-            store.put("/b/cold", object);
-            // It serves with its first part, which the object alone fills.
-            TestGateway.await(() -> gateway.memory().capacityBytes() == 512L << 20);
-            TestClient client = gateway.client("AK", "SK");
+        store.put("/b/cold", object);
+        // It serves with its first part, which the object alone fills.
+        TestGateway.await(() -> gateway.memory().capacityBytes() == 512L << 20);
+        TestClient client = gateway.client();
 
-            List<CompletableFuture<Integer>> answers = IntStream.range(0, clients)
-                    .mapToObj(i -> client.sendAsync("/b/cold", comparing(object)))
-                    .toList();
+        List<CompletableFuture<Integer>> answers = IntStream.range(0, clients)
+                .mapToObj(i -> client.sendAsync("/b/cold", comparing(object)))
+                .toList();
 
-            assertThat(answers.stream().map(CompletableFuture::join)).containsOnly(object.length);
-            assertThat(store.count("GET /b/cold")).isLessThanOrEqualTo(bytes / A_RUN + 1);
-            assertThat(rangesOf(store)).isEqualTo(object.length);
-            gateway.assertNoLease();
-        }
+        assertThat(answers.stream().map(CompletableFuture::join)).containsOnly(object.length);
+        assertThat(store.count("GET /b/cold")).isLessThanOrEqualTo(bytes / A_RUN + 1);
+        assertThat(rangesOf(store)).isEqualTo(object.length);
+        gateway.assertNoLease();
     }
 
     /** Compares as bytes arrive, so that all bodies are not held at once; the body is the count. */

@@ -15,8 +15,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -30,35 +30,23 @@ class HitsIT {
     private static final Duration IDLE = Duration.ofSeconds(3);
 
     private final CountDownLatch release = new CountDownLatch(1);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  idle_timeout: %dms\n".formatted(IDLE.toMillis()), """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                    authorization: {remember: 1h}
-                log:
-                  access: {file: access.log}
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              idle_timeout: %dms
+            rules:
+              - bucket: held
+                freshness: immutable
+                authorization: {remember: 1h}
+            log:
+              access: {file: access.log}
+            """.formatted(IDLE.toMillis()));
+    private final TestClient client = gateway.client();
 
     @AfterEach
     void stop() {
         release.countDown();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private String hold(String path, int bytes) {
@@ -277,7 +265,7 @@ class HitsIT {
                 .isEqualTo(hits + 1);
         assertThat(gateway.metric("railhead_bucket_bytes_total{bucket=\"held\",}"))
                 .isEqualTo(1000 + hits * 100);
-        String log = gateway.closeAndRead("access.log");
+        String log = gateway.stopAndRead("access.log");
         assertThat(ids).allSatisfy(id -> assertThat(log.lines()
                 .filter(line -> line.contains(id))).singleElement()
                 .asString()

@@ -10,6 +10,7 @@ import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestRange;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -19,9 +20,9 @@ import java.util.concurrent.Executors;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,40 +39,42 @@ class HugeObjectIT {
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d*)");
     private static final Pattern PART_NUMBER = Pattern.compile("partNumber=(\\d+)");
 
-    private static ExecutorService threads;
-    private static HttpServer store;
-    private static TestGateway gateway;
-    private static TestClient client;
+    private static final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private static final HttpServer store = serve();
+    @RegisterExtension
+    private static final TestGateway gateway = TestGateway
+            .over(URI.create("http://127.0.0.1:" + store.getAddress().getPort()))
+            .config("""
+                    rules:
+                      - freshness: immutable
+                    """);
+    private static final TestClient client = gateway.client();
     private static TestPeer peer;
     private static volatile byte[] completed = new byte[0];
 
+    private static HttpServer serve() {
+        try {
+            HttpServer server = HttpServer
+                    .create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+            server.setExecutor(threads);
+            server.createContext("/", HugeObjectIT::answer);
+            server.start();
+            return server;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @BeforeAll
-    static void start() throws IOException {
-        threads = Executors.newVirtualThreadPerTaskExecutor();
-        store = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        store.setExecutor(threads);
-        store.createContext("/", HugeObjectIT::answer);
-        store.start();
-        gateway = TestGateway.over(
-                URI.create("http://127.0.0.1:" + store.getAddress().getPort()), """
-                        rules:
-                          - freshness: immutable
-                        """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+    static void start() {
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
     @AfterAll
     static void stop() {
-        peer.close();
         gateway.close();
         store.stop(0);
         threads.close();
-    }
-
-    @AfterEach
-    void everyLeaseHasEnded() {
-        gateway.assertNoLease();
     }
 
     private static void answer(HttpExchange exchange) throws IOException {

@@ -19,13 +19,7 @@ class IdleConnectionsIT {
     private static final String DONE = "7\r\n<Done/>\r\n0\r\n\r\n";
 
     private static TestGateway gateway(URI store) {
-        return new TestGateway("  idle_timeout: 1s\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store), TestGateway.TRAINER);
+        return TestGateway.over(store).config("gateway: {idle_timeout: 1s}").start();
     }
 
     @ParameterizedTest
@@ -42,7 +36,7 @@ class IdleConnectionsIT {
         try (ScriptedStore store = new ScriptedStore(slow);
                 TestGateway gateway = gateway(store.endpoint());
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
-            HttpRequest copy = gateway.client("AK", "SK")
+            HttpRequest copy = gateway.client()
                     .signed("PUT", "/b/key", new byte[0], "x-amz-copy-source", "/b/source");
             raw.send(RawConnection.head(copy, "Content-Length: 0") + "\r\n");
             assertThat(raw.receiveHead().status()).isEqualTo(200);
@@ -62,7 +56,7 @@ class IdleConnectionsIT {
         try (ScriptedStore store = new ScriptedStore(slow);
                 TestGateway gateway = gateway(store.endpoint());
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
-            HttpRequest complete = gateway.client("AK", "SK")
+            HttpRequest complete = gateway.client()
                     .signed("POST", "/b/key?uploadId=u", body);
             raw.send(RawConnection.head(complete, "Content-Length: " + body.length,
                     "Expect: 100-continue") + "\r\n" + new String(body, UTF_8));
@@ -89,7 +83,7 @@ class IdleConnectionsIT {
                 TestGateway gateway = gateway(store.endpoint());
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
             store.put("/b/key", new byte[40_000_000]);
-            HttpRequest get = gateway.client("AK", "SK").signed("GET", "/b/key", new byte[0]);
+            HttpRequest get = gateway.client().signed("GET", "/b/key", new byte[0]);
             raw.send(RawConnection.head(get) + "\r\n");
             TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 1);
             TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);

@@ -1,63 +1,38 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is uploaded is served from memory, once the store has confirmed it. */
 class KeptUploadsIT {
     private static final byte[] OBJECT = random(1, 3_000_000);
     private static final byte[] OTHER = random(2, 3_000_000);
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: fixed
-                    cache: reads+writes
-                    freshness: immutable
-                    max_object: 20MiB
-                  - bucket: strong
-                    cache: reads+writes
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: fixed
+                cache: reads+writes
+                freshness: immutable
+                max_object: 20MiB
+              - bucket: strong
+                cache: reads+writes
+            """).principals(TestGateway.UPLOADER);
+    private final TestClient client = gateway.client();
 
     @AfterEach
     void stop() {
         TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0
                 && gateway.metric("railhead_staged_bytes") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
     }
 
     private void awaitOutcome(String outcome) {

@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,16 @@ class KilledPeerIT {
     /** To start a process takes longer than all else, and may go on beside it. */
     private static final int AHEAD = 3;
     private static final int SAID_EVERY = 50;
+
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 128MiB
+            rules:
+              - bucket: held
+                freshness: immutable
+            """);
 
     /** @param way how the client asks */
     @ParameterizedTest
@@ -40,45 +51,30 @@ class KilledPeerIT {
         kill(500, way);
     }
 
-    private static void kill(int clients, String way) throws Exception {
+    private void kill(int clients, String way) throws Exception {
         byte[] object = new byte[20 << 20];
         new Random(9).nextBytes(object);
-        try (FakeStore store = new FakeStore(); TestGateway gateway = new TestGateway("""
-                cache:
-                  memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                """)) {
-            store.put("/held/object", object);
-            store.put("/held/never", new byte[]{1});
-            CountDownLatch never = new CountDownLatch(1);
-            store.fault((_, bytes) -> bytes.length == 1 && isAwaited(never));
-            TestClient client = gateway.client("AK", "SK");
-            try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
-                client.get("/held/object", other.headers(0, BUFFER));
-                long before = memoryFiles();
-                killAll(clients, gateway.endpoint(), way, round -> {
-                    other.fill(round);
-                    assertThat(client.get("/held/object", other.headers(0, BUFFER))
-                            .headers()
-                            .firstValue("x-amz-rdma-reply")).contains("200");
-                    assertThat(other.bytes(0, object.length)).isEqualTo(object);
-                });
-                // What is held is moved at once, and counts as delivered whoever has gone.
-                TestGateway.await(() -> way.equals("http") || gateway.metric(
-                        "railhead_channel_requests_total{operation=\"get\",outcome=\"lost\",}") > 0);
-                never.countDown();
-                gateway.assertNoLease();
-                TestGateway.await(() -> memoryFiles() <= before);
-            }
+        store.put("/held/object", object);
+        store.put("/held/never", new byte[]{1});
+        CountDownLatch never = new CountDownLatch(1);
+        store.fault((_, bytes) -> bytes.length == 1 && isAwaited(never));
+        TestClient client = gateway.client();
+        try (TestPeer other = new TestPeer(client, "SK", BUFFER)) {
+            client.get("/held/object", other.headers(0, BUFFER));
+            long before = memoryFiles();
+            killAll(clients, gateway.endpoint(), way, round -> {
+                other.fill(round);
+                assertThat(client.get("/held/object", other.headers(0, BUFFER))
+                        .headers()
+                        .firstValue("x-amz-rdma-reply")).contains("200");
+                assertThat(other.bytes(0, object.length)).isEqualTo(object);
+            });
+            // What is held is moved at once, and counts as delivered whoever has gone.
+            TestGateway.await(() -> way.equals("http") || gateway.metric(
+                    "railhead_channel_requests_total{operation=\"get\",outcome=\"lost\",}") > 0);
+            never.countDown();
+            gateway.assertNoLease();
+            TestGateway.await(() -> memoryFiles() <= before);
         }
     }
 

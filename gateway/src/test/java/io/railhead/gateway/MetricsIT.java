@@ -2,33 +2,24 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is counted of who decided, what was spared, and what was wrong. */
 class MetricsIT {
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - freshness: immutable
+                authorization: {remember: 10m}
+            """);
+    private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = TestGateway.over(store.endpoint(), """
-                rules:
-                  - freshness: immutable
-                    authorization: {remember: 10m}
-                """);
-        client = gateway.client("AK", "SK");
         store.put("/b/key", new byte[1000]);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private double decisions(String source, String result) {

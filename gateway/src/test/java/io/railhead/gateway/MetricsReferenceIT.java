@@ -39,9 +39,9 @@ class MetricsReferenceIT {
     /** What is asked here has samples of most that has labels. */
     private void look() {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = TestGateway.over(store.endpoint())) {
+                TestGateway gateway = TestGateway.over(store).start()) {
             store.put("/b/key", new byte[100_000]);
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int i = 0; i < 3; i++) {
                 assertThat(client.get("/b/key").statusCode()).isEqualTo(200);
             }

@@ -61,18 +61,19 @@ class MinioEventsIT {
     }
 
     private static TestGateway gateway(MinioProcess store, Path token) {
-        return new TestGateway("  events: {enabled: true, token_file: " + token + "}\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: {bounded: 1h}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: %s, secret_key: %s}]
-                """.formatted(store.credential().accessKey(), store.credential().secretKey()));
+        return TestGateway.over(store.endpoint())
+                .config("""
+                        gateway:
+                          events: {enabled: true, token_file: %s}
+                        rules:
+                          - freshness: {bounded: 1h}
+                        """.formatted(token))
+                .principals("""
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: %s, secret_key: %s}]
+                        """.formatted(store.credential().accessKey(),
+                        store.credential().secretKey()))
+                .start();
     }
 }

@@ -86,6 +86,9 @@ final class ModelWorld implements AutoCloseable {
         this.seed = seed;
         this.history = new History(seed, OPERATIONS_PER_STEP, fills);
         this.yaml = """
+                gateway:
+                  sole: true
+                rdma:
                   decide_timeout: 500ms
                   fence_timeout: 1s
                   channel: {request_timeout: 1s}
@@ -97,7 +100,6 @@ final class ModelWorld implements AutoCloseable {
                   read_ahead: {window: 256KiB, per_tenant: 512KiB}
                 backends:
                   store:
-                    endpoints: [%s]
                     answer_timeout: 1s
                     idle_timeout: 1s
                     max_attempts: 2
@@ -118,24 +120,25 @@ final class ModelWorld implements AutoCloseable {
                     verify_fills: VERIFIED
                     freshness: {exclusive: 1h}
                     cache: reads+writes
-                """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10,
-                proxy.endpoint())
+                """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10)
                 .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED));
-        this.gateway = new TestGateway("  sole: true\n", yaml, """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                    rdma_put: true
-                  - name: operator
-                    keys: [{access_key: ADMIN, secret_key: admin-secret}]
-                    admin: true
-                """,
-                Environment.REAL.withClock(this::nanoTime)
-                        .withFabrics(
-                                fabric -> new FaultyFabric(fabric, fabrics)));
+        this.gateway = TestGateway.over(proxy.endpoint())
+                .config(yaml)
+                .principals("""
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: AK, secret_key: SK}]
+                            rdma_put: true
+                          - name: other
+                            keys: [{access_key: OTHER, secret_key: other-secret}]
+                            rdma_put: true
+                          - name: operator
+                            keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                            admin: true
+                        """)
+                .environment(Environment.REAL.withClock(this::nanoTime)
+                        .withFabrics(fabric -> new FaultyFabric(fabric, fabrics)))
+                .start();
         this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
                 gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
         store.putBehind(ALWAYS, Content.create(0, History.MAX_BYTES), 0);

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.backend.testing.S3ProxyProcess;
@@ -11,59 +12,36 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Objects through the gateway over a real store. */
 class ObjectsIT {
-    private static S3ProxyProcess store;
-    private static TestGateway gateway;
-    private static TestClient client;
+    private static final S3ProxyProcess store = new S3ProxyProcess(
+            Path.of("target/s3proxy/s3proxy.jar"));
+    @RegisterExtension
+    private static final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 256MiB
+            rules:
+              - bucket: frozen
+                freshness: immutable
+            """).principals("""
+            principals:
+              - name: trainer
+                keys: [{access_key: AKTRAINER, secret_key: trainer-secret}]
+                backend_credential: {access_key: %s, secret_key: %s}
+                rdma_put: true
+            """.formatted(store.credential().accessKey(), store.credential().secretKey()));
+    private static final TestClient client = gateway.client("AKTRAINER", "trainer-secret");
 
     @BeforeAll
     static void start() {
-        store = new S3ProxyProcess(Path.of("target/s3proxy/s3proxy.jar"));
-        gateway = new TestGateway("""
-                cache:
-                  memory: 256MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: frozen
-                    freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AKTRAINER, secret_key: trainer-secret}]
-                    backend_credential: {access_key: %s, secret_key: %s}
-                    rdma_put: true
-                """.formatted(store.credential().accessKey(), store.credential().secretKey()));
-        client = gateway.client("AKTRAINER", "trainer-secret");
         assertThat(client.put("/data", new byte[0]).statusCode()).isEqualTo(200);
         assertThat(client.put("/frozen", new byte[0]).statusCode()).isEqualTo(200);
-    }
-
-    @AfterAll
-    static void stop() {
-        gateway.close();
-        store.close();
-    }
-
-    @AfterEach
-    void everyLeaseHasEnded() {
-        gateway.assertNoLease();
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     @ParameterizedTest

@@ -7,8 +7,8 @@ import io.railhead.backend.testing.ScriptedStore;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,28 +23,13 @@ class OddPartsIT {
     private final AtomicReference<ScriptedStore.Script> script = new AtomicReference<>();
     private final ScriptedStore store = new ScriptedStore(
             (request, line) -> script.get().play(request, line));
-    private final TestGateway gateway = new TestGateway("""
-            cache:
-              memory: 64MiB
-            backends:
-              store:
-                endpoints: [%s]
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
             rules:
               - bucket: uncached
                 cache: off
-            """.formatted(store.endpoint()), """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
             """);
-    private final TestClient client = gateway.client("AK", "SK");
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final TestClient client = gateway.client();
 
     private void storeSays(String headers, String body) {
         script.set(answer("HTTP/1.1 206 Partial Content\r\n" + ETAG + headers.stripTrailing(),

@@ -12,6 +12,7 @@ import java.net.http.HttpResponse;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,28 +27,21 @@ class OddRangesIT {
     private static final byte[] TEN = "0123456789".getBytes();
     private static final String[] BUCKETS = {"b", "held", "uncached"};
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: uncached
+                cache: off
+            """);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: uncached
-                    cache: off
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         for (String bucket : BUCKETS) {
             store.put("/" + bucket + "/empty", EMPTY);
             store.put("/" + bucket + "/ten", TEN);
@@ -60,10 +54,6 @@ class OddRangesIT {
                 .lines()
                 .filter(line -> line.startsWith("railhead_integrity_failures_total{")))
                 .isEmpty();
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     /** As MinIO does: a part that has no byte. */

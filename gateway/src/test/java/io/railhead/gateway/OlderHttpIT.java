@@ -5,25 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.testing.ScriptedStore;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** HTTP/1.0 has no chunks: an answer whose length the store does not say ends as its connection. */
 class OlderHttpIT {
-    private static final byte[] DOCUMENT = new byte[100_000];
+    private static final byte[] DOCUMENT = RandomBytes.random(5, 100_000);
     private static final byte[] END = "\r\n0\r\n\r\n".getBytes(US_ASCII);
-
-    static {
-        new Random(5).nextBytes(DOCUMENT);
-    }
 
     /** A client that would rather keep its connection. */
     private static void ask(ScriptedStore.Script answer,
             java.util.function.Consumer<RawConnection> behindTheHead) {
         try (ScriptedStore store = new ScriptedStore(answer);
-                TestGateway gateway = TestGateway.over(store.endpoint());
+                TestGateway gateway = TestGateway.over(store).start();
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
-            String head = RawConnection.head(gateway.client("AK", "SK")
+            String head = RawConnection.head(gateway.client()
                     .signed("GET", "/b/key?acl", new byte[0]), "Connection: keep-alive");
             raw.send(head.replace("HTTP/1.1", "HTTP/1.0") + "\r\n");
             assertThat(raw.receiveHead().headers()).doesNotContainKeys("content-length",

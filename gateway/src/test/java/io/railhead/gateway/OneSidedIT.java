@@ -1,15 +1,15 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.protocol.token.Token;
 import java.net.http.HttpResponse;
 import java.util.List;
-import java.util.Random;
 import java.util.zip.CRC32;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,51 +18,25 @@ class OneSidedIT {
     private static final int BUFFER = 24 << 20;
     private static final byte[] OBJECT = random(10_000_000);
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 128MiB
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: plain
+                cache: off
+            """).principals(TestGateway.UPLOADER + TestGateway.OTHER);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: plain
-                    cache: off
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         store.put("/held/object", OBJECT);
         store.put("/b/object", OBJECT);
-    }
-
-    @AfterEach
-    void stop() {
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     private static void assertDelivered(HttpResponse<byte[]> answer, int status, long bytes) {
@@ -187,7 +161,7 @@ class OneSidedIT {
         peer.close();
         TestGateway.await(() -> new String(client.get("/held/object", fresh(headers)).body())
                 .contains("RDMAUnknownSession"));
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
     private static String[] fresh(String[] headers) {

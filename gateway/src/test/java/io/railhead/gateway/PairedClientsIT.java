@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Clients of both dialects that bring a queue pair, as their libraries go about it. */
 @RequiresVerbs
@@ -41,61 +42,54 @@ class PairedClientsIT {
     private final Arena arena = Arena.ofShared();
     private final byte[] object = new byte[OBJECT];
     private final List<PairedPeer> peers = new ArrayList<>();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-    private TestClient other;
+    private final FakeStore store = new FakeStore();
+    // Emulation is slow: hence the long timeouts.
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rdma:
+              pair_idle: 20s
+              decide_timeout: 30s
+              fence_timeout: 60s
+              staging: 4MiB
+              verbs:
+                enabled: true
+                listen: [10.99.0.1]
+                retry_count: 1
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: plain
+                rdma: off
+            """).principals("""
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+                gids: ["10.99.0.2"]
+                rdma_put: true
+              - name: stranger
+                keys: [{access_key: AK2, secret_key: SK2}]
+                gids: ["10.99.0.2"]
+              - name: elsewhere
+                keys: [{access_key: AK3, secret_key: SK3}]
+            """);
+    private final TestClient client = gateway.client();
+    private final TestClient other = gateway.client("AK2", "SK2");
 
     @BeforeEach
     void start() {
         new Random(1).nextBytes(object);
-        store = new FakeStore();
-        // Under emulation all takes its time.
-        gateway = new TestGateway("""
-                  pair_idle: 20s
-                  decide_timeout: 30s
-                  fence_timeout: 60s
-                  staging: 4MiB
-                  verbs:
-                    enabled: true
-                    listen: [10.99.0.1]
-                    retry_count: 1
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: plain
-                    rdma: off
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    gids: ["10.99.0.2"]
-                    rdma_put: true
-                  - name: stranger
-                    keys: [{access_key: AK2, secret_key: SK2}]
-                    gids: ["10.99.0.2"]
-                  - name: elsewhere
-                    keys: [{access_key: AK3, secret_key: SK3}]
-                """);
-        client = gateway.client("AK", "SK");
-        other = gateway.client("AK2", "SK2");
         store.put("/held/object", object);
         store.put("/plain/object", object);
     }
 
     @AfterEach
     void nothingIsLeft() throws IOException {
+        // The peers' queue pairs outlive the gateway's.
         gateway.assertNoLease();
         gateway.close();
         for (PairedPeer peer : peers) {
             peer.close();
         }
-        store.close();
         arena.close();
     }
 

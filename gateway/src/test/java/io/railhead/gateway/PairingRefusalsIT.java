@@ -9,9 +9,8 @@ import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,22 +27,10 @@ class PairingRefusalsIT {
     private static final String[] PREPARING = {"x-amz-rdma-protocol", "hipobj-rc-v2",
             "x-amz-rdma-token", TOKEN, "x-amz-rdma-psn", "00000f", "x-amz-rdma-cookie", "deadbeef",
             "x-amz-rdma-op", "GET", "x-amz-rdma-target", "/b/k", "x-amz-rdma-size", "1"};
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = TestGateway.over(store.endpoint());
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store);
+    private final TestClient client = gateway.client();
 
     private HttpResponse<byte[]> post(String path, String... headers) {
         return client.send("POST", path, new byte[0], headers);

@@ -1,5 +1,7 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
+import static io.railhead.gateway.TestClient.cached;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,11 +19,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,44 +31,24 @@ class PassThroughIT {
     private static final int PAGE = 64 << 10;
     private static final byte[] OBJECT = random(10 * PAGE + 123);
 
-    private FakeStore store;
-    private TestGateway gateway;
+    private static final String CONFIG = """
+            gateway:
+              authentication: pass_through
+            cache:
+              page: 64KiB
+              run: 256KiB
+              window: 512KiB
+            """;
 
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = gateway(store.endpoint());
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(CONFIG)
+            .principals("not read");
 
     private static String md5(byte[] document) {
         String hex = FakeStore.etag(document).replace("\"", "");
         return Base64.getEncoder().encodeToString(HexFormat.of().parseHex(hex));
-    }
-
-    private static TestGateway gateway(URI store) {
-        return new TestGateway("  authentication: pass_through\n", """
-                cache:
-                  memory: 64MiB
-                  page: 64KiB
-                  run: 256KiB
-                  window: 512KiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store), "not read");
-    }
-
-    private static byte[] random(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     private TestClient alice() {
@@ -80,10 +60,6 @@ class PassThroughIT {
         assertThat(answer.headers().firstValue("content-range"))
                 .contains("bytes " + from + "-" + (to - 1) + "/" + OBJECT.length);
         assertThat(answer.body()).isEqualTo(Arrays.copyOfRange(OBJECT, from, to));
-    }
-
-    private static String cached(HttpResponse<byte[]> answer) {
-        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     @Test
@@ -280,7 +256,10 @@ class PassThroughIT {
     }
 
     private static void assertAskedUnderTheClientsSignature(URI real, Caller.Credential known) {
-        try (TestGateway before = gateway(real)) {
+        try (TestGateway before = TestGateway.over(real)
+                .config(CONFIG)
+                .principals("not read")
+                .start()) {
             TestClient client = before.client(known.accessKey(), known.secretKey());
             assertThat(client.put("/bucket", new byte[0]).statusCode()).isEqualTo(200);
             assertThat(client.put("/bucket/a%20b%3D/%C3%A4", OBJECT).statusCode()).isEqualTo(200);

@@ -2,8 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -11,36 +10,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PermissionChangesIT {
     private static final byte[] OBJECT = "what some may read".getBytes();
 
-    private FakeStore store;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                    shared: true
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: alice
-                    keys: [{access_key: ALICE, secret_key: alice-secret}]
-                  - name: bob
-                    keys: [{access_key: BOB, secret_key: bob-secret}]
-                """);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - freshness: immutable
+                shared: true
+            """).principals("""
+            principals:
+              - name: alice
+                keys: [{access_key: ALICE, secret_key: alice-secret}]
+              - name: bob
+                keys: [{access_key: BOB, secret_key: bob-secret}]
+            """);
 
     private TestClient alice() {
         return gateway.client("ALICE", "alice-secret");

@@ -17,9 +17,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.CRC32;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,43 +36,24 @@ class PolicyIT {
                "Condition": {"NotIpAddress": {"aws:SourceIp": "127.0.0.0/8"}}}]}
             """;
 
-    @TempDir
-    Path folder;
-    private Path policy;
-    private FakeStore store;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() throws Exception {
-        policy = Files.writeString(folder.resolve("policy.json"), POLICY);
-        store = new FakeStore();
-        gateway = new TestGateway("  policy: " + policy + "\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                    authorization: policy
-                    stale_if_error: true
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: alice
-                    keys: [{access_key: ALICE, secret_key: alice-secret}]
-                    backend_credential: {access_key: STORE, secret_key: store-secret}
-                  - name: bob
-                    keys: [{access_key: BOB, secret_key: bob-secret}]
-                    backend_credential: {access_key: STORE, secret_key: store-secret}
-                """);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              policy: policy.json
+            rules:
+              - freshness: immutable
+                authorization: policy
+                stale_if_error: true
+            """).file("policy.json", POLICY).principals("""
+            principals:
+              - name: alice
+                keys: [{access_key: ALICE, secret_key: alice-secret}]
+                backend_credential: {access_key: STORE, secret_key: store-secret}
+              - name: bob
+                keys: [{access_key: BOB, secret_key: bob-secret}]
+                backend_credential: {access_key: STORE, secret_key: store-secret}
+            """);
 
     private TestClient alice() {
         return gateway.client("ALICE", "alice-secret");
@@ -209,6 +189,7 @@ class PolicyIT {
 
     @Test
     void aChangedPolicyHoldsForTheNextRequestAndABadOneChangesNothing() throws Exception {
+        Path policy = gateway.directory().resolve("policy.json");
         store.put("/b/key", OBJECT);
         assertThat(bob().get("/b/key").statusCode()).isEqualTo(200);
         Files.writeString(policy, POLICY.replace("b/secret/*", "b/*"));
@@ -252,8 +233,8 @@ class PolicyIT {
     }
 
     @Test
-    void aPolicyThatIsNotUnderstoodStopsTheStart() throws Exception {
-        Files.writeString(policy, POLICY.replace("Effect", "Efect"));
+    void aPolicyThatIsNotUnderstoodStopsTheStart(@TempDir Path folder) throws Exception {
+        Files.writeString(folder.resolve("policy.json"), POLICY.replace("Effect", "Efect"));
         Files.writeString(folder.resolve("credentials.yaml"),
                 "principals: [{name: a, keys: [{access_key: A, secret_key: s}]}]");
         Path config = Files.writeString(folder.resolve("railhead.yaml"), """

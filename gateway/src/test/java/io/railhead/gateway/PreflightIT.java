@@ -15,9 +15,8 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,20 +27,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PreflightIT {
     private static final Duration HOUR = Duration.ofHours(1);
 
-    private final AtomicReference<TestGateway> started = new AtomicReference<>();
     private final ScriptedStore store = new ScriptedStore(this::play);
-    private final TestGateway gateway = TestGateway.over(store.endpoint());
-    private final TestClient client = gateway.client("AK", "SK");
-
-    PreflightIT() {
-        started.set(gateway);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
-    }
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store);
+    private final TestClient client = gateway.client();
 
     private void play(Received request, Line line) throws IOException {
         line.write(isSigned(request)
@@ -61,7 +50,7 @@ class PreflightIT {
         });
         String path = request.line().split(" ", 3)[1].split("\\?", 2)[0];
         try {
-            return new Authenticator(started.get().credentials()).authenticate(
+            return new Authenticator(gateway.credentials()).authenticate(
                     new RequestHead(Objects.requireNonNull(
                             request.header("Access-Control-Request-Method")), path, null,
                             headers.build()),

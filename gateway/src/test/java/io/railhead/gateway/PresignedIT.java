@@ -10,9 +10,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** URLs that carry their own signature. */
 class PresignedIT {
@@ -20,26 +20,17 @@ class PresignedIT {
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - freshness: immutable
+            """);
+    private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = TestGateway.over(store.endpoint(), """
-                rules:
-                  - freshness: immutable
-                """);
-        client = gateway.client("AK", "SK");
         store.put("/b/key", OBJECT);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private HttpResponse<byte[]> get(URI uri, String... headers) throws Exception {

@@ -8,62 +8,44 @@ import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Who may read what is held. */
 class PrincipalsIT {
     private static final byte[] OBJECT = "the same bytes in both stores".getBytes();
 
-    private FakeStore one;
-    private FakeStore two;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() {
-        one = new FakeStore();
-        two = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  one:
-                    endpoints: [%s]
-                  two:
-                    endpoints: [%s]
-                rules:
-                  - tenant: second
-                    backend: two
-                    freshness: immutable
-                  - bucket: remembered
-                    backend: one
-                    freshness: immutable
-                  - bucket: shared
-                    backend: one
-                    freshness: immutable
-                    shared: true
-                    authorization: {remember: 0s}
-                  - backend: one
-                """.formatted(one.endpoint(), two.endpoint()), """
-                principals:
-                  - name: alice
-                    keys: [{access_key: ALICE, secret_key: alice-secret}]
-                  - name: bob
-                    keys: [{access_key: BOB, secret_key: bob-secret}]
-                  - name: carol
-                    tenant: second
-                    keys: [{access_key: CAROL, secret_key: carol-secret}]
-                """);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        one.close();
-        two.close();
-    }
+    private final FakeStore one = new FakeStore();
+    private final FakeStore two = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(one).owning(two).config("""
+            backends:
+              one: {}
+              two:
+                endpoints: [%s]
+            rules:
+              - tenant: second
+                backend: two
+                freshness: immutable
+              - bucket: remembered
+                backend: one
+                freshness: immutable
+              - bucket: shared
+                backend: one
+                freshness: immutable
+                shared: true
+                authorization: {remember: 0s}
+              - backend: one
+            """.formatted(two.endpoint())).principals("""
+            principals:
+              - name: alice
+                keys: [{access_key: ALICE, secret_key: alice-secret}]
+              - name: bob
+                keys: [{access_key: BOB, secret_key: bob-secret}]
+              - name: carol
+                tenant: second
+                keys: [{access_key: CAROL, secret_key: carol-secret}]
+            """);
 
     private TestClient alice() {
         return gateway.client("ALICE", "alice-secret");

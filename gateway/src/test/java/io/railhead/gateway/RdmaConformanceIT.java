@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static io.railhead.gateway.RdmaClients.Verdict.ASKS_AGAIN;
 import static io.railhead.gateway.RdmaClients.Verdict.FAILS;
 import static io.railhead.gateway.RdmaClients.Verdict.TAKES_BODY;
@@ -29,6 +30,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -45,7 +47,7 @@ class RdmaConformanceIT {
     private static final int MARK = 0x5a;
     private static final int FROM = 4000;
     private static final int PART = 1_500_000;
-    private static final byte[] OBJECT = object(4_000_001);
+    private static final byte[] OBJECT = random(4_000_001);
     private static final Map<RdmaClients, Verdict> WHEN_A_READ_IS_DECLINED = Map.ofEntries(
             Map.entry(RdmaClients.MINIO, ASKS_AGAIN),
             Map.entry(RdmaClients.MINIO_SUFFIXED, ASKS_AGAIN),
@@ -65,14 +67,16 @@ class RdmaConformanceIT {
 
     private final CountDownLatch release = new CountDownLatch(1);
     private final List<Map<String, List<String>>> stored = new ArrayList<>();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(config("40s", "50s"))
+            .principals(TestGateway.UPLOADER);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void begin() {
-        store = new FakeStore();
         store.header("x-amz-meta-epoch", "seven");
         store.header("x-amz-checksum-crc32", "AAAAAA==");
         for (String bucket : List.of("held", "b", "plain", "stalls", "passing")) {
@@ -80,20 +84,17 @@ class RdmaConformanceIT {
         }
         store.parts("/b/object", PART);
         store.parts("/plain/object", PART);
-        start("decide_timeout: 40s", "fence_timeout: 50s");
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
-    private void start(String decide, String fence) {
-        // The tests' defaults end in the section rdma, which goes on here.
-        gateway = new TestGateway("""
-                  %s
-                  %s
+    private static String config(String decide, String fence) {
+        return """
+                rdma:
+                  decide_timeout: %s
+                  fence_timeout: %s
                   dialects: {rdma_info: on, cuobj: on}
                 cache:
                   memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
                 rules:
                   - bucket: held
                     freshness: immutable
@@ -101,29 +102,18 @@ class RdmaConformanceIT {
                     rdma: off
                   - bucket: passing
                     cache: off
-                """.formatted(decide, fence, store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+                """.formatted(decide, fence);
+    }
+
+    private void restart(String decide, String fence) {
+        peer.close();
+        gateway.restart(config(decide, fence));
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
     @AfterEach
     void stop() {
         release.countDown();
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] object(int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(bytes).nextBytes(object);
-        return object;
     }
 
     static Stream<Arguments> everyRead() {
@@ -255,9 +245,7 @@ class RdmaConformanceIT {
     /** All at once, since each takes as long as the deadline. */
     @Test
     void aReadThatBreaksOffInTheMiddleIsAnErrorToEveryClient() {
-        peer.close();
-        gateway.close();
-        start("decide_timeout: 8s", "fence_timeout: 10s");
+        restart("8s", "10s");
         store.fault((exchange, _) -> exchange.getRequestMethod().equals("GET")
                 && stallsInTheMiddle(exchange));
         List<Stalled> reads = Stream.of("/stalls/object", "/passing/object")
@@ -458,7 +446,7 @@ class RdmaConformanceIT {
             return false;
         });
         for (Form form : Form.values()) {
-            byte[] bytes = object(2_000_000 + form.name().length());
+            byte[] bytes = random(2_000_000 + form.name().length());
             String path = "/b/up-" + form;
             HttpResponse<byte[]> answer = upload(path, form, bytes, "x-amz-content-sha256",
                     "UNSIGNED-PAYLOAD", "Content-Type", "application/octet-stream",
@@ -503,7 +491,7 @@ class RdmaConformanceIT {
     void aDeclinedUploadStoresNothingAndNobodyThinksItDid() {
         for (Form form : Form.values()) {
             for (String path : List.of("/plain/never", "/plain/never?partNumber=1&uploadId=u")) {
-                HttpResponse<byte[]> answer = upload(path, form, object(1000));
+                HttpResponse<byte[]> answer = upload(path, form, random(1000));
                 assertThat(answer.statusCode()).isEqualTo(501);
                 assertThat(answer.headers().firstValue("x-railhead-rdma-declined"))
                         .contains("rule");
@@ -521,7 +509,7 @@ class RdmaConformanceIT {
                 "x-amz-checksum-sha256=57DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
                 "Content-MD5=2B2M2Y8AsgTpgAmY7PhCfg==")) {
             String[] header = checksum.split("=", 2);
-            HttpResponse<byte[]> answer = upload("/b/never", Form.AMZ, object(1000), header[0],
+            HttpResponse<byte[]> answer = upload("/b/never", Form.AMZ, random(1000), header[0],
                     header[1]);
             assertThat(answer.statusCode()).as(checksum).isEqualTo(400);
             assertThat(new String(answer.body())).contains("BadDigest");
@@ -532,7 +520,7 @@ class RdmaConformanceIT {
 
     @Test
     void aSignedDigestIsOfTheMemoryUnlessItIsThatOfNothing() {
-        byte[] bytes = object(1000);
+        byte[] bytes = random(1000);
         HttpResponse<byte[]> ofTheBody = upload("/b/signed", Form.AMZ, bytes);
         assertReply(ofTheBody, 200, 1000);
     }
@@ -548,7 +536,7 @@ class RdmaConformanceIT {
             return true;
         });
         for (Form form : Form.values()) {
-            HttpResponse<byte[]> answer = upload("/b/never", form, object(1000));
+            HttpResponse<byte[]> answer = upload("/b/never", form, random(1000));
             assertThat(answer.statusCode()).isEqualTo(500);
             assertNobodyThinksItStored(form, answer, Map.of());
         }
@@ -560,10 +548,8 @@ class RdmaConformanceIT {
             TestGateway.await(release);
             return true;
         });
-        peer.close();
-        gateway.close();
-        start("decide_timeout: 1s", "fence_timeout: 2s");
-        byte[] bytes = object(1000);
+        restart("1s", "2s");
+        byte[] bytes = random(1000);
         peer.set(FROM, bytes);
         Map<Form, CompletableFuture<HttpResponse<byte[]>>> answers = new EnumMap<>(Form.class);
         for (Form form : Form.values()) {

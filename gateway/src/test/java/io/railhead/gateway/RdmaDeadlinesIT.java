@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A client's memory after the client was told, or may believe, that nobody writes it any more. */
 class RdmaDeadlinesIT {
@@ -22,45 +23,29 @@ class RdmaDeadlinesIT {
     private final byte[] object = new byte[6 << 20];
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch release = new CountDownLatch(1);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rdma:
+              decide_timeout: 500ms
+              fence_timeout: 1500ms
+            rules:
+              - bucket: held
+                freshness: immutable
+            """).principals(TestGateway.UPLOADER);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
         new Random(1).nextBytes(object);
-        store = new FakeStore();
-        // The tests' defaults end in the section rdma, which goes on here.
-        gateway = new TestGateway("""
-                  decide_timeout: 500ms
-                  fence_timeout: 1500ms
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         store.put("/held/object", object);
     }
 
     @AfterEach
     void stop() {
         release.countDown();
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private void hold() {

@@ -6,9 +6,7 @@ import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestRange;
 import java.util.Arrays;
-import java.util.Random;
 import java.util.concurrent.Semaphore;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -16,28 +14,13 @@ import org.junit.jupiter.api.Test;
 final class ReadAheadIT {
     private static final int STEP = 128 << 10;
     private static final int READS = 96;
-    private static final byte[] OBJECT = new byte[READS * STEP];
-    private static final String CREDENTIALS = """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-            """;
+    private static final byte[] OBJECT = RandomBytes.random(5, READS * STEP);
 
-    static {
-        new Random(5).nextBytes(OBJECT);
-    }
-
-    private FakeStore store;
+    private final FakeStore store = new FakeStore();
 
     @BeforeEach
-    void start() {
-        store = new FakeStore();
+    void putTheObject() {
         store.put("/b/object", OBJECT);
-    }
-
-    @AfterEach
-    void stop() {
-        store.close();
     }
 
     private TestGateway gateway(String cache, String freshness) {
@@ -45,17 +28,11 @@ final class ReadAheadIT {
     }
 
     private TestGateway gateway(String cache, String freshness, String backend) {
-        return new TestGateway("""
-                cache:
-                  memory: 64MiB
-                  %s
-                backends:
-                  store:
-                    endpoints: [%s]
-                    %s
-                rules:
-                  - freshness: %s
-                """.formatted(cache, store.endpoint(), backend, freshness), CREDENTIALS);
+        return TestGateway.over(store).config("""
+                cache: {%s}
+                backends: {store: {%s}}
+                rules: [{freshness: %s}]
+                """.formatted(cache, backend, freshness)).start();
     }
 
     private static String range(int read) {
@@ -73,7 +50,7 @@ final class ReadAheadIT {
     @Test
     void overHttp() {
         try (TestGateway gateway = gateway("", "immutable")) {
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int read = 0; read < READS; read++) {
                 assertThat(client.get("/b/object", "Range", range(read)).body())
                         .isEqualTo(part(read));
@@ -89,7 +66,7 @@ final class ReadAheadIT {
     @Test
     void underStrongFreshness() {
         try (TestGateway gateway = gateway("", "strong")) {
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int read = 0; read < READS; read++) {
                 assertThat(client.get("/b/object", "Range", range(read)).body())
                         .isEqualTo(part(read));
@@ -102,7 +79,7 @@ final class ReadAheadIT {
     @Test
     void overTheNativeChannel() {
         try (TestGateway gateway = gateway("", "immutable")) {
-            TestPeer peer = new TestPeer(gateway.client("AK", "SK"), "SK", STEP);
+            TestPeer peer = new TestPeer(gateway.client(), "SK", STEP);
             for (int read = 0; read < READS; read++) {
                 Answer answer = peer.ask(Request.get(0, "b", "object", peer.key(), 0, STEP)
                         .withRange(new RequestRange.Between((long) read * STEP,
@@ -130,7 +107,7 @@ final class ReadAheadIT {
             return false;
         });
         try (TestGateway gateway = gateway("run: 256KiB", "immutable", "max_fetches: 1")) {
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int read = 0; read < 8; read++) {
                 assertThat(client.get("/b/object", "Range", range(read)).statusCode())
                         .isEqualTo(206);
@@ -157,7 +134,7 @@ final class ReadAheadIT {
     @Test
     void onlyWhereItIsOn() {
         try (TestGateway gateway = gateway("read_ahead: {window: 0}", "immutable")) {
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int read = 0; read < READS; read++) {
                 client.get("/b/object", "Range", range(read));
             }

@@ -31,18 +31,12 @@ final class RealStoreFidelity implements AutoCloseable {
 
     RealStoreFidelity(URI store, Caller.Credential known) {
         direct = new TestClient(store, known.accessKey(), known.secretKey());
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store), """
+        gateway = TestGateway.over(store).principals("""
                 principals:
                   - name: trainer
                     keys: [{access_key: MINE, secret_key: my-secret}]
                     backend_credential: {access_key: %s, secret_key: %s}
-                """.formatted(known.accessKey(), known.secretKey()));
+                """.formatted(known.accessKey(), known.secretKey())).start();
         through = gateway.client("MINE", "my-secret");
     }
 

@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -42,24 +42,9 @@ class RefusedUploadsIT {
     }
 
     private final ScriptedStore store = new ScriptedStore(beforeBody(this::refuse));
-    private final TestGateway gateway = new TestGateway("""
-            cache:
-              memory: 64MiB
-            backends:
-              store:
-                endpoints: [%s]
-            """.formatted(store.endpoint()), """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-            """);
-    private final TestClient client = gateway.client("AK", "SK");
-
-    @AfterEach
-    void stop() {
-        gateway.close();
-        store.close();
-    }
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store);
+    private final TestClient client = gateway.client();
 
     private void refuse(Received request, Line line) throws IOException {
         if (!request.line().startsWith("PUT")) {

@@ -24,9 +24,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,51 +38,40 @@ class ReloadIT {
     private static final byte[] OLD = {1, 2, 3, 4};
     private static final byte[] NEW = {5, 6, 7, 8};
 
-    private FakeStore store;
-    private FakeStore other;
-    private TestGateway gateway;
-    private TestClient client;
+    private static final String SOLE = "gateway: {sole: true}\n";
+
+    private final FakeStore store = new FakeStore();
+    private final FakeStore other = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .owning(other)
+            .config(SOLE + rule("freshness: immutable"))
+            .principals("""
+                    principals:
+                      - name: trainer
+                        keys: [{access_key: AK, secret_key: SK}]
+                      - name: second
+                        keys: [{access_key: AK2, secret_key: SK}]
+                    """);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        other = new FakeStore();
         store.put("/b/object", OLD);
-        gateway = new TestGateway("  sole: true\n", config(rule("freshness: immutable")), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                  - name: second
-                    keys: [{access_key: AK2, secret_key: SK}]
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
-    }
-
-    @AfterEach
-    void stop() {
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-        other.close();
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
     }
 
     private static String rule(String says) {
         return "rules: [{" + says + "}]\n";
     }
 
-    private String config(String rest) {
-        return config("[" + store.endpoint() + "]", rest);
+    private static String stores(String... endpoints) {
+        return "backends: {store: {endpoints: [" + String.join(", ", endpoints) + "]}}\n";
     }
 
-    private String config(String endpoints, String rest) {
-        return """
-                cache: {memory: 64MiB}
-                backends:
-                  store: {endpoints: %s}
-                """.formatted(endpoints) + rest;
+    private void reconfigure(String overrides) throws ConfigException {
+        gateway.reconfigure(SOLE + overrides);
     }
 
     private byte[] read() {
@@ -108,7 +97,7 @@ class ReloadIT {
         assertThat(read()).isEqualTo(OLD);
         assertThat(moved()).isEqualTo(OLD);
 
-        gateway.reconfigure(config(rule("freshness: strong")));
+        reconfigure(rule("freshness: strong"));
         assertThat(moved()).isEqualTo(NEW);
         assertThat(read()).isEqualTo(NEW);
     }
@@ -117,12 +106,12 @@ class ReloadIT {
     void whatWasHeldBeforeItWasCalledImmutableIsAskedForOnceMore() throws Exception {
         for (String promise : new String[]{"freshness: immutable", "freshness: {exclusive: 1h}"}) {
             store.put("/b/object", OLD);
-            gateway.reconfigure(config(rule("freshness: strong")));
+            reconfigure(rule("freshness: strong"));
             assertThat(read()).isEqualTo(OLD);
             assertThat(moved()).isEqualTo(OLD);
             store.put("/b/object", NEW);
 
-            gateway.reconfigure(config(rule(promise)));
+            reconfigure(rule(promise));
             assertThat(moved()).as(promise).isEqualTo(NEW);
             assertThat(read()).as(promise).isEqualTo(NEW);
             int asked = store.requests().size();
@@ -135,10 +124,10 @@ class ReloadIT {
     void aPromiseThatStandsCostsNobodyAQuestion() throws Exception {
         read();
         int asked = store.requests().size();
-        gateway.reconfigure(config("""
+        reconfigure("""
                 rules: [{freshness: immutable}]
                 tracing: {endpoint: "http://127.0.0.1:9", sample: 0%}
-                """));
+                """);
         assertThat(read()).isEqualTo(OLD);
         assertThat(store.requestsAfter(asked)).isEmpty();
     }
@@ -146,27 +135,27 @@ class ReloadIT {
     @Test
     void whatMayNotBeCachedAnyMoreIsRelayedAndForgottenByNoWrite() throws Exception {
         read();
-        gateway.reconfigure(config(rule("freshness: immutable, cache: off")));
+        reconfigure(rule("freshness: immutable, cache: off"));
         assertThat(client.put("/b/object", NEW).statusCode()).isEqualTo(200);
         assertThat(read()).isEqualTo(NEW);
-        gateway.reconfigure(config(rule("freshness: immutable")));
+        reconfigure(rule("freshness: immutable"));
         assertThat(read()).isEqualTo(NEW);
     }
 
     @Test
     void rdmaThatIsOffIsDeclinedInASessionThatIsOpen() throws Exception {
         assertThat(moved()).isEqualTo(OLD);
-        gateway.reconfigure(config(rule("freshness: immutable, rdma: off")));
+        reconfigure(rule("freshness: immutable, rdma: off"));
         assertThat(ask()).extracting(Answer::status, Answer::code).containsExactly(0, "rule");
-        gateway.reconfigure(config(rule("freshness: immutable")));
+        reconfigure(rule("freshness: immutable"));
         assertThat(moved()).isEqualTo(OLD);
     }
 
     @Test
     void anObjectOfAnAccountIsAnothersNoMoreOnceTheyShareNothing() throws Exception {
-        gateway.reconfigure(config(rule("freshness: immutable, shared: true")));
+        reconfigure(rule("freshness: immutable, shared: true"));
         read();
-        gateway.reconfigure(config(rule("freshness: immutable, shared: false")));
+        reconfigure(rule("freshness: immutable, shared: false"));
         int asked = store.requests().size();
         assertThat(gateway.client("AK2", "SK").get("/b/object").body()).isEqualTo(OLD);
         assertThat(store.requestsAfter(asked)).contains("GET /b/object bytes=0-8388607");
@@ -177,12 +166,12 @@ class ReloadIT {
         other.put("/b/object", NEW);
         read();
         assertThat(moved()).isEqualTo(OLD);
-        String others = config("[" + other.endpoint() + "]", rule("freshness: immutable"));
-        gateway.reconfigure(others);
+        String others = stores(other.endpoint().toString()) + rule("freshness: immutable");
+        reconfigure(others);
         assertThat(moved()).isEqualTo(NEW);
         assertThat(read()).isEqualTo(NEW);
         store.put("/b/object", new byte[]{9});
-        gateway.reconfigure(config(rule("freshness: immutable")));
+        reconfigure(rule("freshness: immutable"));
         assertThat(read()).containsExactly(9);
     }
 
@@ -190,8 +179,8 @@ class ReloadIT {
     void anEndpointMoreCostsNothingOfWhatIsHeld() throws Exception {
         read();
         int asked = store.requests().size();
-        gateway.reconfigure(config("[" + store.endpoint() + ", " + other.endpoint() + "]",
-                rule("freshness: immutable")));
+        reconfigure(stores(store.endpoint().toString(), other.endpoint().toString())
+                + rule("freshness: immutable"));
         assertThat(read()).isEqualTo(OLD);
         assertThat(store.requestsAfter(asked)).noneMatch(each -> each.contains("/b/object"));
     }
@@ -201,7 +190,7 @@ class ReloadIT {
         byte[] large = new byte[6 << 20];
         large[5 << 20] = 1;
         store.put("/b/large", large);
-        gateway.reconfigure(config(rule("cache: off")));
+        reconfigure(rule("cache: off"));
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         store.fault((exchange, object) -> {
@@ -224,8 +213,7 @@ class ReloadIT {
         CompletableFuture<HttpResponse<byte[]>> slow = client.sendAsync("GET", "/b/large",
                 new byte[0]);
         assertThat(TestGateway.await(begun)).isTrue();
-        gateway.reconfigure("""
-                cache: {memory: 64MiB}
+        reconfigure("""
                 backends:
                   another: {endpoints: [%s]}
                 """.formatted(other.endpoint()));
@@ -263,12 +251,10 @@ class ReloadIT {
     void aKeyThatNeedsARestartIsNamedAndNothingOfTheFileIsUsed() throws Exception {
         read();
         store.put("/b/object", NEW);
-        assertThatThrownBy(() -> gateway.reconfigure("""
+        assertThatThrownBy(() -> reconfigure("""
                 cache: {memory: 128MiB}
-                backends:
-                  store: {endpoints: [%s]}
                 rules: [{freshness: strong}]
-                """.formatted(store.endpoint()))).isInstanceOf(ConfigException.class)
+                """)).isInstanceOf(ConfigException.class)
                 .hasMessage("nothing of the file is used: cache.memory needs a restart");
         assertThat(read()).isEqualTo(OLD);
     }
@@ -276,14 +262,13 @@ class ReloadIT {
     @Test
     void whatCannotBeUsedChangesNothing() throws Exception {
         read();
-        assertThatThrownBy(() -> gateway.reconfigure(config("rules: [{backend: nobody}]\n")))
+        assertThatThrownBy(() -> reconfigure("rules: [{backend: nobody}]\n"))
                 .isInstanceOf(ConfigException.class);
-        assertThatThrownBy(() -> gateway.reconfigure("""
-                cache: {memory: 64MiB}
+        assertThatThrownBy(() -> reconfigure("""
                 backends:
-                  store: {endpoints: [%s], ca: credentials.yaml}
+                  store: {ca: credentials.yaml}
                 rules: [{freshness: strong}]
-                """.formatted(store.endpoint()))).isInstanceOf(ConfigException.class)
+                """)).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("backends.store.ca");
         store.put("/b/object", NEW);
         assertThat(read()).isEqualTo(OLD);
@@ -299,14 +284,13 @@ class ReloadIT {
                 certificates.context(List.of("store"), "store").getServerSocketFactory(), "https",
                 0, ScriptedStore.Script.status(200, "hello"))) {
             String yaml = """
-                    cache: {memory: 64MiB}
                     backends:
                       store: {endpoints: [%s], ca: %s}
                     """.formatted(secure.endpoint(), ca);
-            gateway.reconfigure(yaml);
+            reconfigure(yaml);
             assertThat(client.get("/b/").statusCode()).isEqualTo(503);
             Files.copy(certificates.certificate("store"), ca, StandardCopyOption.REPLACE_EXISTING);
-            gateway.reconfigure(yaml);
+            reconfigure(yaml);
             assertThat(client.get("/b/").statusCode()).isEqualTo(200);
         }
     }
@@ -323,15 +307,15 @@ class ReloadIT {
         });
         collector.start();
         try {
-            String traced = config("tracing: {endpoint: \"http://127.0.0.1:"
-                    + collector.getAddress().getPort() + "\", sample: 100%}\n");
+            String traced = "tracing: {endpoint: \"http://127.0.0.1:"
+                    + collector.getAddress().getPort() + "\", sample: 100%}\n";
             client.get("/b/before");
-            gateway.reconfigure(traced);
+            reconfigure(traced);
             client.get("/b/first");
             TestGateway.await(() -> String.join("", heard).contains("/b/first"));
-            gateway.reconfigure(config(""));
+            reconfigure("");
             client.get("/b/between");
-            gateway.reconfigure(traced);
+            reconfigure(traced);
             client.get("/b/again");
             TestGateway.await(() -> String.join("", heard).contains("/b/again"));
             assertThat(String.join("", heard)).doesNotContain("/b/before", "/b/between");
@@ -344,25 +328,24 @@ class ReloadIT {
     void anotherLogLevelHoldsAtOnce() throws Exception {
         Logger ours = LoggerFactory.getLogger("io.railhead");
         try {
-            gateway.reconfigure(config("log: {level: error}\n"));
+            reconfigure("log: {level: error}\n");
             assertThat(ours.isWarnEnabled()).isFalse();
-            gateway.reconfigure(config("log: {level: warn}\n"));
+            reconfigure("log: {level: warn}\n");
             assertThat(ours.isWarnEnabled()).isTrue();
             assertThat(ours.isInfoEnabled()).isFalse();
         } finally {
-            gateway.reconfigure(config("log: {level: info}\n"));
+            reconfigure("log: {level: info}\n");
         }
     }
 
     @Test
     void theStatusPageAndTheMetricsShowWhatHoldsNow() throws Exception {
-        gateway.reconfigure("""
-                cache: {memory: 64MiB}
+        reconfigure("""
                 backends:
-                  store: {endpoints: [%s]}
+                  store: {}
                   more: {endpoints: [%s]}
                 rules: [{bucket: m, backend: more}, {backend: store}]
-                """.formatted(store.endpoint(), other.endpoint()));
+                """.formatted(other.endpoint()));
         assertThat(gateway.metrics()).contains("railhead_backend_requests_total{backend=\"more\"");
         assertThat(gateway.status().encode()).contains("rules[0].backend", other.endpoint()
                 .toString());

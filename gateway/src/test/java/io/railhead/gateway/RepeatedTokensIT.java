@@ -16,9 +16,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,13 +30,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RepeatedTokensIT {
     private static final int SIZE = 300_000;
     private static final int MARK = 0x5a;
-    private static final String ONE_TENANT = """
-            principals:
-              - name: trainer
-                keys: [{access_key: AK, secret_key: SK}]
-                rdma_put: true
+    private static final String RULES = """
+            rules:
+              - freshness: immutable
             """;
-    private static final String SEVERAL_TENANTS = ONE_TENANT + """
+    private static final String SEVERAL_TENANTS = TestGateway.UPLOADER + """
               - name: other
                 tenant: other
                 keys: [{access_key: OTHER, secret_key: other-secret}]
@@ -45,48 +43,31 @@ class RepeatedTokensIT {
     private final byte[] object = new byte[SIZE];
     private final AtomicLong passedNanos = new AtomicLong();
     private final FakeStore store = new FakeStore();
-    private TestGateway gateway;
-    private TestClient client;
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(RULES)
+            .principals(TestGateway.UPLOADER)
+            .clock(() -> System.nanoTime() + passedNanos.get());
+    private TestClient client = gateway.client();
     private TestPeer peer;
 
-    private TestGateway start(String settings, String principals) {
-        return new TestGateway(settings, """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                """.formatted(store.endpoint()), principals,
-                () -> System.nanoTime() + passedNanos.get());
-    }
-
     private TestPeer connect() {
-        TestPeer connected = new TestPeer(client, "SK", SIZE);
+        TestPeer connected = gateway.closing(new TestPeer(client, "SK", SIZE));
         connected.set(0, object);
         return connected;
     }
 
     @BeforeEach
-    void startWithOneTenant() {
+    void start() {
         new Random(1).nextBytes(object);
         store.put("/b/object", object);
-        gateway = start("", ONE_TENANT);
-        client = gateway.client("AK", "SK");
         peer = connect();
     }
 
-    @AfterEach
-    void stop() {
-        stopGateway();
-        store.close();
-    }
-
-    private void stopGateway() {
+    private void restartWithSeveralTenants(String config) {
         peer.close();
         gateway.assertNoLease();
-        gateway.close();
+        gateway.principals(SEVERAL_TENANTS).restart(config);
     }
 
     private static HttpResponse<byte[]> onAnotherConnection(HttpRequest request) throws Exception {
@@ -180,9 +161,7 @@ class RepeatedTokensIT {
 
     @Test
     void amongSeveralTenantsARepeatInCleartextIsOfTheSameConnection() throws Exception {
-        stopGateway();
-        gateway = start("", SEVERAL_TENANTS);
-        client = gateway.client("AK", "SK");
+        restartWithSeveralTenants(RULES);
         peer = connect();
         HttpRequest once = signed("GET", "/b/object");
         String head = RawConnection.head(once) + "\r\n";
@@ -201,13 +180,12 @@ class RepeatedTokensIT {
     void amongSeveralTenantsAPoolRepeatsOverTls(@TempDir Path folder)
             throws IOException, Exception {
         TestCertificates certificates = new TestCertificates(folder).create("own", "EC");
-        stopGateway();
-        gateway = start("""
+        restartWithSeveralTenants(RULES + """
+                gateway:
                   tls:
                     certificate: %s
                     key: %s
-                """.formatted(certificates.certificate("own"), certificates.key("own")),
-                SEVERAL_TENANTS);
+                """.formatted(certificates.certificate("own"), certificates.key("own")));
         var endpoint = java.net.URI.create("https://127.0.0.1:" + gateway.endpoint().getPort());
         var context = certificates.context(List.of("own"), null);
         client = new TestClient(endpoint, "AK", "SK", context);

@@ -14,9 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,25 +30,12 @@ class RequestFidelityIT {
     private static final byte[] BODY = "hello, railhead".getBytes(StandardCharsets.US_ASCII);
     private static final Caller.Credential KNOWN = new Caller.Credential("AK", "SK", null);
 
-    private ScriptedStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new ScriptedStore(Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
-                + "ETag: \"e\"", new byte[0]));
-        gateway = TestGateway.over(store.endpoint());
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final ScriptedStore store = new ScriptedStore(
+            Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+                    + "ETag: \"e\"", new byte[0]));
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store);
+    private final TestClient client = gateway.client();
 
     private Received heard() {
         return heard("");
@@ -230,7 +216,7 @@ class RequestFidelityIT {
     @Test
     void aDeletionOfManyWithSuchAHeaderIsNoWrite() {
         try (FakeStore held = new FakeStore();
-                TestGateway over = TestGateway.over(held.endpoint())) {
+                TestGateway over = TestGateway.over(held).start()) {
             held.put("/b/key", BODY);
             String list = "<Delete><Object><Key>key</Key></Object></Delete>";
             try (RawConnection raw = new RawConnection(over.endpoint())) {
@@ -240,7 +226,7 @@ class RequestFidelityIT {
                         .receive();
                 assertThat(answer.body()).contains("<Code>InvalidRequest</Code>");
             }
-            TestClient reader = over.client("AK", "SK");
+            TestClient reader = over.client();
             assertThat(reader.get("/b/key").body()).isEqualTo(BODY);
             assertThat(reader.get("/b/key").headers().firstValue("x-cache"))
                     .contains("REVALIDATED");

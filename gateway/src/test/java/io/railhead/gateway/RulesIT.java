@@ -6,66 +6,41 @@ import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a rule forbids is forbidden whichever way a request comes. */
 class RulesIT {
     private static final int BUFFER = 4 << 20;
-    private static final byte[] OBJECT = new byte[2_000_000];
+    private static final byte[] OBJECT = RandomBytes.random(5, 2_000_000);
 
-    static {
-        new Random(5).nextBytes(OBJECT);
-    }
-
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: plain
+                rdma: off
+                freshness: immutable
+              - bucket: uncached
+                cache: off
+                freshness: immutable
+              - bucket: small
+                max_object: 1999999
+                freshness: immutable
+              - bucket: fits
+                max_object: 2000000
+                freshness: immutable
+            """).principals(TestGateway.UPLOADER);
+    private final TestClient client = gateway.client();
     private TestPeer peer;
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: plain
-                    rdma: off
-                    freshness: immutable
-                  - bucket: uncached
-                    cache: off
-                    freshness: immutable
-                  - bucket: small
-                    max_object: 1999999
-                    freshness: immutable
-                  - bucket: fits
-                    max_object: 2000000
-                    freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """);
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         for (String bucket : new String[]{"plain", "uncached", "small", "fits"}) {
             store.put("/" + bucket + "/object", OBJECT);
         }
-    }
-
-    @AfterEach
-    void stop() {
-        peer.close();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private Answer ask(String bucket) {

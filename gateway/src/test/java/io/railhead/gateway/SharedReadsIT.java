@@ -1,16 +1,16 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What two readers of one object share, and what the store refuses one of them. */
 class SharedReadsIT {
@@ -18,48 +18,31 @@ class SharedReadsIT {
 
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch release = new CountDownLatch(1);
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient first;
-    private TestClient second;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  domains: [s3.rack.example]\n", """
-                cache:
-                  memory: 128MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                    authorization: {remember: 1h}
-                  - {bucket: shared, shared: true, freshness: immutable}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: one
-                    keys: [{access_key: AK, secret_key: SK}]
-                  - name: two
-                    keys: [{access_key: AK2, secret_key: SK2}]
-                """);
-        first = gateway.client("AK", "SK");
-        second = gateway.client("AK2", "SK2");
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              domains: [s3.rack.example]
+            cache:
+              memory: 128MiB
+            rules:
+              - bucket: held
+                freshness: immutable
+                authorization: {remember: 1h}
+              - {bucket: shared, shared: true, freshness: immutable}
+            """).principals("""
+            principals:
+              - name: one
+                keys: [{access_key: AK, secret_key: SK}]
+              - name: two
+                keys: [{access_key: AK2, secret_key: SK2}]
+            """);
+    private final TestClient first = gateway.client();
+    private final TestClient second = gateway.client("AK2", "SK2");
 
     @AfterEach
     void stop() {
         release.countDown();
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
     }
 
     private void hold() {

@@ -14,10 +14,20 @@ import java.util.Base64;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A URL presigned with version 2, as {@code aws s3 presign} makes it for a custom endpoint. */
 class SigV2IT {
     private static final byte[] OBJECT = "signed the old way".getBytes();
+
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              sigv2: true
+            rules:
+              - freshness: immutable
+            """);
 
     private static URI presigned(URI endpoint, String secret, Instant expires) throws Exception {
         Mac mac = Mac.getInstance("HmacSHA1");
@@ -37,33 +47,18 @@ class SigV2IT {
 
     @Test
     void itIsVerifiedSignedAnewAndServedFromTheCache() throws Exception {
-        try (FakeStore store = new FakeStore();
-                TestGateway gateway = new TestGateway("  sigv2: true\n", """
-                        cache:
-                          memory: 64MiB
-                        backends:
-                          store:
-                            endpoints: [%s]
-                        rules:
-                          - freshness: immutable
-                        """.formatted(store.endpoint()), """
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                        """)) {
-            store.put("/b/key", OBJECT);
-            Instant later = Instant.now().plusSeconds(600);
-            for (int round = 0; round < 2; round++) {
-                assertThat(get(presigned(gateway.endpoint(), "SK", later)).body())
-                        .isEqualTo(OBJECT);
-            }
-            assertThat(store.count("GET /b/key")).isEqualTo(1);
-            assertThat(store.queries("/b/key")).containsOnly("");
-            assertThat(get(presigned(gateway.endpoint(), "other", later)).statusCode())
-                    .isEqualTo(403);
-            assertThat(get(presigned(gateway.endpoint(), "SK", Instant.now().minusSeconds(5)))
-                    .statusCode()).isEqualTo(403);
-            gateway.assertNoLease();
+        store.put("/b/key", OBJECT);
+        Instant later = Instant.now().plusSeconds(600);
+        for (int round = 0; round < 2; round++) {
+            assertThat(get(presigned(gateway.endpoint(), "SK", later)).body())
+                    .isEqualTo(OBJECT);
         }
+        assertThat(store.count("GET /b/key")).isEqualTo(1);
+        assertThat(store.queries("/b/key")).containsOnly("");
+        assertThat(get(presigned(gateway.endpoint(), "other", later)).statusCode())
+                .isEqualTo(403);
+        assertThat(get(presigned(gateway.endpoint(), "SK", Instant.now().minusSeconds(5)))
+                .statusCode()).isEqualTo(403);
+        gateway.assertNoLease();
     }
 }

@@ -23,13 +23,7 @@ class SlowPeersIT {
     private static final byte[] OBJECT = new byte[40_000_000];
 
     private static TestGateway gateway(URI store, String settings) {
-        return new TestGateway(settings, """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store), TestGateway.TRAINER);
+        return TestGateway.over(store).config("gateway: {" + settings + "}").start();
     }
 
     private static double closed(TestGateway gateway, String reason) {
@@ -41,10 +35,10 @@ class SlowPeersIT {
     void aReaderWhoSipsIsClosedAndItsPagesReturned() {
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = gateway(store.endpoint(),
-                        "  idle_timeout: 2s\n  min_rate: 1GiB\n");
+                        "idle_timeout: 2s, min_rate: 1GiB");
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
             store.put("/b/key", OBJECT);
-            HttpRequest get = gateway.client("AK", "SK").signed("GET", "/b/key", new byte[0]);
+            HttpRequest get = gateway.client().signed("GET", "/b/key", new byte[0]);
             raw.send(RawConnection.head(get) + "\r\n");
             while (closed(gateway, "slow_reader") == 0) {
                 assertThat(raw.read(SIP).length).isEqualTo(SIP);
@@ -59,9 +53,9 @@ class SlowPeersIT {
     @Test
     void aSenderWhoDripsIsClosed() {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = gateway(store.endpoint(), "  idle_timeout: 1s\n");
+                TestGateway gateway = gateway(store.endpoint(), "idle_timeout: 1s");
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
-            HttpRequest put = gateway.client("AK", "SK")
+            HttpRequest put = gateway.client()
                     .signed("PUT", "/b/key", OBJECT, "x-amz-content-sha256", "UNSIGNED-PAYLOAD");
             raw.send(RawConnection.head(put, "Content-Length: " + OBJECT.length) + "\r\n");
             while (closed(gateway, "slow_sender") == 0) {
@@ -83,8 +77,8 @@ class SlowPeersIT {
         };
         try (ScriptedStore store = new ScriptedStore(slow);
                 TestGateway gateway = gateway(store.endpoint(),
-                        "  idle_timeout: 1s\n  min_rate: 1MiB\n")) {
-            assertThat(gateway.client("AK", "SK").put("/b/key", body).statusCode())
+                        "idle_timeout: 1s, min_rate: 1MiB")) {
+            assertThat(gateway.client().put("/b/key", body).statusCode())
                     .isEqualTo(200);
             assertThat(closed(gateway, "slow_sender")).isZero();
         }
@@ -95,9 +89,9 @@ class SlowPeersIT {
         List<RawConnection> silent = new ArrayList<>();
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = gateway(store.endpoint(),
-                        "  admission: {connections: 8}\n")) {
+                        "admission: {connections: 8}")) {
             store.put("/b/key", new byte[1000]);
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int i = 0; i < 40; i++) {
                 silent.add(new RawConnection(gateway.endpoint()).send("GET /b/key HTTP/1.1\r\n"));
                 assertThat(fresh(gateway, client)).isEqualTo(200);
@@ -116,10 +110,10 @@ class SlowPeersIT {
         List<RawConnection> unread = new ArrayList<>();
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = gateway(store.endpoint(),
-                        "  admission: {connections: 8}\n")) {
+                        "admission: {connections: 8}")) {
             store.put("/b/large", new byte[6 << 20]);
             store.put("/b/key", new byte[1000]);
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             String head = RawConnection.head(client.signed("GET", "/b/large", new byte[0]));
             for (int i = 0; i < 7; i++) {
                 RawConnection reader = new RawConnection(gateway.endpoint());
@@ -152,10 +146,10 @@ class SlowPeersIT {
     void whereAllConnectionsAreAtWorkOneMoreIsClosed() {
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = gateway(store.endpoint(),
-                        "  admission: {connections: 3}\n");
+                        "admission: {connections: 3}");
                 Readers readers = new Readers(new ArrayList<>())) {
             store.put("/b/key", OBJECT);
-            TestClient client = gateway.client("AK", "SK");
+            TestClient client = gateway.client();
             for (int i = 0; i < 3; i++) {
                 RawConnection reader = new RawConnection(gateway.endpoint());
                 readers.all().add(reader);

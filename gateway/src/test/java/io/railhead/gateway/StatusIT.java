@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What the status page is given, and how it is served. */
 class StatusIT {
@@ -27,53 +27,40 @@ class StatusIT {
             "SECRET-FOUR", "SECRET-FIVE", "SECRET-SIX");
 
     private final HttpClient http = HttpClient.newHttpClient();
-    @TempDir
-    private Path folder;
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              name: rack7
+              events:
+                enabled: true
+                token_file: token
+            rules:
+              - bucket: held
+                freshness: immutable
+              - bucket: plain
+                freshness: immutable
+                rdma: off
+            """).file("token", "SECRET-ONE-0123456789").principals("""
+            principals:
+              - name: trainer
+                keys:
+                  - {access_key: AK, secret_key: SECRET-TWO}
+                  - {access_key: AK2, secret_key: SECRET-THREE, session_token: SECRET-FOUR}
+                backend_credential:
+                  access_key: STORE
+                  secret_key: SECRET-FIVE
+                  session_token: SECRET-SIX
+            """);
+    private final TestClient client = gateway.client("AK", "SECRET-TWO");
 
     @BeforeEach
-    void start() throws IOException {
-        store = new FakeStore();
-        Path token = Files.writeString(folder.resolve("token"), "SECRET-ONE-0123456789");
-        gateway = new TestGateway("""
-                  name: rack7
-                  events:
-                    enabled: true
-                    token_file: %s
-                """.formatted(token), """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                  - bucket: plain
-                    freshness: immutable
-                    rdma: off
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys:
-                      - {access_key: AK, secret_key: SECRET-TWO}
-                      - {access_key: AK2, secret_key: SECRET-THREE, session_token: SECRET-FOUR}
-                    backend_credential:
-                      access_key: STORE
-                      secret_key: SECRET-FIVE
-                      session_token: SECRET-SIX
-                """);
-        client = gateway.client("AK", "SECRET-TWO");
+    void start() {
         Stream.of("held", "plain", "b").forEach(bucket -> store.put("/" + bucket + "/o", OBJECT));
     }
 
     @AfterEach
     void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
         http.close();
     }
 
@@ -272,7 +259,7 @@ class StatusIT {
                 .containsEntry("gateway.listen", "127.0.0.1:0")
                 .containsEntry("gateway.drain", "5s")
                 .containsEntry("gateway.header_timeout", "10s")
-                .containsEntry("gateway.events.token_file", folder.resolve("token").toString())
+                .containsEntry("gateway.events.token_file", "token")
                 .containsEntry("cache.memory", "64MiB")
                 .containsEntry("cache.page", "256KiB")
                 .containsEntry("backends.store.endpoints", store.endpoint().toString())

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The status page in a browser, over a gateway that works. */
 class StatusPageIT {
@@ -47,9 +48,21 @@ class StatusPageIT {
     private static Chromium browser;
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              name: rack7
+              admission: {requests: %d}
+            backends:
+              ceph: {}
+            rules:
+              - bucket: plain
+                freshness: immutable
+                rdma: off
+              - freshness: immutable
+            """.formatted(REQUESTS));
+    private final TestClient client = gateway.client();
 
     @BeforeAll
     static void open() {
@@ -68,21 +81,6 @@ class StatusPageIT {
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway(
-                "  name: rack7\n  admission: {requests: %d}\n".formatted(REQUESTS), """
-                        cache:
-                          memory: 64MiB
-                        backends:
-                          ceph:
-                            endpoints: [%s]
-                        rules:
-                          - bucket: plain
-                            freshness: immutable
-                            rdma: off
-                          - freshness: immutable
-                        """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
         browser.complaints().clear();
         browser.requested().clear();
     }
@@ -90,8 +88,6 @@ class StatusPageIT {
     @AfterEach
     void stop() {
         browser.open(URI.create("about:blank"));
-        gateway.close();
-        store.close();
         http.close();
     }
 
@@ -222,7 +218,6 @@ class StatusPageIT {
                 .isTrue();
         assertThat(browser.text("#helping")).contains("ceph", "failed");
         assertThat(browser.complaints()).isEmpty();
-        store = new FakeStore();
     }
 
     @Test

@@ -16,9 +16,8 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,32 +26,16 @@ class StoreAnswersIT {
     private static final String HEALTHY = "railhead_backend_endpoints{backend=\"store\",state=\"healthy\",}";
     private static final String DOCUMENT = "<Error><Code>Broken</Code></Error>";
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                    max_attempts: 3
-                rules:
-                  - {bucket: stale, freshness: strong, stale_if_error: true}
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            backends:
+              store:
+                max_attempts: 3
+            rules:
+              - {bucket: stale, freshness: strong, stale_if_error: true}
+            """);
+    private final TestClient client = gateway.client();
 
     private HttpResponse<String> ready() {
         return HttpClient.newHttpClient()
@@ -207,9 +190,10 @@ class StoreAnswersIT {
     void whatIsNoHttpIsToldAsThat(String said) throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 TestGateway before = TestGateway
-                        .over(URI.create("http://127.0.0.1:" + listener.getLocalPort()))) {
+                        .over(URI.create("http://127.0.0.1:" + listener.getLocalPort()))
+                        .start()) {
             Thread.ofVirtual().start(() -> sayToAll(listener, said + "x".repeat(9000) + "\r\n"));
-            HttpResponse<byte[]> get = before.client("AK", "SK").get("/b/key");
+            HttpResponse<byte[]> get = before.client().get("/b/key");
             assertThat(get.statusCode()).isEqualTo(502);
             assertThat(new String(get.body(), StandardCharsets.UTF_8))
                     .contains("<Code>StoreAnswerMalformed</Code>");

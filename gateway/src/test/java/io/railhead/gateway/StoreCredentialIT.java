@@ -7,8 +7,8 @@ import io.railhead.backend.testing.ScriptedStore.Script;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,19 +17,13 @@ class StoreCredentialIT {
     private volatile Script script = Script.status(500, "");
     private final ScriptedStore store = new ScriptedStore(
             (request, line) -> script.play(request, line));
-    private final TestGateway gateway = TestGateway.over(store.endpoint(), """
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
             rules:
               - bucket: uncached
                 cache: off
             """);
-    private final TestClient client = gateway.client("AK", "SK");
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final TestClient client = gateway.client();
 
     private void refuse(String code, int status) {
         String document = "<?xml version=\"1.0\"?>\n<Error><Code>" + code

@@ -1,58 +1,37 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.TestClient.cached;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import java.net.http.HttpResponse;
-import java.util.Random;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Stores whose yes to one request is none to another, and which look at more than the key. */
 class StoresRightsIT {
-    private static final byte[] OBJECT = new byte[300_000];
-    static {
-        new Random(1).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(1, 300_000);
 
-    private FakeStore store;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: fixed
-                    freshness: immutable
-                    shared: true
-                  - freshness: strong
-                    shared: true
-                    authorization: {remember: 0s}
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: alice
-                    keys: [{access_key: ALICE, secret_key: alice-secret}]
-                  - name: bob
-                    keys: [{access_key: BOB, secret_key: bob-secret}]
-                """);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            rules:
+              - bucket: fixed
+                freshness: immutable
+                shared: true
+              - freshness: strong
+                shared: true
+                authorization: {remember: 0s}
+            """).principals("""
+            principals:
+              - name: alice
+                keys: [{access_key: ALICE, secret_key: alice-secret}]
+              - name: bob
+                keys: [{access_key: BOB, secret_key: bob-secret}]
+            """);
 
     private TestClient alice() {
         return gateway.client("ALICE", "alice-secret");
@@ -75,10 +54,6 @@ class StoresRightsIT {
     private static boolean isGetOf(HttpExchange exchange, String accessKey) {
         return exchange.getRequestMethod().equals("GET")
                 && exchange.getRequestHeaders().getFirst("Authorization").contains(accessKey);
-    }
-
-    private static String cached(HttpResponse<byte[]> answer) {
-        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     /** As S3 does where the key that decrypts is another's, or the bytes are in an archive. */

@@ -10,61 +10,46 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Who reads, or uploads, has the page counted for its tenant. */
 class TenantQuotaIT {
     private static final int MIB = 1 << 20;
     private static final int OBJECTS = 12;
 
-    private FakeStore store;
-    private TestGateway gateway;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            cache:
+              memory: 64MiB
+              tenants:
+                capped: {quota: 4MiB}
+                kept: {floor: 25%}
+            rules:
+              - freshness: immutable
+                cache: reads+writes
+                shared: true
+            """).principals("""
+            principals:
+              - name: alice
+                tenant: capped
+                keys: [{access_key: ALICE, secret_key: alice-secret}]
+              - name: bob
+                tenant: kept
+                keys: [{access_key: BOB, secret_key: bob-secret}]
+            """);
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("""
-                cache:
-                  memory: 64MiB
-                  tenants:
-                    capped: {quota: 4MiB}
-                    kept: {floor: 25%%}
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                    cache: reads+writes
-                    shared: true
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: alice
-                    tenant: capped
-                    keys: [{access_key: ALICE, secret_key: alice-secret}]
-                  - name: bob
-                    tenant: kept
-                    keys: [{access_key: BOB, secret_key: bob-secret}]
-                """);
         for (int i = 0; i < OBJECTS; i++) {
             store.put("/b/o" + i, random(i));
         }
     }
 
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
     private static byte[] random(int seed) {
-        byte[] bytes = new byte[MIB];
-        new Random(seed).nextBytes(bytes);
-        return bytes;
+        return RandomBytes.random(seed, MIB);
     }
 
     private double cached(String tenant) {

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import software.amazon.awssdk.http.ContentStreamProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
@@ -33,26 +34,32 @@ final class TestClient {
     private static final Set<String> SET_BY_HTTP_CLIENT = Set.of("host", "content-length");
 
     private final HttpClient http;
-    private final URI endpoint;
+    private final Supplier<URI> endpoint;
     private final String accessKey;
     private final String secretKey;
     private Clock clock = Clock.systemUTC();
 
     TestClient(URI endpoint, String accessKey, String secretKey) {
+        this(() -> endpoint, accessKey, secretKey);
+    }
+
+    /** @param endpoint asked for with each request: a gateway has its port when it has started */
+    TestClient(Supplier<URI> endpoint, String accessKey, String secretKey) {
         this(endpoint, accessKey, secretKey,
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build());
     }
 
     /** One that speaks TLS. */
     TestClient(URI endpoint, String accessKey, String secretKey, SSLContext context) {
-        this(endpoint, accessKey, secretKey,
+        this(() -> endpoint, accessKey, secretKey,
                 HttpClient.newBuilder()
                         .version(HttpClient.Version.HTTP_1_1)
                         .sslContext(context)
                         .build());
     }
 
-    private TestClient(URI endpoint, String accessKey, String secretKey, HttpClient http) {
+    private TestClient(Supplier<URI> endpoint, String accessKey, String secretKey,
+            HttpClient http) {
         this.http = http;
         this.endpoint = endpoint;
         this.accessKey = accessKey;
@@ -63,6 +70,11 @@ final class TestClient {
         TestClient other = new TestClient(endpoint, accessKey, secretKey);
         other.clock = otherClock;
         return other;
+    }
+
+    /** The outcome that {@code x-cache} names, or "". */
+    static String cached(HttpResponse<?> answer) {
+        return answer.headers().firstValue("x-cache").orElse("");
     }
 
     HttpResponse<byte[]> get(String path, String... headers) {
@@ -121,7 +133,7 @@ final class TestClient {
     Map<String, String> signedFor(String host, String path) {
         SdkHttpRequest unsigned = SdkHttpRequest.builder()
                 .method(SdkHttpMethod.GET)
-                .uri(URI.create(endpoint + path))
+                .uri(URI.create(endpoint.get() + path))
                 .putHeader("Host", host)
                 .build();
         Map<String, String> headers = new TreeMap<>();
@@ -146,7 +158,7 @@ final class TestClient {
     }
 
     HttpRequest signed(String method, String path, byte[] body, String... headers) {
-        URI uri = URI.create(endpoint + path);
+        URI uri = URI.create(endpoint.get() + path);
         SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder()
                 .method(SdkHttpMethod.fromValue(method))
                 .uri(uri);
@@ -173,7 +185,7 @@ final class TestClient {
     URI presigned(String method, String path, Duration life) {
         SdkHttpRequest unsigned = SdkHttpRequest.builder()
                 .method(SdkHttpMethod.fromValue(method))
-                .uri(URI.create(endpoint + path))
+                .uri(URI.create(endpoint.get() + path))
                 .build();
         return AwsV4HttpSigner.create()
                 .sign(request -> request.request(unsigned)
@@ -193,7 +205,7 @@ final class TestClient {
 
     /** Not signed at all. */
     HttpResponse<byte[]> anonymous(String method, String path) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint + path))
+        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint.get() + path))
                 .method(method, BodyPublishers.noBody())
                 .build();
         return http.sendAsync(request, BodyHandlers.ofByteArray()).join();

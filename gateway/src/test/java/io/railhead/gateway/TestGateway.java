@@ -2,9 +2,10 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.backend.testing.S3ProxyProcess;
+import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.gateway.config.ConfigException;
-import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.identity.CredentialStore;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -17,85 +18,48 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A gateway on ports of its own, from a configuration written as a user would write it. */
-final class TestGateway implements AutoCloseable {
-    private final Path directory;
-    private final String settings;
-    private final CredentialStore credentials;
-    private final Gateway gateway;
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .build();
-
-    /**
-     * @param yaml of {@code backends} and {@code rules}, and what else differs from the tests'
-     *            defaults
-     */
-    TestGateway(String yaml, String principals) {
-        this("", yaml, principals);
-    }
-
-    /** @param settings of {@code gateway}, each line indented by two */
-    TestGateway(String settings, String yaml, String principals) {
-        this(settings, yaml, principals, System::nanoTime);
-    }
-
-    TestGateway(String settings, String yaml, String principals, LongSupplier nanoClock) {
-        this(settings, yaml, principals, Environment.REAL.withClock(nanoClock));
-    }
-
-    TestGateway(String settings, String yaml, String principals, Environment environment) {
-        this.settings = settings;
-        try {
-            directory = Files.createTempDirectory("railhead-test");
-            Files.writeString(directory.resolve("credentials.yaml"), principals);
-            Path config = write(yaml);
-            credentials = CredentialStore.open(ConfigLoader.load(config).gateway());
-            gateway = Gateway.start(ConfigLoader.load(config), credentials, environment);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (ConfigException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private Path write(String yaml) throws IOException {
-        return Files.writeString(directory.resolve("railhead.yaml"),
-                DEFAULTS.replace("  SETTINGS\n", settings)
-                        .replace("SOCKET", socket().toString()) + yaml);
-    }
-
-    /** Another configuration, as the constructor takes it, is put in force. */
-    void reconfigure(String yaml) throws ConfigException {
-        try {
-            gateway.reload(ConfigLoader.load(write(yaml)));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** In front of one store, for one principal, whose key is AK with the secret SK. */
-    static TestGateway over(URI store) {
-        return over(store, "");
-    }
-
-    /** @param rules the section of that name */
-    static TestGateway over(URI store, String rules) {
-        return new TestGateway("""
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store) + rules, TRAINER);
-    }
-
+/**
+ * A gateway on ports of its own, in front of a test's store. Its configuration is written as a user
+ * would write it.
+ *
+ * <p>As a field with {@code @RegisterExtension} it starts before each test, or before all of them
+ * if the field is static. After each test nothing may be in flight, and no page leased. Then
+ * clients, gateway and store are closed, in this order, even if one of them fails. A test that
+ * needs a gateway for a part of its time calls {@link #start} and {@link #close} itself.
+ *
+ * {@snippet :
+ * private final FakeStore store = new FakeStore();
+ * @RegisterExtension
+ * private final TestGateway gateway = TestGateway.over(store).config("""
+ *         rules: [{bucket: held, freshness: immutable}]
+ *         """);
+ * private final TestClient client = gateway.client();
+ * }
+ */
+final class TestGateway
+        implements
+            AutoCloseable,
+            BeforeAllCallback,
+            BeforeEachCallback,
+            AfterEachCallback,
+            AfterAllCallback {
     /** One principal, whose key is AK with the secret SK. */
     static final String TRAINER = """
             principals:
@@ -103,55 +67,233 @@ final class TestGateway implements AutoCloseable {
                 keys: [{access_key: AK, secret_key: SK}]
             """;
 
-    private static final String DEFAULTS = """
-            gateway:
-              listen: 127.0.0.1:0
-              health: 127.0.0.1:0
-              credentials: credentials.yaml
-              event_loops: 2
-              drain: 5s
-              SETTINGS
-            admin:
-              listen: 127.0.0.1:0
-            rdma:
-              loopback:
-                socket: SOCKET
+    /** The same principal, whose memory may be read for uploads. */
+    static final String UPLOADER = TRAINER + """
+                rdma_put: true
+            """;
+    /** Another principal, to follow one of these. */
+    static final String OTHER = """
+              - name: other
+                keys: [{access_key: OTHER, secret_key: other-secret}]
             """;
 
-    Path socket() {
-        return directory.resolve("loopback.sock");
+    private final Supplier<URI> store;
+    private final Map<String, String> files = new LinkedHashMap<>();
+    private final Deque<AutoCloseable> clients = new ArrayDeque<>();
+    private final Deque<AutoCloseable> stores = new ArrayDeque<>();
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .build();
+    private String config = "";
+    private Environment environment = Environment.REAL;
+    private boolean isShared;
+    private volatile @Nullable RunningGateway running;
+
+    private TestGateway(Supplier<URI> store) {
+        this.store = store;
+        principals(TRAINER);
     }
 
+    static TestGateway over(FakeStore ownedStore) {
+        return new TestGateway(ownedStore::endpoint).owning(ownedStore);
+    }
+
+    static TestGateway over(ScriptedStore ownedStore) {
+        return new TestGateway(ownedStore::endpoint).owning(ownedStore);
+    }
+
+    static TestGateway over(S3ProxyProcess ownedStore) {
+        return new TestGateway(ownedStore::endpoint).owning(ownedStore);
+    }
+
+    /** A gateway in front of a store that somebody else closes. */
+    static TestGateway over(URI store) {
+        return new TestGateway(() -> store);
+    }
+
+    /** Closes {@code store} after the gateway, the first one first. */
+    TestGateway owning(AutoCloseable store) {
+        stores.add(store);
+        return this;
+    }
+
+    /** @param overrides what differs from the tests' defaults: see {@link TestConfig} */
+    TestGateway config(String overrides) {
+        config = overrides;
+        return this;
+    }
+
+    /** @param yaml the whole file of credentials */
+    TestGateway principals(String yaml) {
+        return file("credentials.yaml", yaml);
+    }
+
+    /** A file beside the configuration, which names it without a folder. */
+    TestGateway file(String name, String content) {
+        files.put(name, content);
+        return this;
+    }
+
+    TestGateway clock(LongSupplier nanoClock) {
+        return environment(environment.withClock(nanoClock));
+    }
+
+    TestGateway environment(Environment other) {
+        environment = other;
+        return this;
+    }
+
+    TestGateway start() {
+        try {
+            running = RunningGateway.start(files, config, store.get(), environment);
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (ConfigException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Ends the gateway alone; its clients and its stores stay for the next {@link #start}. */
+    void stop() {
+        RunningGateway ended = running;
+        if (ended == null) {
+            return;
+        }
+        try {
+            ended.close();
+        } finally {
+            running = null;
+        }
+    }
+
+    /** Stops the gateway and starts it with another configuration. */
+    TestGateway restart(String overrides) {
+        stop();
+        return config(overrides).start();
+    }
+
+    /** Reloads a configuration: the tests' defaults with other overrides. */
+    void reconfigure(String overrides) throws ConfigException {
+        try {
+            running().reload(overrides, store.get());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Closes {@code client} before the gateway, the last one first. */
+    <T extends AutoCloseable> T closing(T client) {
+        clients.push(client);
+        return client;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        isShared = true;
+        start();
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        if (!isShared) {
+            start();
+        }
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        if (isShared) {
+            assertIdle();
+            return;
+        }
+        try (this) {
+            closeAll(clients);
+            assertIdle();
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
+    }
+
+    @Override
+    public void close() {
+        try {
+            closeAll(clients);
+        } finally {
+            try {
+                stop();
+            } finally {
+                closeAll(stores);
+            }
+        }
+    }
+
+    private static void closeAll(Deque<AutoCloseable> all) {
+        IllegalStateException failures = new IllegalStateException("not closed");
+        while (!all.isEmpty()) {
+            try {
+                all.pop().close();
+            } catch (Exception e) {
+                failures.addSuppressed(e);
+            }
+        }
+        if (failures.getSuppressed().length > 0) {
+            throw failures;
+        }
+    }
+
+    private RunningGateway running() {
+        RunningGateway now = running;
+        if (now == null) {
+            throw new IllegalStateException("the gateway does not run");
+        }
+        return now;
+    }
+
+    Path socket() {
+        return running().socket();
+    }
+
+    /** The folder of the configuration and its files. */
     Path directory() {
-        return directory;
+        return running().folder();
     }
 
     URI endpoint() {
-        return URI.create("http://127.0.0.1:" + gateway.port());
+        return URI.create("http://127.0.0.1:" + running().gateway().port());
     }
 
     URI health() {
-        return URI.create("http://127.0.0.1:" + gateway.healthPort());
+        return URI.create("http://127.0.0.1:" + running().gateway().healthPort());
     }
 
     URI admin() {
-        return URI.create("http://127.0.0.1:" + gateway.adminPort());
+        return URI.create("http://127.0.0.1:" + running().gateway().adminPort());
     }
 
     CredentialStore credentials() {
-        return credentials;
+        return running().credentials();
     }
 
     Iterable<? extends Executor> eventLoops() {
-        return gateway.eventLoops();
+        return running().gateway().eventLoops();
     }
 
     MemoryStats memory() {
-        return gateway.memory().stats();
+        return running().gateway().memory().stats();
     }
 
+    /** A client with the key of {@link #TRAINER}. */
+    TestClient client() {
+        return client("AK", "SK");
+    }
+
+    /** A client, which may be made before the gateway starts. */
     TestClient client(String accessKey, String secretKey) {
-        return new TestClient(endpoint(), accessKey, secretKey);
+        return new TestClient(this::endpoint, accessKey, secretKey);
     }
 
     /** Everything {@code /metrics} says. */
@@ -186,6 +328,14 @@ final class TestGateway implements AutoCloseable {
                 HttpResponse.BodyHandlers.ofString()).join().body());
     }
 
+    /** Asserts that no request is in flight and no page leased, if the gateway runs. */
+    private void assertIdle() {
+        if (running != null) {
+            await(() -> metric("railhead_requests_in_flight") == 0);
+            assertNoLease();
+        }
+    }
+
     /** After a request its last lease ends a moment later, on another thread. */
     void assertNoLease() {
         await(() -> memory().leases() == 0);
@@ -211,26 +361,17 @@ final class TestGateway implements AutoCloseable {
         }
     }
 
-    /** What it has written to a file of its folder once it is closed. */
-    String closeAndRead(String file) {
-        gateway.close();
+    /** Stops the gateway and returns a file of its folder. */
+    String stopAndRead(String file) {
+        assertIdle();
+        Path path = directory().resolve(file);
+        running().gateway().close();
         try {
-            return Files.readString(directory.resolve(file));
+            return Files.readString(path);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    @Override
-    public void close() {
-        gateway.close();
-        credentials.close();
-        try (var files = Files.walk(directory)) {
-            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        } finally {
+            stop();
         }
     }
 }

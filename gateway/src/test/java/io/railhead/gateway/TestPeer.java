@@ -27,6 +27,7 @@ final class TestPeer implements AutoCloseable {
     private final Mapping mapping;
     private final LoopbackClient peer;
     private final int key;
+    private boolean isClosed;
 
     TestPeer(TestClient client, String secretKey, long bytes) {
         HttpRequest open = client.signed("POST", "/.railhead/sessions?fabric=loopback",
@@ -132,10 +133,14 @@ final class TestPeer implements AutoCloseable {
         return true;
     }
 
+    /** A test may close it before its gateway does. */
     @Override
     public void close() {
-        peer.close();
-        mapping.close();
-        file.close();
+        if (!isClosed) {
+            isClosed = true;
+            peer.close();
+            mapping.close();
+            file.close();
+        }
     }
 }

@@ -10,11 +10,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.http.HttpResponse;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -25,38 +25,26 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThrownErrorsIT {
     private static final int BUFFER = 4 << 20;
-    private static final byte[] OBJECT = new byte[1_000_000];
+    private static final byte[] OBJECT = RandomBytes.random(1, 1_000_000);
 
-    static {
-        new Random(1).nextBytes(OBJECT);
-    }
-
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config("""
+                    rules:
+                      - bucket: held
+                        freshness: immutable
+                    """)
+            .principals(TestGateway.UPLOADER)
+            .environment(
+                    Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
+    private final TestClient client = gateway.client();
     private TestPeer peer;
     private volatile String planted = "";
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - bucket: held
-                    freshness: immutable
-                """.formatted(store.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                    rdma_put: true
-                """, Environment.REAL.withClock(this::nanoTime).withFabrics(this::faulty));
-        client = gateway.client("AK", "SK");
-        peer = new TestPeer(client, "SK", BUFFER);
+        peer = gateway.closing(new TestPeer(client, "SK", BUFFER));
         store.put("/held/object", OBJECT);
         store.put("/b/object", OBJECT);
     }
@@ -64,11 +52,6 @@ class ThrownErrorsIT {
     @AfterEach
     void stop() {
         planted = "";
-        peer.close();
-        gateway.assertNoLease();
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.close();
-        store.close();
     }
 
     private long nanoTime() {

@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import javax.net.ssl.SSLContext;
@@ -26,11 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The front door over TLS. */
 class TlsIT {
-    private static final byte[] OBJECT = new byte[3_000_000];
-
-    static {
-        new Random(9).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(9, 3_000_000);
 
     @TempDir
     static Path made;
@@ -79,19 +74,14 @@ class TlsIT {
     }
 
     private TestGateway serve(String more) {
-        TestGateway started = new TestGateway("""
+        TestGateway started = TestGateway.over(store.endpoint()).config("""
+                rules:
+                  - freshness: immutable
+                gateway:
                   tls:
                     certificate: %s
                     key: %s
-                """.formatted(folder.resolve("tls.pem"), folder.resolve("tls.key")) + more, """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
+                """.formatted(folder.resolve("tls.pem"), folder.resolve("tls.key")) + more).start();
         gateway = started;
         return started;
     }
@@ -122,7 +112,7 @@ class TlsIT {
         assertThat(client.put("/held/up", OBJECT).statusCode()).isEqualTo(200);
         assertThat(store.object("/held/up")).isEqualTo(OBJECT);
         assertRefused(trusting(serving, "second"));
-        assertRefused(serving.client("AK", "SK"));
+        assertRefused(serving.client());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.trust.FaultPlan;
@@ -13,10 +14,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Each toxic of the proxy, on every answer of the store and on some: what clients get. */
 class ToxicsIT {
@@ -24,58 +25,38 @@ class ToxicsIT {
     private static final int MARK = 0x5a;
     private static final long SEED = Long.getLong("railhead.seed", 1);
 
-    private FakeStore store;
-    private FaultProxy proxy;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    private final FaultProxy proxy = FaultProxy.before(store.endpoint());
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(proxy.endpoint())
+            .owning(proxy)
+            .owning(store)
+            .config("""
+                    cache:
+                      memory: 16MiB
+                      page: 64KiB
+                      run: 128KiB
+                      window: 256KiB
+                    backends:
+                      store:
+                        answer_timeout: 1s
+                        idle_timeout: 1s
+                        max_attempts: 2
+                    rules:
+                      - {bucket: uncached, cache: off}
+                      - {bucket: immutable, freshness: immutable}
+                      - bucket: shared
+                        shared: true
+                        freshness: immutable
+                        authorization: {remember: 0s}
+                    """)
+            .principals(TestGateway.TRAINER + TestGateway.OTHER);
+    private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
         store.put("/b/key", OBJECT);
         store.put("/uncached/key", OBJECT);
-        proxy = FaultProxy.before(store.endpoint());
-        gateway = new TestGateway("""
-                cache:
-                  memory: 16MiB
-                  page: 64KiB
-                  run: 128KiB
-                  window: 256KiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                    answer_timeout: 1s
-                    idle_timeout: 1s
-                    max_attempts: 2
-                rules:
-                  - {bucket: uncached, cache: off}
-                  - {bucket: immutable, freshness: immutable}
-                  - bucket: shared
-                    shared: true
-                    freshness: immutable
-                    authorization: {remember: 0s}
-                """.formatted(proxy.endpoint()), """
-                principals:
-                  - name: trainer
-                    keys: [{access_key: AK, secret_key: SK}]
-                  - name: other
-                    keys: [{access_key: OTHER, secret_key: other-secret}]
-                """);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        proxy.close();
-        store.close();
-    }
-
-    private static byte[] random(int seed, int bytes) {
-        byte[] object = new byte[bytes];
-        new Random(seed).nextBytes(object);
-        return object;
     }
 
     /** None of these may be taken for the object. */

@@ -40,9 +40,9 @@ class TracingIT {
     }
 
     private static TestGateway gateway(FakeStore store, HttpServer collector, String sample) {
-        return TestGateway.over(store.endpoint(), """
+        return TestGateway.over(store).config("""
                 tracing: {endpoint: "http://127.0.0.1:%d", sample: %s}
-                """.formatted(collector.getAddress().getPort(), sample));
+                """.formatted(collector.getAddress().getPort(), sample)).start();
     }
 
     @Test
@@ -52,7 +52,7 @@ class TracingIT {
         try (FakeStore store = new FakeStore()) {
             store.put("/b/key", new byte[10]);
             try (TestGateway gateway = gateway(store, collector, "100%")) {
-                uri = gateway.client("AK", "SK").presigned("GET", "/b/key", Duration.ofHours(1));
+                uri = gateway.client().presigned("GET", "/b/key", Duration.ofHours(1));
                 HttpRequest get = HttpRequest.newBuilder(uri)
                         .header("traceparent", "00-" + TRACE + "-00f067aa0ba902b7-01")
                         .build();
@@ -81,7 +81,7 @@ class TracingIT {
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = gateway(store, collector, "100%")) {
             store.put("/b/key", new byte[10]);
-            gateway.client("AK", "SK").get("/b/key");
+            gateway.client().get("/b/key");
             TestGateway.await(() -> gateway
                     .metric("railhead_spans_total{outcome=\"" + outcome + "\",}") > 0);
         } finally {
@@ -95,7 +95,7 @@ class TracingIT {
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = gateway(store, collector, "0%")) {
             store.put("/b/key", new byte[10]);
-            assertThat(gateway.client("AK", "SK").get("/b/key").statusCode()).isEqualTo(200);
+            assertThat(gateway.client().get("/b/key").statusCode()).isEqualTo(200);
         } finally {
             collector.stop(0);
         }

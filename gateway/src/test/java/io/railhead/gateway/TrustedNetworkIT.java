@@ -9,16 +9,18 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A gateway that asks nobody who it is. */
 class TrustedNetworkIT {
     private static final byte[] OBJECT = "whoever asks may have it".getBytes();
-    private static final String SETTINGS = """
+    private static final String CONFIG = """
+            gateway:
               authentication: trusted_network
               trusted_network: {principal: rack}
+            rules:
+              - freshness: immutable
             """;
     private static final String PRINCIPALS = """
             principals:
@@ -27,32 +29,17 @@ class TrustedNetworkIT {
                 backend_credential: {access_key: STORE, secret_key: store-secret}
             """;
 
-    private FakeStore store;
-    private TestGateway gateway;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(CONFIG)
+            .principals(PRINCIPALS);
 
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = gateway(SETTINGS, PRINCIPALS);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
-
-    private TestGateway gateway(String settings, String principals) {
-        return new TestGateway(settings, """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - freshness: immutable
-                """.formatted(store.endpoint()), principals);
+    private TestGateway another(String config, String principals) {
+        return TestGateway.over(store.endpoint())
+                .config(config)
+                .principals(principals)
+                .start();
     }
 
     @Test
@@ -107,9 +94,9 @@ class TrustedNetworkIT {
                     tenant: visitors
                     keys: [{access_key: GUEST, secret_key: guest-secret}]
                 """.indent(0);
-        assertThatThrownBy(() -> gateway(SETTINGS, two))
+        assertThatThrownBy(() -> another(CONFIG, two))
                 .hasMessageContaining("cannot be told apart");
-        assertThatThrownBy(() -> gateway(SETTINGS.replace("rack", "nobody"), PRINCIPALS))
+        assertThatThrownBy(() -> another(CONFIG.replace("rack", "nobody"), PRINCIPALS))
                 .hasMessageContaining("there is no 'nobody'");
         Files.writeString(gateway.directory().resolve("credentials.yaml"), two);
         List<Boolean> usable = new ArrayList<>();

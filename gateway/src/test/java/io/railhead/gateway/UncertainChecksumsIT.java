@@ -7,8 +7,8 @@ import io.railhead.backend.testing.ScriptedStore.Line;
 import io.railhead.backend.testing.ScriptedStore.Received;
 import java.io.IOException;
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A store as moto is: of an upload in parts a HEAD tells a sum of sums as if it were of the bytes,
@@ -20,21 +20,15 @@ class UncertainChecksumsIT {
 
     private volatile String type = "";
     private final ScriptedStore store = new ScriptedStore(this::play);
-    private final TestGateway gateway = TestGateway.over(store.endpoint(), """
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
             rules:
               - bucket: verified
                 verify_fills: true
               - bucket: held
                 freshness: immutable
             """);
-    private final TestClient client = gateway.client("AK", "SK");
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final TestClient client = gateway.client();
 
     private void play(Received request, Line line) throws IOException {
         boolean isHead = request.line().startsWith("HEAD ");

@@ -10,9 +10,9 @@ import java.util.Base64;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,24 +22,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UploadsIT {
     private static final byte[] BODY = "hello, railhead".getBytes(StandardCharsets.US_ASCII);
 
-    private FakeStore store;
-    private TestGateway gateway;
-    private TestClient client;
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store);
+    private final TestClient client = gateway.client();
 
     @BeforeEach
     void start() {
-        store = new FakeStore();
-        gateway = TestGateway.over(store.endpoint());
-        client = gateway.client("AK", "SK");
         store.put("/b/key", new byte[10]);
-    }
-
-    @AfterEach
-    void stop() {
-        TestGateway.await(() -> gateway.metric("railhead_requests_in_flight") == 0);
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
     }
 
     private String head(String path, byte[] body, String... lines) {
@@ -232,7 +222,7 @@ class UploadsIT {
     void aClientThatWaitsIsNotAskedForABodyThatTheStoreRefuses() {
         try (ScriptedStore refusing = new ScriptedStore(Script.beforeBody(
                 Script.status(403, "denied")));
-                TestGateway before = TestGateway.over(refusing.endpoint());
+                TestGateway before = TestGateway.over(refusing).start();
                 RawConnection raw = new RawConnection(before.endpoint())) {
             raw.send("PUT /b/key HTTP/1.1\r\nHost: h\r\nContent-Length: 123\r\n"
                     + "Expect: 100-continue\r\n\r\n");

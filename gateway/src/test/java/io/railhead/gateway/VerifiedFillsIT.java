@@ -17,7 +17,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -26,9 +25,8 @@ import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A bit that changes between the store and the gateway, where the store's checksum is looked at.
@@ -38,43 +36,25 @@ class VerifiedFillsIT {
             "crc32c", CRC32C::new, "crc64nvme", Crc64Nvme::new);
     private static final String MISMATCHES = "railhead_fill_checksums_total{result=\"mismatch\",}";
     private static final String MATCHES = "railhead_fill_checksums_total{result=\"match\",}";
-    private static final byte[] OBJECT = new byte[700_000];
-    static {
-        new Random(1).nextBytes(OBJECT);
-    }
+    private static final byte[] OBJECT = RandomBytes.random(1, 700_000);
 
-    private FakeStore store;
-    private FaultProxy proxy;
-    private TestGateway gateway;
-    private TestClient client;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        proxy = FaultProxy.before(store.endpoint());
-        gateway = new TestGateway("""
-                cache:
-                  memory: 16MiB
-                  page: 64KiB
-                  run: 128KiB
-                  window: 256KiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                rules:
-                  - {bucket: unseen, freshness: immutable}
-                  - {freshness: immutable, verify_fills: true}
-                """.formatted(proxy.endpoint()), TestGateway.TRAINER);
-        client = gateway.client("AK", "SK");
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        proxy.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    private final FaultProxy proxy = FaultProxy.before(store.endpoint());
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(proxy.endpoint())
+            .owning(proxy)
+            .owning(store)
+            .config("""
+                    cache:
+                      memory: 16MiB
+                      page: 64KiB
+                      run: 128KiB
+                      window: 256KiB
+                    rules:
+                      - {bucket: unseen, freshness: immutable}
+                      - {freshness: immutable, verify_fills: true}
+                    """);
+    private final TestClient client = gateway.client();
 
     private void put(String path, String algorithm) {
         Checksum sum = Objects.requireNonNull(ALGORITHMS.get(algorithm)).get();

@@ -3,35 +3,19 @@ package io.railhead.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Buckets in the host name, beside buckets in the path, on one listener. */
 class VirtualHostIT {
-    private FakeStore store;
-    private TestGateway gateway;
-
-    @BeforeEach
-    void start() {
-        store = new FakeStore();
-        gateway = new TestGateway("  domains: [S3.Rack1, rack1]\n", """
-                cache:
-                  memory: 64MiB
-                backends:
-                  store:
-                    endpoints: [%s]
-                """.formatted(store.endpoint()), TestGateway.TRAINER);
-    }
-
-    @AfterEach
-    void stop() {
-        gateway.assertNoLease();
-        gateway.close();
-        store.close();
-    }
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store).config("""
+            gateway:
+              domains: [S3.Rack1, rack1]
+            """);
 
     private RawConnection.Answer get(String host, String path) {
         Map<String, String> signed = new TestClient(gateway.endpoint(), "AK", "SK")

@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
@@ -175,13 +176,12 @@ class WarmingIT extends GatewayWithAdministrator {
             TestGateway.await(goOn);
             return false;
         });
-        TestGateway other = new TestGateway("""
+        TestGateway other = TestGateway.over(store.endpoint()).config("""
                 cache: {memory: 32MiB, window: 1MiB, run: 256KiB}
-                backends: {store: {endpoints: [%s]}}
-                """.formatted(store.endpoint()), """
+                """).principals("""
                 principals:
                   - {name: o, keys: [{access_key: ADMIN, secret_key: admin-secret}], admin: true}
-                """);
+                """).start();
         var warming = new TestClient(other.admin(), "ADMIN", "admin-secret").sendAsync("POST",
                 "/.railhead/admin/warm",
                 of("b", "set/").encode().getBytes(StandardCharsets.UTF_8));
@@ -203,15 +203,15 @@ class WarmingIT extends GatewayWithAdministrator {
                   {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject",
                    "Resource": "arn:aws:s3:::b/set/a 1"}]}
                 """);
-        try (TestGateway governed = new TestGateway("  policy: " + policy + "\n", """
+        try (TestGateway governed = TestGateway.over(store.endpoint()).config("""
+                gateway: {policy: %s}
                 cache: {memory: 32MiB}
-                backends: {store: {endpoints: [%s]}}
-                """.formatted(store.endpoint()), """
+                """.formatted(policy)).principals("""
                 principals:
                   - name: operator
                     keys: [{access_key: ADMIN, secret_key: admin-secret}]
                     admin: true
-                """)) {
+                """).start()) {
             TestClient client = new TestClient(governed.admin(), "ADMIN", "admin-secret");
             String warmed = new String(client.send("POST", "/.railhead/admin/warm",
                     of("b", "set/").encode().getBytes(StandardCharsets.UTF_8)).body(),

@@ -4,13 +4,11 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.backend.Backend;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
-import io.railhead.backend.Capabilities;
 import io.railhead.backend.Headers;
+import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
@@ -109,7 +107,7 @@ final class RelayTest {
     }
 
     /** All of the body comes at once, its end when the test says so. */
-    private static final class OneAnswer implements Backend {
+    private static final class OneAnswer extends NoBackend {
         final CompletableFuture<Subscriber<? super ByteBuffer>> subscriber = new CompletableFuture<>();
 
         @Override
@@ -132,36 +130,6 @@ final class RelayTest {
                     }
                 });
             }));
-        }
-
-        @Override
-        public String name() {
-            return "store";
-        }
-
-        @Override
-        public Capabilities capabilities() {
-            return Capabilities.ASSUMED;
-        }
-
-        @Override
-        public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
-            return CompletableFuture.completedStage(Capabilities.ASSUMED);
-        }
-
-        @Override
-        public boolean isReachable() {
-            return true;
-        }
-
-        @Override
-        public BackendStats stats() {
-            return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0);
-        }
-
-        @Override
-        public void close() {
-            // Nothing was opened.
         }
     }
 }

@@ -4,13 +4,10 @@ import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.backend.Backend;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
-import io.railhead.backend.Capabilities;
 import io.railhead.backend.Headers;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
@@ -20,6 +17,7 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.ReplayGuard;
+import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
@@ -67,7 +65,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -216,42 +213,12 @@ final class HipobjReadyTest {
         }
     }
 
-    private static final class StoppedStore implements Backend {
+    private static final class StoppedStore extends NoBackend {
         @Override
         public CompletionStage<BackendResponse> send(BackendRequest request) {
             return CompletableFuture
                     .failedStage(new BackendException(BackendException.Reason.BROKEN,
                             "it was stopped", null));
-        }
-
-        @Override
-        public String name() {
-            return "store";
-        }
-
-        @Override
-        public Capabilities capabilities() {
-            return Capabilities.ASSUMED;
-        }
-
-        @Override
-        public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
-            return CompletableFuture.completedStage(Capabilities.ASSUMED);
-        }
-
-        @Override
-        public boolean isReachable() {
-            return true;
-        }
-
-        @Override
-        public BackendStats stats() {
-            return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0);
-        }
-
-        @Override
-        public void close() {
-            // Nothing was opened.
         }
     }
 }
