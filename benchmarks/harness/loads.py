@@ -39,6 +39,13 @@ def wrk_program():
     return os.environ.get("WRK") or (str(WRK) if WRK.exists() else shutil.which("wrk"))
 
 
+def wrk_version():
+    """Its own first line, and whether it is the patched one. WRK names another."""
+    said = subprocess.run([wrk_program(), "-v"], capture_output=True, text=True, check=False)
+    patched = wrk_program() == str(WRK)
+    return (said.stdout + said.stderr).split(" [")[0] + (", with benchmarks/peers/wrk.patch" if patched else ""), patched
+
+
 def _run(command):
     """What a command prints, its wall time and its processor time."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()

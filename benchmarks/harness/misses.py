@@ -2,7 +2,7 @@
 
 Both are reached by one link of a fixed rate and latency; --rate 0 leaves it out. HTTP is curl's, for Railhead and for the store; what
 is written by tokens is written by a client of ours (benchmarks/src/main/java). The link is ours, too: toxiproxy limits each connection by
-itself, carries less, and the kernel's netem is not in every kernel (benchmarks/README.md has the figures).
+itself and takes twice the processor time (benchmarks/README.md), and not every kernel has netem.
 """
 
 import argparse

@@ -306,7 +306,10 @@ def main(options):
     rack.build()
     cores = machine.Cores(asked.pin)
     where = machine.describe(bed.command(), cores)
-    software, notes, systems = {"Railhead": "this build", "wrk": loads.wrk_program()}, [], []
+    software, notes, systems = {"Railhead": "this build"}, [], []
+    if loads.wrk_program():
+        software["wrk"], is_patched = loads.wrk_version()
+        notes += [] if is_patched else ["wrk without benchmarks/peers/wrk.patch is the limit from 64 KiB on"]
     for system in map(SYSTEMS.get, asked.only):
         version = machine.version(system.program, system.version_option) if system.program else ("", "")
         if not system.is_one_sided and not loads.wrk_program():

@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A link to the store of a fixed rate and latency. All connections share the rate of each direction,
- * and an answer's first byte comes so much later. Blocking, two virtual threads for each connection.
+ * A link to the store of a fixed rate and latency. All connections share the rate of each
+ * direction, and an answer's first byte comes so much later. Blocking, two virtual threads for each
+ * connection.
  *
  * <p>Toxiproxy has a rate for each connection alone, and took twice the processor time for a GiB:
  * benchmarks/README.md.

@@ -14,7 +14,8 @@ import java.nio.channels.FileChannel.MapMode;
  *
  * @param content bytes that each window should hold
  */
-record ClientWindows(MemoryFile file, Mapping mapping, Arena arena, MemorySegment content, int count)
+record ClientWindows(MemoryFile file, Mapping mapping, Arena arena, MemorySegment content,
+        int count)
         implements
             AutoCloseable {
     private static final long MOST_BYTES = 512 << 20;
