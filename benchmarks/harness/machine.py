@@ -47,8 +47,10 @@ class Cores:
     def hold_on_server(self, pids):
         """Brings all threads back. Traffic Server binds its threads to every core that there is, the client's too."""
         for pid in pids if self.is_pinned else ():
-            for thread in Path(f"/proc/{pid}/task").iterdir():
-                os.sched_setaffinity(int(thread.name), self._server)
+            with contextlib.suppress(FileNotFoundError):
+                for thread in Path(f"/proc/{pid}/task").iterdir():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.sched_setaffinity(int(thread.name), self._server)
 
 
 def tree(pid):
@@ -71,12 +73,14 @@ def _fields(pid):
 
 
 def cpu_seconds(pids):
-    ticks = 0
+    """Of each process, as long as it lives."""
+    seconds = {}
     for pid in pids:
-        fields = _fields(pid)
-        # utime and stime, fields 14 and 15 of them all.
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS
+        with contextlib.suppress(OSError):
+            fields = _fields(pid)
+            # utime and stime, fields 14 and 15 of them all.
+            seconds[pid] = (int(fields[11]) + int(fields[12])) / TICKS
+    return seconds
 
 
 def busy_seconds(stat=None):
@@ -95,7 +99,8 @@ class Meter:
     def put_into(self, turn):
         busy, seconds = busy_seconds() - self._busy, time.monotonic() - self._began
         for kind, of in self._pids.items():
-            spent = cpu_seconds(of) - self._before[kind]
+            # What ended meanwhile, as nginx's loader of caches does, counts as idle.
+            spent = sum(after - self._before[kind][pid] for pid, after in cpu_seconds(of).items() if pid in self._before[kind])
             setattr(turn, f"{kind}_cpu", spent)
             busy -= spent
         turn.other_cores = max(0, busy - turn.client_cpu) / seconds

@@ -7,6 +7,7 @@ on Debian, and a peer that is missing is left out. Charts are drawn where Python
 """
 
 import argparse
+import contextlib
 import dataclasses
 import getpass
 import http.client
@@ -111,14 +112,14 @@ class Peers:
         self._store = bed.start_store(processes, 2 * sum(asked.sizes)).removeprefix("http://")
         self._content = {count: bed.content(processes.folder, count) for count in asked.sizes}
         self._publish()
-        self._hosts, self._head_bytes, self._pids = {}, {}, {}
+        self._hosts, self._head_bytes, self._roots = {}, {}, {}
         for system in systems:
             self._start(system)
         for system in systems:
             if system.way != "COPY":
                 for count in asked.sizes:
                     self._fill(system, count)
-                cores.hold_on_server(self._pids[system.name])
+                cores.hold_on_server(self._pids(system))
         self._one_sided = loads.OneSided(cores, processes.folder)
 
     def _publish(self):
@@ -141,9 +142,13 @@ class Peers:
                 (self._asked.out / "gateway.jfr").absolute() if self._asked.jfr else None)
             process = self._processes["gateway"]
         else:
-            self._pids[system.name] = []
             return
-        self._pids[system.name] = machine.tree(process.pid)
+        self._roots[system.name] = process.pid
+
+    def _pids(self, system):
+        """Of a server's processes; none of a plain copy."""
+        root = self._roots.get(system.name)
+        return machine.tree(root) if root else []
 
     def _gateway(self):
         # Both buckets, in whole pages, twice: nothing that is measured is ever evicted.
@@ -204,7 +209,7 @@ class Peers:
 
     def turn(self, system, count, connections, seconds):
         def meter():
-            return machine.Meter(server=self._pids[system.name], store=[self._processes["store"].pid])
+            return machine.Meter(server=self._pids(system), store=[self._processes["store"].pid])
         if system.is_one_sided:
             return self._one_sided.measure(
                 meter, way=system.way, host=self._hosts.get(system.name, ""), bucket=BUCKET, key=str(count), bytes=count,
@@ -224,15 +229,17 @@ def measure(peers, systems, asked, notes):
     for count in asked.sizes:
         for system in present[count]:
             say(f"warming up: {size_text(count)}, {system.label}")
-            bed.warm_up(lambda at=count, of=system: peers.turn(of, at, min(WARM_CONNECTIONS, max(asked.connections)), max(1, asked.warm)),
-                        asked.warm, system.is_railhead)
+            # A system that fails here fails in its turns, too, where that is noted.
+            with contextlib.suppress(loads.Failed):
+                bed.warm_up(lambda at=count, of=system: peers.turn(of, at, min(WARM_CONNECTIONS, max(asked.connections)), max(1, asked.warm)),
+                            asked.warm, system.is_railhead)
     rows = []
     for count, connections in cells:
         turns, failed = {system.name: [] for system in present[count]}, set()
-        for number_ in range(asked.rounds):
-            say(f"{size_text(count)}, {connections} connections, round {number_ + 1} of {asked.rounds}")
+        for round_ in range(asked.rounds):
+            say(f"{size_text(count)}, {connections} connections, round {round_ + 1} of {asked.rounds}")
             # Another one begins each round, so that none always follows the same.
-            first = number_ % len(present[count])
+            first = round_ % len(present[count])
             for system in present[count][first:] + present[count][:first]:
                 try:
                     turns[system.name].append(peers.turn(system, count, connections, asked.seconds))

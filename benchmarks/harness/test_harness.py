@@ -80,9 +80,10 @@ class MachineTest(unittest.TestCase):
                 shell.stdout.readline()
                 pids = machine.tree(shell.pid)
                 self.assertEqual(len(pids), 2)
-                while machine.cpu_seconds(pids) < 0.1:
+                while sum(machine.cpu_seconds(pids).values()) < 0.1:
                     time.sleep(0.01)
-                self.assertLess(machine.cpu_seconds([shell.pid]), 0.1)
+                self.assertEqual(machine.cpu_seconds([1 << 30]), {})
+                self.assertLess(machine.cpu_seconds([shell.pid])[shell.pid], 0.1)
             finally:
                 os.kill(pids[1], 9)
                 shell.kill()
