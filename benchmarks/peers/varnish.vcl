@@ -1,4 +1,4 @@
-# Varnish as a cache in front of an S3 store, as ./railhead bench peers starts it: it fills in what stands between @ signs.
+# Varnish as a cache in front of an S3 store, as benchmarks/run peers starts it: it fills in what stands between @ signs.
 # Its memory is malloc's (-s malloc), the fastest of its storages; the rest of its options are in the bench's own list.
 vcl 4.1;
 

@@ -48,9 +48,13 @@ class Processes:
             process = subprocess.Popen(
                 [*guard, *map(str, command)], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                 env={**os.environ, **environment}, start_new_session=True)
-        process.log = log
+        process.name, process.log = name, log
         self._running.append(process)
         return process
+
+    def __getitem__(self, name):
+        """The latest that was started under a name and runs."""
+        return next(process for process in reversed(self._running) if process.name == name)
 
     def stop(self, process):
         """Also of one that has ended, or was stopped before."""
@@ -108,7 +112,7 @@ def build():
         raise CannotStart(f"./railhead cannot be built or run:\n{done.stdout}{done.stderr}")
 
 
-def start_s3proxy(processes, keys):
+def start_s3proxy(processes, keys, heap_mib=3072):
     """s3proxy has one identity and keeps everything in memory."""
     jar = next((jar for jar in [HOME / "cli/target/s3proxy/s3proxy.jar", HOME / "gateway/target/s3proxy/s3proxy.jar"]
                 if jar.is_file()), None)
@@ -120,7 +124,7 @@ def start_s3proxy(processes, keys):
         f"s3proxy.endpoint={endpoint}", "s3proxy.authorization=aws-v2-or-v4", f"s3proxy.identity={keys[0]}",
         f"s3proxy.credential={keys[1]}", "s3proxy.ignore-unknown-headers=true", "jclouds.provider=transient-nio2",
         "jclouds.identity=store", "jclouds.credential=store"]) + "\n")
-    process = processes.start("store", [java(), "-Xmx3g", "-jar", jar, "--properties", properties])
+    process = processes.start("store", [java(), f"-Xmx{heap_mib}m", "-jar", jar, "--properties", properties])
     processes.await_answer(process, endpoint)
     return endpoint
 

@@ -62,7 +62,7 @@ class S3:
         if self._connection is None:
             self._connection = self._connect()
         self._connection.request(method, path + ("?" + query if query else ""), body,
-                                 self._signed(method, path, query, headers))
+                                 self.signed(method, path, query, headers))
         answer = self._connection.getresponse()
         got = answer.read()
         self.headers = answer.headers
@@ -79,13 +79,14 @@ class S3:
             context.load_cert_chain(os.environ["CLIENT_CERTIFICATE"], os.environ["CLIENT_KEY"])
         return http.client.HTTPSConnection(self.host, timeout=TIMEOUT_SECONDS, context=context)
 
-    def _signed(self, method, path, query, headers):
+    def signed(self, method, path, query="", headers=()):
+        """The headers of a request, with its signature among them; header names in lower case, the query as it is signed."""
         now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         scope = f"{now[:8]}/us-east-1/s3/aws4_request"
-        headers = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", **headers}
+        headers = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", **dict(headers)}
         names = ";".join(sorted(headers))
         canonical = "\n".join([method, path, query, *(f"{name}:{headers[name]}" for name in sorted(headers)), "", names,
-                               "UNSIGNED-PAYLOAD"])
+                               headers["x-amz-content-sha256"]])
         to_sign = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
         key = b"AWS4" + self._keys[1].encode()
         for part in scope.split("/"):

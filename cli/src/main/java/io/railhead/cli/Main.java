@@ -1,15 +1,13 @@
 package io.railhead.cli;
 
 import io.railhead.cli.admin.AdminCommand;
-import io.railhead.cli.bench.BenchClientCommand;
-import io.railhead.cli.bench.BenchCommand;
-import io.railhead.cli.bench.BenchLinkCommand;
 import io.railhead.cli.completion.CompletionCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.dev.DevCommand;
 import io.railhead.cli.doctor.DoctorCommand;
 import io.railhead.cli.qualify.QualifyCommand;
 import io.railhead.cli.reading.ReadingClientCommand;
+import io.railhead.cli.site.BenchCommand;
 import io.railhead.cli.training.TrainCommand;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,8 +25,7 @@ import picocli.CommandLine.Spec;
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
         LsCommand.class, PrefetchCommand.class,
         DoctorCommand.class, QualifyCommand.class, AdminCommand.class, CompletionCommand.class,
-        BenchCommand.class, ReadingClientCommand.class, BenchClientCommand.class,
-        BenchLinkCommand.class, TrainCommand.class})
+        BenchCommand.class, ReadingClientCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();

@@ -38,7 +38,7 @@ class MainTest {
                 .contains("serve", "dev", "demo", "get", "put", "ls", "doctor", "admin",
                         "completion",
                         "bench")
-                .doesNotContain("reading-client", "bench-client");
+                .doesNotContain("reading-client");
     }
 
     @ParameterizedTest

@@ -30,7 +30,7 @@ class CompletionTest {
         assertThat(script).contains("-f -a doctor -d ")
                 .contains("-n '__fish_seen_subcommand_from get' -l no-fallback")
                 .contains("-f -a warm")
-                .doesNotContain("bench-client");
+                .doesNotContain("reading-client");
         assertThat(script.lines()).allMatch(line -> line.startsWith("complete -c railhead"));
     }
 

@@ -1,0 +1,26 @@
+package io.railhead.benchmarks.misses;
+
+/**
+ * A token bucket that all connections of one direction share, first come first served. What a
+ * thread that wakes late has missed may be made up for a short while. Any thread.
+ */
+final class TokenBucket {
+    private static final long MADE_UP_NANOS = 4_000_000;
+
+    private final double nanosPerByte;
+    private long freeAtNanos;
+
+    TokenBucket(long bitsPerSecond, long nowNanos) {
+        nanosPerByte = 8e9 / bitsPerSecond;
+        freeAtNanos = nowNanos;
+    }
+
+    /** When so many bytes that are here now may go on, as {@link System#nanoTime} tells time. */
+    synchronized long take(int bytes, long nowNanos) {
+        if (freeAtNanos - (nowNanos - MADE_UP_NANOS) < 0) {
+            freeAtNanos = nowNanos - MADE_UP_NANOS;
+        }
+        freeAtNanos += Math.round(bytes * nanosPerByte);
+        return freeAtNanos;
+    }
+}
