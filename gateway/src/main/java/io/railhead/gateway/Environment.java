@@ -11,12 +11,12 @@ import java.util.function.UnaryOperator;
  * @param machine where the adapters are
  * @param fabrics what stands between the gateway and each fabric that was opened
  */
-record Environment(LongSupplier nanoClock, DcOpening.Machine machine,
+public record Environment(LongSupplier nanoClock, DcOpening.Machine machine,
         UnaryOperator<Fabric> fabrics) {
-    static final Environment REAL = new Environment(System::nanoTime, DcOpening.THIS_ONE,
+    public static final Environment REAL = new Environment(System::nanoTime, DcOpening.THIS_ONE,
             UnaryOperator.identity());
 
-    Environment withClock(LongSupplier other) {
+    public Environment withClock(LongSupplier other) {
         return new Environment(other, machine, fabrics);
     }
 
@@ -24,7 +24,7 @@ record Environment(LongSupplier nanoClock, DcOpening.Machine machine,
         return new Environment(nanoClock, other, fabrics);
     }
 
-    Environment withFabrics(UnaryOperator<Fabric> other) {
+    public Environment withFabrics(UnaryOperator<Fabric> other) {
         return new Environment(nanoClock, machine, other);
     }
 }

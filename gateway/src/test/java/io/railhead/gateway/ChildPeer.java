@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A process that reads into its own memory, once told to, again and again until it is killed. */
-final class ChildPeer {
+public final class ChildPeer {
     private static final int BUFFER = 32 << 20;
 
     private ChildPeer() {}

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.gateway.frontdoor.RawConnection;
 import io.railhead.os.verbs.FakeMlx5;
 import io.railhead.os.verbs.FakePeer;
 import io.railhead.os.verbs.RequiresRdmaCore;

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * A small S3 store whose objects, permissions and faults a test controls: GET with one range and
  * If-Match, HEAD, PUT, DELETE. It does not check signatures, only whose access key signed.
  */
-final class FakeStore implements AutoCloseable {
+public final class FakeStore implements AutoCloseable {
     private static final String PROBE = "GET / ";
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
     private static final Pattern PART_NUMBER = Pattern.compile("(?:^|&)partNumber=(\\d{1,5})");
@@ -51,7 +51,7 @@ final class FakeStore implements AutoCloseable {
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
     /** Starts the server when it is first asked: a test that is skipped has nothing to close. */
-    synchronized URI endpoint() {
+    public synchronized URI endpoint() {
         HttpServer started = server;
         if (started == null) {
             started = start();
@@ -73,26 +73,26 @@ final class FakeStore implements AutoCloseable {
         }
     }
 
-    void put(String path, byte[] object) {
+    public void put(String path, byte[] object) {
         objects.put(path, object);
     }
 
     /** It was uploaded in parts of so many bytes, the last one shorter. */
-    void parts(String path, int bytes) {
+    public void parts(String path, int bytes) {
         partBytes.put(path, bytes);
     }
 
     /** A header that comes with every object from now on. */
-    void header(String name, String value) {
+    public void header(String name, String value) {
         metadata.put(name, value);
     }
 
     /** A header that comes with every 404 from now on. */
-    void absentHeader(String name, String value) {
+    public void absentHeader(String name, String value) {
         absent.put(name, value);
     }
 
-    void deny(String accessKey) {
+    public void deny(String accessKey) {
         denied.add(accessKey);
     }
 
@@ -100,18 +100,18 @@ final class FakeStore implements AutoCloseable {
      * Every request so far, as "METHOD /path range-or-dash", but for a gateway's own probe, which
      * comes when it comes.
      */
-    List<String> requests() {
+    public List<String> requests() {
         return requests.stream().filter(request -> !request.startsWith(PROBE)).toList();
     }
 
     /** Those after so many. */
-    List<String> requestsAfter(int count) {
+    public List<String> requestsAfter(int count) {
         List<String> all = requests();
         return all.subList(count, all.size());
     }
 
     /** Of the first request that begins so, from 1: what the store calls it in its answer. */
-    int numberOf(String prefix) {
+    public int numberOf(String prefix) {
         List<String> all = List.copyOf(requests);
         for (int i = 0; i < all.size(); i++) {
             if (all.get(i).startsWith(prefix)) {
@@ -122,7 +122,7 @@ final class FakeStore implements AutoCloseable {
     }
 
     /** The raw query of every request for this path so far, "" where there was none. */
-    List<String> queries(String path) {
+    public List<String> queries(String path) {
         return targets.stream()
                 .filter(target -> target.getRawPath().equals(path))
                 .map(target -> target.getRawQuery() == null ? "" : target.getRawQuery())
@@ -130,26 +130,26 @@ final class FakeStore implements AutoCloseable {
     }
 
     /** For tests that go on for long. */
-    void forgetRequests() {
+    public void forgetRequests() {
         requests.clear();
         targets.clear();
     }
 
     /** Of all requests, the probe too. */
-    long count(String prefix) {
+    public long count(String prefix) {
         return requests.stream().filter(request -> request.startsWith(prefix)).count();
     }
 
-    byte @Nullable [] object(String path) {
+    public byte @Nullable [] object(String path) {
         return objects.get(path);
     }
 
     /** Called before each object is answered; true if it answered, or broke off, itself. */
-    void fault(BiPredicate<HttpExchange, byte[]> newFault) {
+    public void fault(BiPredicate<HttpExchange, byte[]> newFault) {
         fault = newFault;
     }
 
-    static String etag(byte[] object) {
+    public static String etag(byte[] object) {
         try {
             return "\"" + HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(object))
                     + "\"";
@@ -348,7 +348,7 @@ final class FakeStore implements AutoCloseable {
     }
 
     /** Without a body; for faults. */
-    static void answerQuietly(HttpExchange exchange, int status) {
+    public static void answerQuietly(HttpExchange exchange, int status) {
         try {
             exchange.sendResponseHeaders(status, -1);
         } catch (IOException e) {

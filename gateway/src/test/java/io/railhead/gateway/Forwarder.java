@@ -16,13 +16,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A port that is known before what answers there is: each connection is passed on, byte for byte,
  * once the targets are told, to one after another of those that take it.
  */
-final class Forwarder implements AutoCloseable {
+public final class Forwarder implements AutoCloseable {
     private final CompletableFuture<List<URI>> targets = new CompletableFuture<>();
     private final AtomicInteger connections = new AtomicInteger();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final ServerSocket listener;
 
-    Forwarder() {
+    public Forwarder() {
         try {
             listener = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
@@ -31,11 +31,11 @@ final class Forwarder implements AutoCloseable {
         Thread.ofVirtual().start(this::accept);
     }
 
-    URI endpoint() {
+    public URI endpoint() {
         return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
-    void passOnTo(URI... endpoints) {
+    public void passOnTo(URI... endpoints) {
         targets.complete(List.of(endpoints));
     }
 

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** {@code railhead serve} as a process of its own, which ends with this. */
-final class GatewayProcess implements AutoCloseable {
+public final class GatewayProcess implements AutoCloseable {
     private static final Pattern PORTS = Pattern.compile(
             "serves S3 on 127\\.0\\.0\\.1:(\\d+)(?: over TLS)?, health and metrics on 127\\.0\\.0\\.1:(\\d+)");
     private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
@@ -44,12 +44,13 @@ final class GatewayProcess implements AutoCloseable {
     }
 
     /** Returns once it serves. */
-    static GatewayProcess start(Path config, String... options) throws IOException {
+    public static GatewayProcess start(Path config, String... options) throws IOException {
         return start(config, Map.of(), options);
     }
 
     /** With these variables, too. */
-    static GatewayProcess start(Path config, Map<String, String> environment, String... options)
+    public static GatewayProcess start(Path config, Map<String, String> environment,
+            String... options)
             throws IOException {
         Process process = launch(config, environment, options);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
@@ -99,17 +100,17 @@ final class GatewayProcess implements AutoCloseable {
         return port;
     }
 
-    URI endpoint() {
+    public URI endpoint() {
         return URI.create("http://127.0.0.1:" + port);
     }
 
     /** Whether it wants new requests. */
-    boolean isReady() {
+    public boolean isReady() {
         return ask("/readyz").statusCode() == 200;
     }
 
     /** As {@link TestGateway#metric(String)}. */
-    double metric(String series) {
+    public double metric(String series) {
         return TestGateway.metric(ask("/metrics").body(), series);
     }
 
@@ -120,11 +121,11 @@ final class GatewayProcess implements AutoCloseable {
     }
 
     /** All that it said. */
-    String log() throws IOException {
+    public String log() throws IOException {
         return Files.readString(log);
     }
 
-    void terminate() throws InterruptedException {
+    public void terminate() throws InterruptedException {
         drain();
         awaitEnd();
     }
@@ -152,7 +153,7 @@ final class GatewayProcess implements AutoCloseable {
         process.destroyForcibly().waitFor();
     }
 
-    long residentBytes() {
+    public long residentBytes() {
         try {
             Matcher line = RESIDENT.matcher(
                     Files.readString(Path.of("/proc/" + process.pid() + "/status")));
@@ -164,7 +165,7 @@ final class GatewayProcess implements AutoCloseable {
     }
 
     /** What a collection of everything leaves. */
-    long liveHeapBytes() throws IOException, InterruptedException {
+    public long liveHeapBytes() throws IOException, InterruptedException {
         Path java = Path.of(ProcessHandle.current().info().command().orElseThrow());
         Process collection = new ProcessBuilder(java.resolveSibling("jcmd").toString(),
                 Long.toString(process.pid()), "GC.run")
@@ -175,7 +176,7 @@ final class GatewayProcess implements AutoCloseable {
         return (long) metric("jvm_memory_bytes_used{area=\"heap\",}");
     }
 
-    long descriptors() {
+    public long descriptors() {
         try (Stream<Path> open = Files.list(Path.of("/proc/" + process.pid() + "/fd"))) {
             return open.count();
         } catch (IOException e) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.frontdoor.RawConnection;
 import io.railhead.gateway.identity.CredentialStore;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;

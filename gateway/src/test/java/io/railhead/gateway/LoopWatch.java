@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * watched: taking too much of the processor's time, or sleeping in a system call, before the loop
  * comes to its next task.
  */
-final class LoopWatch implements AutoCloseable {
+public final class LoopWatch implements AutoCloseable {
     static final Duration ALLOWED = Duration.ofMillis(100);
     private static final Duration BETWEEN = Duration.ofMillis(20);
     /** Where the watch itself comes late, others do: whoever holds a lock may not be running. */
@@ -134,12 +134,12 @@ final class LoopWatch implements AutoCloseable {
     }
 
     /** These loops' turns, too, until they end. */
-    void watch(Iterable<? extends Executor> loops) {
+    public void watch(Iterable<? extends Executor> loops) {
         loops.forEach(loop -> beats.add(new Beat(loop)));
     }
 
     /** Where loops waited or computed for too long. */
-    List<String> blocked() {
+    public List<String> blocked() {
         return List.copyOf(blocked);
     }
 

@@ -11,7 +11,7 @@ import java.util.List;
 import javax.net.ssl.SSLContext;
 
 /** What operators do to gateways of their own while clients are at work. */
-final class Operators implements AutoCloseable {
+public final class Operators implements AutoCloseable {
     /** What the AWS SDKs do in their standard mode. */
     private static final int ATTEMPTS_OF_SDKS = 3;
     /** For who waits until the only gateway is back: a minute and more. */
@@ -23,7 +23,7 @@ final class Operators implements AutoCloseable {
 
     private final FakeStore store = new FakeStore();
 
-    Operators(Path folder) {
+    public Operators(Path folder) {
         this.folder = folder;
     }
 
@@ -61,7 +61,7 @@ final class Operators implements AutoCloseable {
     }
 
     /** Two gateways behind an address, of which one after the other is replaced. */
-    void restartOneAfterAnother() throws Exception {
+    public void restartOneAfterAnother() throws Exception {
         List<Path> configs = List.of(config("one", GatewayProcess.freePort(), ""),
                 config("two", GatewayProcess.freePort(), ""));
         GatewayProcess[] running = {GatewayProcess.start(configs.get(0)),
@@ -86,7 +86,7 @@ final class Operators implements AutoCloseable {
         }
     }
 
-    void killAndStartAgain() throws Exception {
+    public void killAndStartAgain() throws Exception {
         Path config = config("one", GatewayProcess.freePort(), "");
         GatewayProcess running = GatewayProcess.start(config);
         TestClient client = new TestClient(running.endpoint(), "AK", "SK");
@@ -106,7 +106,7 @@ final class Operators implements AutoCloseable {
     }
 
     /** Good and bad files, with the store's own key among what changes. */
-    void changeFiles() throws Exception {
+    public void changeFiles() throws Exception {
         TestCertificates certificates = new TestCertificates(folder).create("old", "RSA")
                 .create("new", "EC");
         Path certificate = folder.resolve("tls.pem");
@@ -153,7 +153,7 @@ final class Operators implements AutoCloseable {
     }
 
     /** Rules, limits, levels and stores, good and bad, by the file alone and on SIGHUP. */
-    void changeRules() throws Exception {
+    public void changeRules() throws Exception {
         Path config = config("one", GatewayProcess.freePort(), "");
         String first = Files.readString(config);
         try (GatewayProcess running = GatewayProcess.start(config);

@@ -3,17 +3,17 @@ package io.railhead.gateway;
 import java.util.Random;
 
 /** Objects whose bytes are drawn from a seed. */
-final class RandomBytes {
+public final class RandomBytes {
     private RandomBytes() {}
 
-    static byte[] random(int seed, int length) {
+    public static byte[] random(int seed, int length) {
         byte[] bytes = new byte[length];
         new Random(seed).nextBytes(bytes);
         return bytes;
     }
 
     /** The length is the seed. */
-    static byte[] random(int length) {
+    public static byte[] random(int length) {
         return random(length, length);
     }
 }

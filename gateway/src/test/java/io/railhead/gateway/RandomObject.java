@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * One object, whatever key is asked for, with headers such as stores send: GET with one range and
  * If-Match, HEAD.
  */
-final class RandomObject implements Script {
+public final class RandomObject implements Script {
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
     private static final List<String> POSSIBLE = List.of(
             "Content-Type: application/octet-stream", "Content-Type: text/html; charset=utf-8",
@@ -56,22 +56,23 @@ final class RandomObject implements Script {
      * @param checksums header lines that only come where they are asked for, and of the whole
      *            object
      */
-    RandomObject(List<String> headers, byte[] body, boolean mayBeHeld, List<String> checksums) {
+    public RandomObject(List<String> headers, byte[] body, boolean mayBeHeld,
+            List<String> checksums) {
         this.headers = headers;
         this.body = body;
         this.mayBeHeld = mayBeHeld;
         this.checksums = checksums;
     }
 
-    byte[] body() {
+    public byte[] body() {
         return body;
     }
 
-    boolean mayBeHeld() {
+    public boolean mayBeHeld() {
         return mayBeHeld;
     }
 
-    static RandomObject of(long seed) {
+    public static RandomObject of(long seed) {
         Random random = new Random(seed);
         List<String> headers = new ArrayList<>();
         for (String header : POSSIBLE) {

@@ -10,11 +10,11 @@ import java.util.regex.Pattern;
  * of autumn 2026) looks at, and nothing else. The fabric did its part or did not; only the answer
  * tells the client which.
  */
-enum RdmaClients {
+public enum RdmaClients {
     /** minio-cpp since August 2026, and with it minio-go, minio-py and warp. */
     MINIO(Form.AMZ, Ranges.SOMETIMES) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             if (answer.isReply(200) || answer.isReply(206)) {
                 return answer.moved() == 0 ? Verdict.ASKS_AGAIN : Verdict.TAKES_MEMORY;
             }
@@ -23,39 +23,39 @@ enum RdmaClients {
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return declinedOr(answer, storedIfEtag(answer));
         }
     },
     /** The form before, with address and size behind the token. */
     MINIO_SUFFIXED(Form.AMZ_SUFFIXED, Ranges.SOMETIMES) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return MINIO.get(asked, answer);
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return MINIO.put(asked, answer);
         }
     },
     MINIO_RS(Form.AMZ, Ranges.SOMETIMES) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return declinedOr(answer, answer.isSuccess() && answer.hasReply()
                     ? Verdict.TAKES_MEMORY
                     : Verdict.FAILS);
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return declinedOr(answer, storedIfEtag(answer));
         }
     },
     /** NIXL's vendor-neutral engine: status and reply agree, and no more bytes than asked for. */
     NIXL(Form.AMZ, Ranges.ALWAYS) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             boolean agree = answer.isReply(answer.status())
                     && (answer.status() == 200 || answer.status() == 206);
             return agree && answer.moved() >= 0 && answer.moved() <= asked.bytes()
@@ -63,50 +63,50 @@ enum RdmaClients {
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return answer.isReply(200) ? storedIfEtag(answer) : Verdict.FAILS;
         }
     },
     /** Looks whether there is a reply, not what it says. */
     NIXL_EVERPURE(Form.AMZ, Ranges.ALWAYS) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess() && answer.hasReply());
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess() && answer.hasReply());
         }
     },
     /** Looks at the status and at nothing else. */
     NIXL_DELL(Form.RDMA_INFO, Ranges.ALWAYS) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess());
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess());
         }
     },
     /** NVIDIA's multi-storage-client; kvikio and PyTorch's proposal read the same. */
     MULTI_STORAGE_CLIENT(Form.AMZ_SUFFIXED, Ranges.SOMETIMES) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess() && answer.hasReply() && !answer.isReply(501));
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return get(asked, answer);
         }
     },
     /** Takes the count from Content-Range, so it always sends a Range. */
     CLOUDIAN(Form.AMZ, Ranges.ALWAYS) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             if (!answer.isSuccess()) {
                 return Verdict.FAILS;
             }
@@ -118,7 +118,7 @@ enum RdmaClients {
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             if (answer.isSuccess() && answer.isReply(501)) {
                 return Verdict.ASKS_AGAIN;
             }
@@ -128,7 +128,7 @@ enum RdmaClients {
     /** Dell's storage performance tool reads whole objects: the count must be the size. */
     DELL_SPT(Form.AMZ, Ranges.NEVER) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             if (!answer.isSuccess()) {
                 return Verdict.FAILS;
             }
@@ -139,14 +139,14 @@ enum RdmaClients {
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess() && answer.hasReply());
         }
     },
     /** NVIDIA's fork of aws-c-s3; its first request of an object is for part number 1. */
     AWS_C_S3(Form.AMZ, Ranges.SOMETIMES) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             if (!answer.isSuccess()) {
                 return Verdict.FAILS;
             }
@@ -156,7 +156,7 @@ enum RdmaClients {
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             if (answer.isSuccess() && answer.isReply(501)) {
                 return Verdict.ASKS_AGAIN;
             }
@@ -166,33 +166,33 @@ enum RdmaClients {
     /** NooBaa's tools want both headers, of uploads too. */
     NOOBAA(Form.AMZ, Ranges.SOMETIMES) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess()
                     && (answer.isReply(200) || answer.isReply(204) || answer.isReply(206))
                     && answer.moved() >= 0);
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return get(asked, answer);
         }
     },
     /** versitygw's tools, by its three legacy headers. */
     VERSITY(Form.CUOBJ, Ranges.NEVER) {
         @Override
-        Verdict get(Asked asked, Reading answer) {
+        public Verdict get(Asked asked, Reading answer) {
             return takenIf(answer.isSuccess() && answer.hasReply()
                     && answer.moved() == asked.bytes());
         }
 
         @Override
-        Verdict put(Asked asked, Reading answer) {
+        public Verdict put(Asked asked, Reading answer) {
             return get(asked, answer);
         }
     };
 
     /** By which headers a client offers its memory. */
-    enum Form {
+    public enum Form {
         AMZ,
         AMZ_SUFFIXED,
         RDMA_INFO,
@@ -206,7 +206,7 @@ enum RdmaClients {
     }
 
     /** What a client does next. */
-    enum Verdict {
+    public enum Verdict {
         /** It takes its memory for the object, or the object for stored. */
         TAKES_MEMORY,
         /** It takes the answer's body for the object. */
@@ -222,10 +222,10 @@ enum RdmaClients {
      *
      * @param bytes that it means to read or to store
      */
-    record Asked(long bytes) {}
+    public record Asked(long bytes) {}
 
     /** An answer as clients look at it. */
-    record Reading(HttpResponse<byte[]> answer) {
+    public record Reading(HttpResponse<byte[]> answer) {
         private static final Pattern RANGE = Pattern.compile("bytes \\d+-\\d+/\\d+");
 
         int status() {
@@ -236,7 +236,7 @@ enum RdmaClients {
             return status() / 100 == 2;
         }
 
-        boolean hasReply() {
+        public boolean hasReply() {
             return reply().isPresent();
         }
 
@@ -277,12 +277,12 @@ enum RdmaClients {
         this.ranges = ranges;
     }
 
-    abstract Verdict get(Asked asked, Reading answer);
+    public abstract Verdict get(Asked asked, Reading answer);
 
-    abstract Verdict put(Asked asked, Reading answer);
+    public abstract Verdict put(Asked asked, Reading answer);
 
     /** Whether it would have sent this. */
-    boolean sends(Form asked, boolean ranged) {
+    public boolean sends(Form asked, boolean ranged) {
         return form == asked && switch (ranges) {
             case ALWAYS -> ranged;
             case SOMETIMES -> true;

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.memory.MemoryStats;
+import io.railhead.gateway.frontdoor.RawConnection;
+import io.railhead.gateway.s3.sigv4.HandSigned;
 import io.railhead.rdma.OpenDescriptors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * counted, not forwarded, and after all of them nothing is held that was not held before.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class Refusals {
+public abstract class Refusals {
     private static final String SMUGGLED = "GET /b/smuggled HTTP/1.1\r\nHost: h\r\n\r\n";
     private static final String NOT_TO_BE = "/b/new";
 
@@ -53,7 +55,7 @@ abstract class Refusals {
      *
      * @param wire each char one byte
      */
-    record Refusal(String name, String wire, int status, String code) {
+    public record Refusal(String name, String wire, int status, String code) {
         @Override
         public String toString() {
             String printable = name.replaceAll("[^ -~]", "~");
@@ -61,11 +63,11 @@ abstract class Refusals {
         }
     }
 
-    RawConnection connect() {
+    public RawConnection connect() {
         return new RawConnection(gateway.endpoint());
     }
 
-    FakeStore store() {
+    public FakeStore store() {
         return store;
     }
 
@@ -73,25 +75,25 @@ abstract class Refusals {
         return gateway.metric("railhead_errors_total{code=\"" + code + "\",}");
     }
 
-    static HandSigned get() {
+    public static HandSigned get() {
         return new HandSigned("GET", "/b/key", "");
     }
 
     /** Whether the connection is where both ends think that it is. */
-    static void requireServes(RawConnection raw) {
+    public static void requireServes(RawConnection raw) {
         RawConnection.Answer answer = raw.send(get().head()).receive();
         assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body()).isEqualTo("0123456789");
     }
 
     /** Nothing of what came behind it is taken for a request. */
-    void refusedAndClosed(Refusal refusal) {
+    public void refusedAndClosed(Refusal refusal) {
         refused(refusal, refusal.wire() + SMUGGLED,
                 raw -> assertThat(raw.isClosedByPeer()).isTrue());
     }
 
     /** What comes behind it is the next request. */
-    void refused(Refusal refusal) {
+    public void refused(Refusal refusal) {
         refused(refusal, refusal.wire(), Refusals::requireServes);
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * fails as SDKs do: up to so many attempts, after a random part of 0.1 s, doubled each time up to 5
  * s. Each looks at every byte that it gets.
  */
-final class SteadyLoad implements AutoCloseable {
+public final class SteadyLoad implements AutoCloseable {
     private static final int OBJECTS = 40;
     private static final int MAX_BYTES = 600_000;
     private static final int CLIENTS = 6;
@@ -42,7 +42,7 @@ final class SteadyLoad implements AutoCloseable {
     private volatile boolean over;
 
     /** @param attempts that one request may have */
-    SteadyLoad(FakeStore store, TestClient client, long seed, int attempts) {
+    public SteadyLoad(FakeStore store, TestClient client, long seed, int attempts) {
         this.client = client;
         this.attempts = attempts;
         Random random = new Random(seed);
@@ -65,7 +65,7 @@ final class SteadyLoad implements AutoCloseable {
     }
 
     /** Waits until so many more requests have succeeded, or one has failed for good. */
-    void awaitMore(int requests) {
+    public void awaitMore(int requests) {
         long goal = done.get() + requests;
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (done.get() < goal && failures.isEmpty()) {
@@ -76,21 +76,21 @@ final class SteadyLoad implements AutoCloseable {
         }
     }
 
-    long done() {
+    public long done() {
         return done.get();
     }
 
-    long retries() {
+    public long retries() {
         return retries.get();
     }
 
     /** What failed for good, or was not what it had to be. */
-    List<String> failures() {
+    public List<String> failures() {
         return List.copyOf(failures);
     }
 
     /** What reads that succeeded at once took since this was asked last; 0 if there was none. */
-    long medianHitNanos() {
+    public long medianHitNanos() {
         List<Long> taken = new ArrayList<>();
         for (Long each = hitNanos.poll(); each != null; each = hitNanos.poll()) {
             taken.add(each);

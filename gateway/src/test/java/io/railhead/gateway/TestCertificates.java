@@ -18,17 +18,17 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Key pairs with self-signed certificates for 127.0.0.1, made by the JDK's keytool. */
-final class TestCertificates {
+public final class TestCertificates {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
     private final Path folder;
 
-    TestCertificates(Path folder) {
+    public TestCertificates(Path folder) {
         this.folder = folder;
     }
 
     /** @param algorithm RSA or EC */
-    TestCertificates create(String name, String algorithm) throws Exception {
+    public TestCertificates create(String name, String algorithm) throws Exception {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                         "-genkeypair", "-alias", name, "-keyalg", algorithm, "-dname", "CN=" + name,
@@ -50,11 +50,11 @@ final class TestCertificates {
         return folder.resolve(name + ".p12");
     }
 
-    Path certificate(String name) {
+    public Path certificate(String name) {
         return folder.resolve(name + ".pem");
     }
 
-    Path key(String name) {
+    public Path key(String name) {
         return folder.resolve(name + ".key");
     }
 
@@ -79,7 +79,7 @@ final class TestCertificates {
      * @param trusted names of certificates
      * @param own with which it proves itself; null for none
      */
-    SSLContext context(List<String> trusted, @Nullable String own) throws Exception {
+    public SSLContext context(List<String> trusted, @Nullable String own) throws Exception {
         KeyStore trust = KeyStore.getInstance("PKCS12");
         trust.load(null, null);
         for (String name : trusted) {

@@ -30,7 +30,7 @@ import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
 /** S3 requests as clients send them, signed by the SDK's own signer. */
-final class TestClient {
+public final class TestClient {
     private static final Set<String> SET_BY_HTTP_CLIENT = Set.of("host", "content-length");
 
     private final HttpClient http;
@@ -39,18 +39,18 @@ final class TestClient {
     private final String secretKey;
     private Clock clock = Clock.systemUTC();
 
-    TestClient(URI endpoint, String accessKey, String secretKey) {
+    public TestClient(URI endpoint, String accessKey, String secretKey) {
         this(() -> endpoint, accessKey, secretKey);
     }
 
     /** @param endpoint asked for with each request: a gateway has its port when it has started */
-    TestClient(Supplier<URI> endpoint, String accessKey, String secretKey) {
+    public TestClient(Supplier<URI> endpoint, String accessKey, String secretKey) {
         this(endpoint, accessKey, secretKey,
                 HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build());
     }
 
     /** One that speaks TLS. */
-    TestClient(URI endpoint, String accessKey, String secretKey, SSLContext context) {
+    public TestClient(URI endpoint, String accessKey, String secretKey, SSLContext context) {
         this(() -> endpoint, accessKey, secretKey,
                 HttpClient.newBuilder()
                         .version(HttpClient.Version.HTTP_1_1)
@@ -66,44 +66,45 @@ final class TestClient {
         this.secretKey = secretKey;
     }
 
-    TestClient at(Clock otherClock) {
+    public TestClient at(Clock otherClock) {
         TestClient other = new TestClient(endpoint, accessKey, secretKey);
         other.clock = otherClock;
         return other;
     }
 
     /** The outcome that {@code x-cache} names, or "". */
-    static String cached(HttpResponse<?> answer) {
+    public static String cached(HttpResponse<?> answer) {
         return answer.headers().firstValue("x-cache").orElse("");
     }
 
-    HttpResponse<byte[]> get(String path, String... headers) {
+    public HttpResponse<byte[]> get(String path, String... headers) {
         return send("GET", path, new byte[0], headers);
     }
 
-    HttpResponse<byte[]> head(String path, String... headers) {
+    public HttpResponse<byte[]> head(String path, String... headers) {
         return send("HEAD", path, new byte[0], headers);
     }
 
-    HttpResponse<byte[]> put(String path, byte[] body, String... headers) {
+    public HttpResponse<byte[]> put(String path, byte[] body, String... headers) {
         return send("PUT", path, body, headers);
     }
 
-    HttpResponse<byte[]> delete(String path) {
+    public HttpResponse<byte[]> delete(String path) {
         return send("DELETE", path, new byte[0]);
     }
 
-    HttpResponse<byte[]> send(String method, String path, byte[] body, String... headers) {
+    public HttpResponse<byte[]> send(String method, String path, byte[] body, String... headers) {
         return sendAsync(method, path, body, headers).join();
     }
 
-    CompletableFuture<HttpResponse<byte[]>> sendAsync(String method, String path, byte[] body,
+    public CompletableFuture<HttpResponse<byte[]>> sendAsync(String method, String path,
+            byte[] body,
             String... headers) {
         return http.sendAsync(signed(method, path, body, headers), BodyHandlers.ofByteArray());
     }
 
     /** By the gateway: an error, or a body that is cut, and no client that tired of waiting. */
-    static void assertGivenUp(CompletableFuture<HttpResponse<byte[]>> sent) {
+    public static void assertGivenUp(CompletableFuture<HttpResponse<byte[]>> sent) {
         try {
             HttpResponse<byte[]> answer = sent.join();
             assertThat(answer.statusCode()).as(new String(answer.body(), UTF_8)).isEqualTo(503);
@@ -113,12 +114,12 @@ final class TestClient {
         }
     }
 
-    HttpResponse<byte[]> send(HttpRequest request) {
+    public HttpResponse<byte[]> send(HttpRequest request) {
         return http.sendAsync(request, BodyHandlers.ofByteArray()).join();
     }
 
     /** A signed GET whose body goes where {@code handler} says. */
-    <T> CompletableFuture<T> sendAsync(String path, HttpResponse.BodyHandler<T> handler) {
+    public <T> CompletableFuture<T> sendAsync(String path, HttpResponse.BodyHandler<T> handler) {
         return http.sendAsync(signed("GET", path, new byte[0]), handler).thenApply(answer -> {
             if (answer.statusCode() != 200) {
                 throw new IllegalStateException("status " + answer.statusCode());
@@ -130,7 +131,7 @@ final class TestClient {
     /**
      * The headers, Host among them, of a GET that is signed for another host than it is sent to.
      */
-    Map<String, String> signedFor(String host, String path) {
+    public Map<String, String> signedFor(String host, String path) {
         SdkHttpRequest unsigned = SdkHttpRequest.builder()
                 .method(SdkHttpMethod.GET)
                 .uri(URI.create(endpoint.get() + path))
@@ -157,7 +158,7 @@ final class TestClient {
                 .request();
     }
 
-    HttpRequest signed(String method, String path, byte[] body, String... headers) {
+    public HttpRequest signed(String method, String path, byte[] body, String... headers) {
         URI uri = URI.create(endpoint.get() + path);
         SdkHttpRequest.Builder unsigned = SdkHttpRequest.builder()
                 .method(SdkHttpMethod.fromValue(method))
@@ -182,7 +183,7 @@ final class TestClient {
     }
 
     /** A URL that carries its own signature. */
-    URI presigned(String method, String path, Duration life) {
+    public URI presigned(String method, String path, Duration life) {
         SdkHttpRequest unsigned = SdkHttpRequest.builder()
                 .method(SdkHttpMethod.fromValue(method))
                 .uri(URI.create(endpoint.get() + path))
@@ -204,7 +205,7 @@ final class TestClient {
     }
 
     /** Not signed at all. */
-    HttpResponse<byte[]> anonymous(String method, String path) {
+    public HttpResponse<byte[]> anonymous(String method, String path) {
         HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint.get() + path))
                 .method(method, BodyPublishers.noBody())
                 .build();

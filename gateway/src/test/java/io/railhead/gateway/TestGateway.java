@@ -53,7 +53,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * private final TestClient client = gateway.client();
  * }
  */
-final class TestGateway
+public final class TestGateway
         implements
             AutoCloseable,
             BeforeAllCallback,
@@ -61,18 +61,18 @@ final class TestGateway
             AfterEachCallback,
             AfterAllCallback {
     /** One principal, whose key is AK with the secret SK. */
-    static final String TRAINER = """
+    public static final String TRAINER = """
             principals:
               - name: trainer
                 keys: [{access_key: AK, secret_key: SK}]
             """;
 
     /** The same principal, whose memory may be read for uploads. */
-    static final String UPLOADER = TRAINER + """
+    public static final String UPLOADER = TRAINER + """
                 rdma_put: true
             """;
     /** Another principal, to follow one of these. */
-    static final String OTHER = """
+    public static final String OTHER = """
               - name: other
                 keys: [{access_key: OTHER, secret_key: other-secret}]
             """;
@@ -94,56 +94,56 @@ final class TestGateway
         principals(TRAINER);
     }
 
-    static TestGateway over(FakeStore ownedStore) {
+    public static TestGateway over(FakeStore ownedStore) {
         return new TestGateway(ownedStore::endpoint).owning(ownedStore);
     }
 
-    static TestGateway over(ScriptedStore ownedStore) {
+    public static TestGateway over(ScriptedStore ownedStore) {
         return new TestGateway(ownedStore::endpoint).owning(ownedStore);
     }
 
-    static TestGateway over(S3ProxyProcess ownedStore) {
+    public static TestGateway over(S3ProxyProcess ownedStore) {
         return new TestGateway(ownedStore::endpoint).owning(ownedStore);
     }
 
     /** A gateway in front of a store that somebody else closes. */
-    static TestGateway over(URI store) {
+    public static TestGateway over(URI store) {
         return new TestGateway(() -> store);
     }
 
     /** Closes {@code store} after the gateway, the first one first. */
-    TestGateway owning(AutoCloseable store) {
+    public TestGateway owning(AutoCloseable store) {
         stores.add(store);
         return this;
     }
 
     /** @param overrides what differs from the tests' defaults: see {@link TestConfig} */
-    TestGateway config(String overrides) {
+    public TestGateway config(String overrides) {
         config = overrides;
         return this;
     }
 
     /** @param yaml the whole file of credentials */
-    TestGateway principals(String yaml) {
+    public TestGateway principals(String yaml) {
         return file("credentials.yaml", yaml);
     }
 
     /** A file beside the configuration, which names it without a folder. */
-    TestGateway file(String name, String content) {
+    public TestGateway file(String name, String content) {
         files.put(name, content);
         return this;
     }
 
-    TestGateway clock(LongSupplier nanoClock) {
+    public TestGateway clock(LongSupplier nanoClock) {
         return environment(environment.withClock(nanoClock));
     }
 
-    TestGateway environment(Environment other) {
+    public TestGateway environment(Environment other) {
         environment = other;
         return this;
     }
 
-    TestGateway start() {
+    public TestGateway start() {
         try {
             running = RunningGateway.start(files, config, store.get(), environment);
             return this;
@@ -168,13 +168,13 @@ final class TestGateway
     }
 
     /** Stops the gateway and starts it with another configuration. */
-    TestGateway restart(String overrides) {
+    public TestGateway restart(String overrides) {
         stop();
         return config(overrides).start();
     }
 
     /** Reloads a configuration: the tests' defaults with other overrides. */
-    void reconfigure(String overrides) throws ConfigException {
+    public void reconfigure(String overrides) throws ConfigException {
         try {
             running().reload(overrides, store.get());
         } catch (IOException e) {
@@ -183,7 +183,7 @@ final class TestGateway
     }
 
     /** Closes {@code client} before the gateway, the last one first. */
-    <T extends AutoCloseable> T closing(T client) {
+    public <T extends AutoCloseable> T closing(T client) {
         clients.push(client);
         return client;
     }
@@ -253,51 +253,51 @@ final class TestGateway
         return now;
     }
 
-    Path socket() {
+    public Path socket() {
         return running().socket();
     }
 
     /** The folder of the configuration and its files. */
-    Path directory() {
+    public Path directory() {
         return running().folder();
     }
 
-    URI endpoint() {
+    public URI endpoint() {
         return URI.create("http://127.0.0.1:" + running().gateway().port());
     }
 
-    URI health() {
+    public URI health() {
         return URI.create("http://127.0.0.1:" + running().gateway().healthPort());
     }
 
-    URI admin() {
+    public URI admin() {
         return URI.create("http://127.0.0.1:" + running().gateway().adminPort());
     }
 
-    CredentialStore credentials() {
+    public CredentialStore credentials() {
         return running().credentials();
     }
 
-    Iterable<? extends Executor> eventLoops() {
+    public Iterable<? extends Executor> eventLoops() {
         return running().gateway().eventLoops();
     }
 
-    MemoryStats memory() {
+    public MemoryStats memory() {
         return running().gateway().memory().stats();
     }
 
     /** A client with the key of {@link #TRAINER}. */
-    TestClient client() {
+    public TestClient client() {
         return client("AK", "SK");
     }
 
     /** A client, which may be made before the gateway starts. */
-    TestClient client(String accessKey, String secretKey) {
+    public TestClient client(String accessKey, String secretKey) {
         return new TestClient(this::endpoint, accessKey, secretKey);
     }
 
     /** Everything {@code /metrics} says. */
-    String metrics() {
+    public String metrics() {
         return http.sendAsync(HttpRequest.newBuilder(health().resolve("/metrics")).build(),
                 HttpResponse.BodyHandlers.ofString())
                 .join()
@@ -305,7 +305,7 @@ final class TestGateway
     }
 
     /** The value of one series, named as /metrics names it; 0 until what it counts happens. */
-    double metric(String series) {
+    public double metric(String series) {
         return metric(metrics(), series);
     }
 
@@ -322,7 +322,7 @@ final class TestGateway
     }
 
     /** What the status page is drawn from; for a second the same. */
-    JsonObject status() {
+    public JsonObject status() {
         return new JsonObject(http.sendAsync(
                 HttpRequest.newBuilder(admin().resolve("/status.json")).build(),
                 HttpResponse.BodyHandlers.ofString()).join().body());
@@ -337,12 +337,12 @@ final class TestGateway
     }
 
     /** After a request its last lease ends a moment later, on another thread. */
-    void assertNoLease() {
+    public void assertNoLease() {
         await(() -> memory().leases() == 0);
         assertThat(memory().condemnedBytes()).isZero();
     }
 
-    static void await(BooleanSupplier condition) {
+    public static void await(BooleanSupplier condition) {
         Instant deadline = Instant.now().plus(Duration.ofSeconds(20));
         while (!condition.getAsBoolean()) {
             assertThat(Instant.now()).as("deadline").isBefore(deadline);
@@ -351,7 +351,7 @@ final class TestGateway
     }
 
     /** Whether it came; it did not where whoever waits is to end. */
-    static boolean await(CountDownLatch latch) {
+    public static boolean await(CountDownLatch latch) {
         try {
             assertThat(latch.await(2, TimeUnit.MINUTES)).as("deadline").isTrue();
             return true;
@@ -362,7 +362,7 @@ final class TestGateway
     }
 
     /** Stops the gateway and returns a file of its folder. */
-    String stopAndRead(String file) {
+    public String stopAndRead(String file) {
         assertIdle();
         Path path = directory().resolve(file);
         running().gateway().close();

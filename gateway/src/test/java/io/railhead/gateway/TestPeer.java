@@ -22,14 +22,14 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
 /** A process's side of a loopback session: one registered buffer, and tokens for parts of it. */
-final class TestPeer implements AutoCloseable {
+public final class TestPeer implements AutoCloseable {
     private final MemoryFile file;
     private final Mapping mapping;
     private final LoopbackClient peer;
     private final int key;
     private boolean isClosed;
 
-    TestPeer(TestClient client, String secretKey, long bytes) {
+    public TestPeer(TestClient client, String secretKey, long bytes) {
         HttpRequest open = client.signed("POST", "/.railhead/sessions?fabric=loopback",
                 new byte[0]);
         HttpResponse<byte[]> answer = client.send(open);
@@ -52,17 +52,17 @@ final class TestPeer implements AutoCloseable {
         }
     }
 
-    Token token(long offset, long length) {
+    public Token token(long offset, long length) {
         return Token.loopback(mapping.segment().address() + offset, length, key,
                 peer.sessionNumber());
     }
 
     /** Headers of a request that offers part of the buffer, different each time. */
-    String[] headers(long offset, long length, String... more) {
+    public String[] headers(long offset, long length, String... more) {
         return headers(token(offset, length), more);
     }
 
-    static String[] headers(Token token, String... more) {
+    public static String[] headers(Token token, String... more) {
         String[] headers = new String[more.length + 4];
         headers[0] = "x-amz-rdma-token";
         headers[1] = token.format();
@@ -72,12 +72,12 @@ final class TestPeer implements AutoCloseable {
         return headers;
     }
 
-    int key() {
+    public int key() {
         return key;
     }
 
     /** Asks over the session's channel, under an id of its own, and waits. */
-    Answer ask(Request request) {
+    public Answer ask(Request request) {
         try {
             return peer.channel().call(request.withId(peer.channel().freshId()));
         } catch (IOException e) {
@@ -86,13 +86,13 @@ final class TestPeer implements AutoCloseable {
     }
 
     /** Asks over the session's channel; a request without an id gets one of its own. */
-    CompletableFuture<Answer> send(Request request) {
+    public CompletableFuture<Answer> send(Request request) {
         Request sent = request.id() == 0 ? request.withId(peer.channel().freshId()) : request;
         return peer.channel().send(sent).toCompletableFuture();
     }
 
     /** All in as few messages as hold them. */
-    List<Answer> askAll(List<Request> requests) {
+    public List<Answer> askAll(List<Request> requests) {
         return peer.channel()
                 .send(requests.stream()
                         .map(request -> request.withId(peer.channel().freshId()))
@@ -102,29 +102,29 @@ final class TestPeer implements AutoCloseable {
                 .toList();
     }
 
-    void cancel(int id) {
+    public void cancel(int id) {
         peer.channel().cancel(id);
     }
 
     /** Ends the session and keeps the memory, to see what becomes of it. */
-    void leave() {
+    public void leave() {
         peer.close();
     }
 
-    byte[] bytes(long offset, int length) {
+    public byte[] bytes(long offset, int length) {
         return mapping.segment().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    void set(long offset, byte[] bytes) {
+    public void set(long offset, byte[] bytes) {
         MemorySegment.copy(bytes, 0, mapping.segment(), ValueLayout.JAVA_BYTE, offset,
                 bytes.length);
     }
 
-    void fill(int value) {
+    public void fill(int value) {
         mapping.segment().fill((byte) value);
     }
 
-    boolean isAll(int value) {
+    public boolean isAll(int value) {
         for (long i = 0; i < mapping.segment().byteSize(); i++) {
             if (mapping.segment().get(ValueLayout.JAVA_BYTE, i) != (byte) value) {
                 return false;

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.railhead.client.channel.ClientChannel;
-import io.railhead.protocol.channel.Request;
-import io.railhead.protocol.token.Token;
 import io.railhead.client.loopback.LoopbackClient;
+import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.message.SessionKey;
+import io.railhead.protocol.token.Token;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
