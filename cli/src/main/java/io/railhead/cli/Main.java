@@ -5,6 +5,7 @@ import io.railhead.cli.completion.CompletionCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.dev.DevCommand;
 import io.railhead.cli.doctor.DoctorCommand;
+import io.railhead.cli.policy.PolicyCommand;
 import io.railhead.cli.qualify.QualifyCommand;
 import io.railhead.cli.reading.ReadingClientCommand;
 import io.railhead.cli.site.BenchCommand;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
         LsCommand.class, PrefetchCommand.class,
-        DoctorCommand.class, QualifyCommand.class, AdminCommand.class, CompletionCommand.class,
+        DoctorCommand.class, QualifyCommand.class, AdminCommand.class, PolicyCommand.class, CompletionCommand.class,
         BenchCommand.class, ReadingClientCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
     @Spec

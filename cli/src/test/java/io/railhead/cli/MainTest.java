@@ -36,13 +36,13 @@ class MainTest {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
                 .contains("serve", "dev", "demo", "get", "put", "ls", "doctor", "admin",
-                        "completion",
+                        "policy", "completion",
                         "bench")
                 .doesNotContain("reading-client");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "dev", "demo", "get", "put", "ls", "doctor", "admin",
+    @ValueSource(strings = {"serve", "dev", "demo", "get", "put", "ls", "doctor", "admin", "policy",
             "completion", "bench"})
     void everyCommandHasHelpAndVersion(String command) {
         assertThat(run(command, "--help")).isZero();

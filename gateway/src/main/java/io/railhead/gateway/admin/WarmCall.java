@@ -31,8 +31,8 @@ final class WarmCall {
         }
         try {
             // TLS is not spoken on this port.
-            RequestSource requestSource = RequestSource.of(asked.caller().principal().name(),
-                    asked.peer(), false);
+            RequestSource requestSource = RequestSource.anonymous(asked.peer(), false)
+                    .as(asked.caller());
             return run(new CacheWarming(services, plan, asked.caller(), requestSource),
                     asked.reply());
         } finally {

@@ -13,6 +13,11 @@ sealed interface Condition {
 
     boolean holds(RequestSource requestSource, Access access);
 
+    /** Whether the sender has a value for each variable that an exclusion names. */
+    default boolean canBeJudged(RequestSource requestSource) {
+        return true;
+    }
+
     /** Which text of a listing is looked at. */
     enum Subject {
         PREFIX,
@@ -28,12 +33,17 @@ sealed interface Condition {
         @Override
         public boolean holds(RequestSource requestSource, Access access) {
             String text = subject == Subject.PREFIX ? access.prefix() : access.delimiter();
-            return (text != null && matches(text)) != not;
+            return (text != null && matches(requestSource, text)) != not;
         }
 
-        private boolean matches(String text) {
+        @Override
+        public boolean canBeJudged(RequestSource requestSource) {
+            return !not || Statement.areKnown(patterns, requestSource);
+        }
+
+        private boolean matches(RequestSource requestSource, String text) {
             for (int i = 0; i < patterns.size(); i++) {
-                if (patterns.get(i).matches(text)) {
+                if (patterns.get(i).matches(requestSource, text, null)) {
                     return true;
                 }
             }

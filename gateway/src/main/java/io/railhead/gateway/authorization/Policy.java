@@ -4,6 +4,7 @@ import io.railhead.gateway.request.RequestSource;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An access policy in S3's policy language: what no statement allows is denied, and one that denies
@@ -19,15 +20,27 @@ final class Policy {
     }
 
     boolean allows(RequestSource requestSource, Access access) {
-        boolean allowed = false;
+        Statement deciding = findDeciding(requestSource, access);
+        return deciding != null && deciding.allows();
+    }
+
+    /** The first that denies, else the first that allows; null where none is about it. */
+    @Nullable
+    Statement findDeciding(RequestSource requestSource, Access access) {
+        Statement allowing = null;
         for (int i = 0; i < statements.size(); i++) {
             Statement statement = statements.get(i);
-            if (!statement.allows() && statement.isAbout(requestSource, access)) {
-                return false;
+            if (statement.allows() && allowing != null) {
+                continue;
             }
-            allowed |= !allowed && statement.allows() && statement.isAbout(requestSource, access);
+            if (statement.isAbout(requestSource, access)) {
+                if (!statement.allows()) {
+                    return statement;
+                }
+                allowing = statement;
+            }
         }
-        return allowed;
+        return allowing;
     }
 
     /** Every principal that is named somewhere. */

@@ -46,12 +46,12 @@ final class PolicyReader {
         }
         List<Statement> statements = new ArrayList<>();
         for (Section section : sections) {
-            statements.add(statement(section));
+            statements.add(statement(section, statements.size()));
         }
         return new Policy(statements);
     }
 
-    private Statement statement(Section section) throws ConfigException {
+    private Statement statement(Section section, int index) throws ConfigException {
         String sid = section.text("Sid");
         if (sid != null && !sids.add(sid)) {
             throw section.problem("Sid", "'" + sid + "' appears twice");
@@ -64,7 +64,8 @@ final class PolicyReader {
         requireMapping(section, "Condition");
         List<Condition> conditions = conditions(section.section("Condition"));
         section.close();
-        return new Statement(allows, principals.contains("*"), principals, actions, resources,
+        return new Statement("Statement[" + index + "]" + (sid == null ? "" : " (" + sid + ")"),
+                allows, principals.contains("*"), principals, actions, resources,
                 notResource, conditions);
     }
 
@@ -116,22 +117,23 @@ final class PolicyReader {
         String key = not ? "NotResource" : "Resource";
         List<Wildcard> resources = new ArrayList<>();
         for (String arn : section.textOrTexts(key)) {
-            requireNoVariable(section, key, arn);
             boolean all = arn.equals("*");
             if (!all && (!arn.startsWith(ARN) || arn.length() == ARN.length())) {
                 throw section.problem(key,
                         "'" + arn + "' must be \"*\", " + ARN + "BUCKET or " + ARN
                                 + "BUCKET/KEY");
             }
-            resources.add(new Wildcard(all ? arn : arn.substring(ARN.length())));
+            resources.add(wildcard(section, key, all ? arn : arn.substring(ARN.length())));
         }
         return resources;
     }
 
-    private static void requireNoVariable(Section section, String key, String text)
+    private static Wildcard wildcard(Section section, String key, String text)
             throws ConfigException {
-        if (text.contains("${")) {
-            throw section.problem(key, "'" + text + "': policy variables are not known here");
+        try {
+            return Wildcard.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw section.problem(key, String.valueOf(e.getMessage()));
         }
     }
 
@@ -185,11 +187,11 @@ final class PolicyReader {
         };
         List<Wildcard> patterns = new ArrayList<>();
         for (String text : line.textOrTexts(key)) {
-            requireNoVariable(line, key, text);
-            if (!like && (text.indexOf('*') >= 0 || text.indexOf('?') >= 0)) {
+            Wildcard pattern = wildcard(line, key, text);
+            if (!like && pattern.hasWildcards()) {
                 throw line.problem(key, "'" + text + "': wildcards need StringLike");
             }
-            patterns.add(new Wildcard(text));
+            patterns.add(pattern);
         }
         return new Condition.Text(subject, patterns, not);
     }

@@ -1,5 +1,8 @@
 package io.railhead.gateway.authorization;
 
+import io.railhead.gateway.s3.sigv4.RequestHead;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import java.util.ArrayList;
@@ -31,25 +34,36 @@ final class RequestedAccess {
             "uploads",
             "versions");
 
-    private final S3Request request;
+    private final RequestHead head;
+    private final Address address;
     private final Query query;
+    private final boolean anonymous;
     private final List<Access> wanted = new ArrayList<>();
     private final String bucket;
     private final @Nullable String key;
     private boolean judged = true;
 
-    private RequestedAccess(S3Request request) {
-        this.request = request;
-        this.query = request.query();
-        String named = request.address().bucket();
+    private RequestedAccess(RequestHead head, Address address, Query query, boolean anonymous) {
+        this.head = head;
+        this.address = address;
+        this.query = query;
+        this.anonymous = anonymous;
+        String named = address.bucket();
         this.bucket = named == null ? "" : named;
-        this.key = request.namesObject() ? request.address().key() : null;
+        this.key = address.namesObject() ? address.key() : null;
     }
 
     /** Null if it cannot be judged. DeleteObjects and forms ask for what their bodies say. */
     static @Nullable List<Access> of(S3Request request) {
-        RequestedAccess access = new RequestedAccess(request);
-        if (!request.method().equals("OPTIONS")) {
+        return of(request.head(), request.address(), request.query(),
+                request.authentication() instanceof Authentication.Anonymous);
+    }
+
+    /** @param anonymous whether nothing in the head claims an identity */
+    static @Nullable List<Access> of(RequestHead head, Address address, Query query,
+            boolean anonymous) {
+        RequestedAccess access = new RequestedAccess(head, address, query, anonymous);
+        if (!head.method().equals("OPTIONS")) {
             access.read();
         }
         return access.judged ? access.wanted : null;
@@ -60,7 +74,7 @@ final class RequestedAccess {
         judged = query.allNames(name -> seen.add(name) && isKnown(name))
                 && !has("x-amz-rename-source") && hasOnePlaceForSource()
                 && query.has("uploadId") == query.hasValue("uploadId")
-                && !request.hasStoresOwnHeader();
+                && !S3Request.hasStoresOwnHeader(head.headers());
         if (!judged) {
             return;
         }
@@ -69,7 +83,7 @@ final class RequestedAccess {
         } else if (!bucket.isEmpty()) {
             ofBucket();
         } else {
-            judged = request.method().equals("GET") || request.method().equals("HEAD");
+            judged = head.method().equals("GET") || head.method().equals("HEAD");
             want(S3Action.LIST_ALL_MY_BUCKETS);
         }
     }
@@ -77,7 +91,7 @@ final class RequestedAccess {
     /** A source that is given twice, or where only some stores look, is not judged. */
     private boolean hasOnePlaceForSource() {
         int[] headers = {0};
-        request.headers().forEach((name, value) -> {
+        head.headers().forEach((name, value) -> {
             headers[0] += name.equalsIgnoreCase("x-amz-copy-source") ? 1 : 0;
         });
         return headers[0] <= 1
@@ -94,7 +108,7 @@ final class RequestedAccess {
     }
 
     private void ofObject() {
-        switch (request.method()) {
+        switch (head.method()) {
             case "GET", "HEAD" -> reading();
             case "PUT" -> writing();
             case "POST" -> posting();
@@ -113,7 +127,7 @@ final class RequestedAccess {
         wantIf("attributes", S3Action.GET_OBJECT_ATTRIBUTES,
                 S3Action.GET_OBJECT_VERSION_ATTRIBUTES);
         wantIf("torrent", S3Action.GET_OBJECT_TORRENT, S3Action.GET_OBJECT_VERSION_TORRENT);
-        if (!other || request.method().equals("HEAD")) {
+        if (!other || head.method().equals("HEAD")) {
             wantVersioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION);
         }
         // MinIO tells the tags then: cmd/api-headers.go.
@@ -127,7 +141,7 @@ final class RequestedAccess {
         wantIf("tagging", S3Action.PUT_OBJECT_TAGGING, S3Action.PUT_OBJECT_VERSION_TAGGING);
         wantIf("retention", S3Action.PUT_OBJECT_RETENTION);
         wantIf("legal-hold", S3Action.PUT_OBJECT_LEGAL_HOLD);
-        String source = request.header("x-amz-copy-source");
+        String source = head.headers().get("x-amz-copy-source");
         // Stores differ in what they look at first.
         if (wanted.isEmpty() || source != null || query.has("uploadId")) {
             want(S3Action.PUT_OBJECT);
@@ -183,14 +197,14 @@ final class RequestedAccess {
     }
 
     private void ofBucket() {
-        switch (request.method()) {
+        switch (head.method()) {
             case "GET", "HEAD" -> ofBucket(BucketSubresource.Verb.GET);
             case "PUT" -> ofBucket(BucketSubresource.Verb.PUT);
             case "DELETE" -> ofBucket(BucketSubresource.Verb.DELETE);
             default -> {
                 // A form names its object in its body; one that is signed as a whole nobody reads.
-                judged = request.method().equals("POST")
-                        && (query.has("delete") || request.isForm());
+                judged = head.method().equals("POST")
+                        && (query.has("delete") || (anonymous && S3Request.isForm(head, address, query)));
                 wantBypass();
             }
         }
@@ -202,7 +216,7 @@ final class RequestedAccess {
             wantIf("uploads", S3Action.LIST_BUCKET_MULTIPART_UPLOADS);
             wantIf("versions", S3Action.LIST_BUCKET_VERSIONS);
         }
-        if (wanted.isEmpty() || request.method().equals("HEAD")) {
+        if (wanted.isEmpty() || head.method().equals("HEAD")) {
             ofBucketItself(verb);
         }
     }
@@ -251,13 +265,13 @@ final class RequestedAccess {
 
     /** Presigned requests say in the query what others say in headers. */
     private boolean has(String header) {
-        return request.header(header) != null
+        return head.headers().get(header) != null
                 || !query.allNames(name -> !name.equalsIgnoreCase(header));
     }
 
     private boolean hasGrant() {
         boolean[] found = new boolean[1];
-        request.headers().forEach((name, value) -> found[0] |= isGrant(name));
+        head.headers().forEach((name, value) -> found[0] |= isGrant(name));
         return found[0] || !query.allNames(name -> !isGrant(name));
     }
 

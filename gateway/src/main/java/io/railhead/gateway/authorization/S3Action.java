@@ -100,7 +100,7 @@ public enum S3Action {
 
     /** Those that a pattern such as {@code s3:Get*} names; policies do not mind its case. */
     static Set<S3Action> matching(String pattern) {
-        Wildcard wildcard = new Wildcard(pattern.toLowerCase(Locale.ROOT));
+        Wildcard wildcard = Wildcard.of(pattern.toLowerCase(Locale.ROOT));
         Set<S3Action> matching = EnumSet.noneOf(S3Action.class);
         for (S3Action action : values()) {
             if (wildcard.matches(action.policyName.toLowerCase(Locale.ROOT))) {

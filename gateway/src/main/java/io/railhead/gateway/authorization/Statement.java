@@ -5,15 +5,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One statement of a policy.
+ * One statement of a policy. Where the sender lacks the value of a variable, nothing more is
+ * allowed for that: an exclusion that cannot be judged keeps an {@code Allow} from holding.
  *
+ * @param name as messages say it: its place, and its {@code Sid}
  * @param everybody the {@code "*"} principal, unsigned requests included
  * @param principals by name, where it is not everybody
  * @param actions that it is about; {@code NotAction} is resolved
  * @param resources patterns of {@code bucket/key}
  * @param notResource it is about what no pattern matches
  */
-record Statement(boolean allows, boolean everybody, Set<String> principals, Set<S3Action> actions,
+record Statement(String name, boolean allows, boolean everybody, Set<String> principals, Set<S3Action> actions,
         List<Wildcard> resources, boolean notResource, List<Condition> conditions) {
 
     Statement {
@@ -26,21 +28,33 @@ record Statement(boolean allows, boolean everybody, Set<String> principals, Set<
     boolean isAbout(RequestSource requestSource, Access access) {
         return (everybody || principals.contains(requestSource.principal()))
                 && actions.contains(access.action())
-                && namesResource(access) != notResource && conditionsHold(requestSource, access);
+                && isAboutResource(requestSource, access) && conditionsHold(requestSource, access);
     }
 
-    private boolean namesResource(Access access) {
+    private boolean isAboutResource(RequestSource requestSource, Access access) {
         for (int i = 0; i < resources.size(); i++) {
-            if (resources.get(i).matches(access.bucket(), access.key())) {
-                return true;
+            if (resources.get(i).matches(requestSource, access.bucket(), access.key())) {
+                return !notResource;
             }
         }
-        return false;
+        return notResource && (!allows || areKnown(resources, requestSource));
+    }
+
+    /** Whether the sender has a value for each variable of the patterns. */
+    static boolean areKnown(List<Wildcard> patterns, RequestSource requestSource) {
+        for (int i = 0; i < patterns.size(); i++) {
+            if (!patterns.get(i).isKnownFor(requestSource)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean conditionsHold(RequestSource requestSource, Access access) {
         for (int i = 0; i < conditions.size(); i++) {
-            if (!conditions.get(i).holds(requestSource, access)) {
+            Condition condition = conditions.get(i);
+            if (!condition.holds(requestSource, access)
+                    || (allows && !condition.canBeJudged(requestSource))) {
                 return false;
             }
         }

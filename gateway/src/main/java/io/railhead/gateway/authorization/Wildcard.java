@@ -1,19 +1,78 @@
 package io.railhead.gateway.authorization;
 
+import io.railhead.gateway.request.RequestSource;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A pattern of a policy: a star stands for any characters, slashes included, a question mark for
- * one. Matching allocates nothing.
+ * one, and a variable for its value of the sender. Matching allocates nothing.
+ *
+ * @param literals with wildcards; a variable stands between each two
  */
-record Wildcard(String pattern) {
+record Wildcard(List<String> literals, List<Variable> variables) {
+    private static final RequestSource NOBODY = RequestSource.anonymous(null, false);
+    /** Beyond all characters: a wildcard of a literal, which no variable's value has. */
+    private static final int ANY = 1 << 16;
+    private static final int ONE = ANY + 1;
 
+    Wildcard {
+        literals = List.copyOf(literals);
+        variables = List.copyOf(variables);
+    }
+
+    /** @throws IllegalArgumentException for a variable that is not known, or does not end */
+    static Wildcard parse(String text) {
+        List<String> literals = new ArrayList<>();
+        List<Variable> variables = new ArrayList<>();
+        int from = 0;
+        for (int at = text.indexOf("${"); at >= 0; at = text.indexOf("${", from)) {
+            int end = text.indexOf('}', at);
+            String name = text.substring(at + 2, end < 0 ? text.length() : end);
+            Variable variable = end < 0 ? null : Variable.named(name);
+            if (variable == null) {
+                throw new IllegalArgumentException("'" + text + "': '" + name + "' is no variable;"
+                        + " there are ${principal}, ${tenant}, ${*}, ${?} and ${$}");
+            }
+            literals.add(text.substring(from, at));
+            variables.add(variable);
+            from = end + 1;
+        }
+        literals.add(text.substring(from));
+        return new Wildcard(literals, variables);
+    }
+
+    /** A pattern without variables. */
+    static Wildcard of(String pattern) {
+        return new Wildcard(List.of(pattern), List.of());
+    }
+
+    boolean hasWildcards() {
+        return literals.stream().anyMatch(text -> text.indexOf('*') >= 0 || text.indexOf('?') >= 0);
+    }
+
+    /** Whether the sender has a value for each variable; a pattern that has none matches nothing. */
+    boolean isKnownFor(RequestSource source) {
+        for (int i = 0; i < variables.size(); i++) {
+            if (variables.get(i).value(source).isEmpty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Only for patterns without variables. */
     boolean matches(String text) {
-        return matches(text, null);
+        return matches(NOBODY, text, null);
     }
 
     /** Whether it matches {@code bucket/key}; without a key, {@code bucket}. */
-    boolean matches(String bucket, @Nullable String key) {
+    boolean matches(RequestSource source, String bucket, @Nullable String key) {
+        if (!isKnownFor(source)) {
+            return false;
+        }
+        int patternLength = length(source);
         int length = key == null ? bucket.length() : bucket.length() + 1 + key.length();
         int p = 0;
         int t = 0;
@@ -21,12 +80,11 @@ record Wildcard(String pattern) {
         int starText = 0;
         // Linear but for the stars: on a mismatch only the last star takes one more character.
         while (t < length) {
-            char wanted = p < pattern.length() ? pattern.charAt(p) : 0;
-            if (p < pattern.length() && wanted == '*') {
+            int wanted = p < patternLength ? at(p, source) : -1;
+            if (wanted == ANY) {
                 star = p++;
                 starText = t;
-            } else if (p < pattern.length()
-                    && (wanted == '?' || wanted == charAt(bucket, key, t))) {
+            } else if (wanted == ONE || wanted == charAt(bucket, key, t)) {
                 p++;
                 t++;
             } else if (star >= 0) {
@@ -36,10 +94,39 @@ record Wildcard(String pattern) {
                 return false;
             }
         }
-        while (p < pattern.length() && pattern.charAt(p) == '*') {
+        while (p < patternLength && at(p, source) == ANY) {
             p++;
         }
-        return p == pattern.length();
+        return p == patternLength;
+    }
+
+    private int length(RequestSource source) {
+        int length = 0;
+        for (int i = 0; i < literals.size(); i++) {
+            length += literals.get(i).length();
+        }
+        for (int i = 0; i < variables.size(); i++) {
+            length += variables.get(i).value(source).length();
+        }
+        return length;
+    }
+
+    /** The pattern's character there, or {@link #ANY} or {@link #ONE}. */
+    private int at(int index, RequestSource source) {
+        int left = index;
+        for (int i = 0;; i++) {
+            String literal = literals.get(i);
+            if (left < literal.length()) {
+                char c = literal.charAt(left);
+                return c == '*' ? ANY : c == '?' ? ONE : c;
+            }
+            left -= literal.length();
+            String value = variables.get(i).value(source);
+            if (left < value.length()) {
+                return value.charAt(left);
+            }
+            left -= value.length();
+        }
     }
 
     private static char charAt(String bucket, @Nullable String key,

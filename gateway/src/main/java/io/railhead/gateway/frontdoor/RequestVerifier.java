@@ -47,7 +47,7 @@ public final class RequestVerifier {
     S3Request verified(RequestHead head, Address address, Query query, RequestSource peer) {
         Authentication authentication = authenticate(head, query);
         return new S3Request(head, address, query, authentication,
-                peer.as(authentication.principalName()), routes.route(authentication, address));
+                peer.as(authentication), routes.route(authentication, address));
     }
 
     /** @param secure whether it came over TLS */

@@ -165,7 +165,7 @@ public final class S3Listener {
         StrictDecoder.replaceIn(pipeline, options);
         Connections.Waiting place = ofLoop.add(context);
         SocketAddress peer = connection.remoteAddress();
-        httpHitHandler.serve(context, RequestSource.of("", peer == null ? null : peer.hostAddress(),
+        httpHitHandler.serve(context, RequestSource.anonymous(peer == null ? null : peer.hostAddress(),
                 connection.isSsl()), minimumRateGuard, place);
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);

@@ -161,13 +161,13 @@ public final class HttpExchange implements ResponseSink {
 
     /** Who sent it, and from where, as policies see it. */
     public RequestSource asker(Authentication authentication) {
-        return peer().as(authentication.principalName());
+        return peer().as(authentication);
     }
 
     /** Who sent it, by address alone. */
     public RequestSource peer() {
         SocketAddress peer = request.remoteAddress();
-        return RequestSource.of("", peer == null ? null : peer.hostAddress(), request.isSSL());
+        return RequestSource.anonymous(peer == null ? null : peer.hostAddress(), request.isSSL());
     }
 
     /** By which connection it came. */

@@ -53,6 +53,10 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         return !name.isEmpty() && name.length() < 256 && !name.equals(".") && !name.equals("..");
     }
 
+    public boolean namesObject() {
+        return bucket != null && !rawKey.isEmpty();
+    }
+
     /** An object's address by its names as they are, without percent-encoding. */
     public static Address ofObject(String bucket, String key) {
         return new Address(bucket, PercentCodec.encodePath(key), key);

@@ -1,5 +1,6 @@
 package io.railhead.gateway.request;
 
+import io.railhead.gateway.s3.sigv4.Authentication;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
@@ -7,19 +8,32 @@ import org.jspecify.annotations.Nullable;
  * The sender of a request and its address, as policies see them.
  *
  * @param principal "" for a request that is not signed
+ * @param tenant the principal's; "" for a request that is not signed
  * @param source the TCP peer, or the one that opened the session; null where there is none
  * @param secure whether it came over TLS
  */
-public record RequestSource(String principal, @Nullable InetAddress source, boolean secure) {
+public record RequestSource(String principal, String tenant, @Nullable InetAddress source,
+        boolean secure) {
 
     /** @param source an address literal; what is none counts as no address */
-    public static RequestSource of(String principal, @Nullable String source, boolean secure) {
-        return new RequestSource(principal, literal(source), secure);
+    public static RequestSource of(String principal, String tenant, @Nullable String source,
+            boolean secure) {
+        return new RequestSource(principal, tenant, literal(source), secure);
     }
 
-    /** From there, by that principal. */
-    public RequestSource as(String name) {
-        return new RequestSource(name, source, secure);
+    /**
+     * A sender that nobody knows yet.
+     *
+     * @param source an address literal; what is none counts as no address
+     */
+    public static RequestSource anonymous(@Nullable String source, boolean secure) {
+        return of("", "", source, secure);
+    }
+
+    /** The same address, and the principal that signed. */
+    public RequestSource as(Authentication authentication) {
+        return new RequestSource(authentication.principalName(), authentication.tenant(), source,
+                secure);
     }
 
     private static @Nullable InetAddress literal(@Nullable String address) {

@@ -46,7 +46,7 @@ public record S3Request(RequestHead head, Address address, Query query,
     }
 
     public boolean namesObject() {
-        return address.bucket() != null && !address.rawKey().isEmpty();
+        return address.namesObject();
     }
 
     /**
@@ -54,7 +54,11 @@ public record S3Request(RequestHead head, Address address, Query query,
      * archive, deletes whatever begins with a key, or unpacks what is uploaded into many.
      */
     public boolean hasStoresOwnHeader() {
-        return headers().anyName(S3Request::isStoresOwn);
+        return hasStoresOwnHeader(headers());
+    }
+
+    public static boolean hasStoresOwnHeader(Headers headers) {
+        return headers.anyName(S3Request::isStoresOwn);
     }
 
     private static boolean isStoresOwn(String header) {
@@ -68,11 +72,15 @@ public record S3Request(RequestHead head, Address address, Query query,
 
     /** Whether it uploads by an HTML form, and what signs it, if anything does, is in its body. */
     public boolean isForm() {
-        String type = header("content-type");
-        return method().equals("POST") && address.bucket() != null && !namesObject()
+        return authentication instanceof Authentication.Anonymous && isForm(head, address, query);
+    }
+
+    /** Whether a head that nothing signs announces an HTML form. */
+    public static boolean isForm(RequestHead head, Address address, Query query) {
+        String type = head.headers().get("content-type");
+        return head.method().equals("POST") && address.bucket() != null && !address.namesObject()
                 && !query.has("delete") && type != null
-                && type.regionMatches(true, 0, "multipart/form-data", 0, 19)
-                && authentication instanceof Authentication.Anonymous;
+                && type.regionMatches(true, 0, "multipart/form-data", 0, 19);
     }
 
     /** What is asked of the store; as it came where the client's own signature must hold. */

@@ -127,9 +127,9 @@ class AdmissionTest {
         enterUntilRefused(admission.share(principal("a", "default")), 0);
         assertThat(enterUntilRefused(admission.share(principal("b", "default")), 0)).isNotEmpty();
         Authentication nobody = new Authentication.Anonymous();
-        TenantQuota one = admission.share(nobody, RequestSource.of("", "10.0.0.1", false));
-        assertThat(admission.share(nobody, RequestSource.of("", "10.0.0.1", false))).isSameAs(one);
-        assertThat(admission.share(nobody, RequestSource.of("", "10.0.0.2", false)))
+        TenantQuota one = admission.share(nobody, RequestSource.anonymous("10.0.0.1", false));
+        assertThat(admission.share(nobody, RequestSource.anonymous("10.0.0.1", false))).isSameAs(one);
+        assertThat(admission.share(nobody, RequestSource.anonymous("10.0.0.2", false)))
                 .isNotSameAs(one);
         assertThat(admission.share(principal("a", "x")))
                 .isSameAs(admission.share(principal("b", "x")))

@@ -37,6 +37,8 @@ class PolicyIT {
                "Resource": ["arn:aws:s3:::b", "arn:aws:s3:::b/*"]},
               {"Effect": "Deny", "Principal": "bob", "Action": ["s3:GetObject", "s3:DeleteObject*"],
                "Resource": "arn:aws:s3:::b/secret/*"},
+              {"Effect": "Allow", "Principal": "*", "Action": "s3:*",
+               "Resource": ["arn:aws:s3:::home/${principal}/*", "arn:aws:s3:::team-${tenant}/*"]},
               {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*",
                "Condition": {"NotIpAddress": {"aws:SourceIp": "127.0.0.0/8"}}}]}
             """;
@@ -57,6 +59,10 @@ class PolicyIT {
                 backend_credential: {access_key: STORE, secret_key: store-secret}
               - name: bob
                 keys: [{access_key: BOB, secret_key: bob-secret}]
+                backend_credential: {access_key: STORE, secret_key: store-secret}
+              - name: carol
+                tenant: other
+                keys: [{access_key: CAROL, secret_key: carol-secret}]
                 backend_credential: {access_key: STORE, secret_key: store-secret}
             """);
 
@@ -102,6 +108,25 @@ class PolicyIT {
         assertThat(store.object("/b/secret/key")).isEqualTo(OBJECT);
         assertThat(gateway.metric("railhead_policy_denied_total{action=\"s3:GetObject\",}"))
                 .isEqualTo(3);
+    }
+
+    @Test
+    void variablesAreOfWhoeverAsks() {
+        store.put("/home/alice/key", OBJECT);
+        store.put("/team-default/key", OBJECT);
+        TestClient carol = gateway.client("CAROL", "carol-secret");
+        assertThat(alice().get("/home/alice/key").body()).isEqualTo(OBJECT);
+        assertDenied(bob().get("/home/alice/key"));
+        assertDenied(alice().anonymous("GET", "/home//key"));
+        assertThat(bob().get("/team-default/key").body()).isEqualTo(OBJECT);
+        assertDenied(carol.get("/team-default/key"));
+        assertDenied(alice().anonymous("GET", "/team-/key"));
+        try (TestPeer alices = new TestPeer(alice(), "alice-secret", 4096);
+                TestPeer carols = new TestPeer(carol, "carol-secret", 4096)) {
+            assertThat(ask(alices, "team-default", "key").status()).isEqualTo(200);
+            assertThat(ask(carols, "team-default", "key").code()).isEqualTo("AccessDenied");
+            assertThat(ask(carols, "home", "alice/key").code()).isEqualTo("AccessDenied");
+        }
     }
 
     @Test
@@ -221,7 +246,11 @@ class PolicyIT {
     }
 
     private static Answer ask(TestPeer peer, String key) {
-        return peer.ask(Request.get(0, "b", key, peer.key(), 0, 4096));
+        return ask(peer, "b", key);
+    }
+
+    private static Answer ask(TestPeer peer, String bucket, String key) {
+        return peer.ask(Request.get(0, bucket, key, peer.key(), 0, 4096));
     }
 
     @Test

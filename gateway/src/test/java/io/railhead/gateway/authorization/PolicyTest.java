@@ -1,5 +1,6 @@
 package io.railhead.gateway.authorization;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,9 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class PolicyTest {
-    private static final RequestSource ALICE = RequestSource.of("alice", "10.1.2.3", false);
-    private static final RequestSource BOB = RequestSource.of("bob", "fd00::7", true);
-    private static final RequestSource NOBODY = RequestSource.of("", null, false);
+    private static final RequestSource ALICE = RequestSource.of("alice", "default", "10.1.2.3", false);
+    private static final RequestSource BOB = RequestSource.of("bob", "default", "fd00::7", true);
+    private static final RequestSource NOBODY = RequestSource.anonymous(null, false);
 
     private static Policy policy(String... statements) throws ConfigException {
         String json = "{\"Version\": \"2012-10-17\", \"Statement\": ["
@@ -115,7 +116,7 @@ class PolicyTest {
                  'Condition': {'NotIpAddress': {'aws:SourceIp': ['10.1.0.0/16', 'fd00::/8']}}}""");
         assertThat(policy.allows(ALICE, read("b", "k"))).isTrue();
         assertThat(policy.allows(BOB, read("b", "k"))).isTrue();
-        assertThat(policy.allows(RequestSource.of("alice", "10.2.0.1", false), read("b", "k")))
+        assertThat(policy.allows(RequestSource.of("alice", "default", "10.2.0.1", false), read("b", "k")))
                 .isFalse();
         assertThat(policy.allows(NOBODY, read("b", "k"))).isFalse();
     }
@@ -139,7 +140,90 @@ class PolicyTest {
     })
     void patternsMatchBucketAndKeyAsOneText(String pattern, String bucket, String key,
             boolean matches) {
-        assertThat(new Wildcard(pattern).matches(bucket, key)).isEqualTo(matches);
+        assertThat(Wildcard.of(pattern).matches(ALICE, bucket, key)).isEqualTo(matches);
+    }
+
+    @Test
+    void aVariableIsTheSendersAndNobodyElses() throws Exception {
+        Policy policy = policy("""
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:*',
+                 'Resource': ['arn:aws:s3:::home-${principal}/*',
+                              'arn:aws:s3:::data/${tenant}/${aws:username}/x?']}""");
+        assertThat(policy.allows(ALICE, read("home-alice", "a/b"))).isTrue();
+        assertThat(policy.allows(ALICE, read("home-bob", "a/b"))).isFalse();
+        assertThat(policy.allows(BOB, read("home-alice", "a/b"))).isFalse();
+        assertThat(policy.allows(ALICE, read("data", "default/alice/x1"))).isTrue();
+        assertThat(policy.allows(ALICE, read("data", "default/alice/x"))).isFalse();
+        assertThat(policy.allows(ALICE, read("data", "other/alice/x1"))).isFalse();
+        assertThat(policy.allows(NOBODY, read("home-", "a"))).isFalse();
+    }
+
+    @Test
+    void aVariablesValueHasNoWildcards() throws Exception {
+        Policy policy = policy("""
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:GetObject',
+                 'Resource': 'arn:aws:s3:::b/${principal}/*'}""", """
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:GetObject',
+                 'Resource': 'arn:aws:s3:::c/${*}${?}${$}'}""");
+        RequestSource star = RequestSource.of("*", "default", null, false);
+        RequestSource one = RequestSource.of("a?", "default", null, false);
+        assertThat(policy.allows(star, read("b", "*/k"))).isTrue();
+        assertThat(policy.allows(star, read("b", "alice/k"))).isFalse();
+        assertThat(policy.allows(one, read("b", "ab/k"))).isFalse();
+        assertThat(policy.allows(ALICE, read("c", "*?$"))).isTrue();
+        assertThat(policy.allows(ALICE, read("c", "ab$"))).isFalse();
+    }
+
+    @Test
+    void aListingIsJudgedByAPrefixOfTheSenders() throws Exception {
+        Policy policy = policy("""
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:ListBucket',
+                 'Resource': 'arn:aws:s3:::b',
+                 'Condition': {'StringLike': {'s3:prefix': '${principal}/*'}}}""");
+        assertThat(policy.allows(ALICE, list("b", "alice/x"))).isTrue();
+        assertThat(policy.allows(ALICE, list("b", "bob/x"))).isFalse();
+        assertThat(policy.allows(NOBODY, list("b", "/x"))).isFalse();
+    }
+
+    /** Somebody without a name must not gain by an exclusion that names one. */
+    @Test
+    void anExclusionThatCannotBeJudgedAllowsNothingAndStillDenies() throws Exception {
+        Policy allows = policy("""
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:GetObject',
+                 'NotResource': 'arn:aws:s3:::b/private-${principal}/*'}""");
+        assertThat(allows.allows(ALICE, read("b", "k"))).isTrue();
+        assertThat(allows.allows(ALICE, read("b", "private-alice/k"))).isFalse();
+        assertThat(allows.allows(NOBODY, read("b", "k"))).isFalse();
+        Policy lists = policy("""
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:ListBucket', 'Resource': '*',
+                 'Condition': {'StringNotLike': {'s3:prefix': 'private-${principal}/*'}}}""");
+        assertThat(lists.allows(ALICE, list("b", "k"))).isTrue();
+        assertThat(lists.allows(NOBODY, list("b", "k"))).isFalse();
+        Policy denies = policy("""
+                {'Effect': 'Allow', 'Principal': '*', 'Action': 's3:*', 'Resource': '*'}""", """
+                {'Effect': 'Deny', 'Principal': '*', 'Action': 's3:*',
+                 'NotResource': 'arn:aws:s3:::home/${principal}/*'}""");
+        assertThat(denies.allows(ALICE, read("home", "alice/k"))).isTrue();
+        assertThat(denies.allows(ALICE, read("home", "bob/k"))).isFalse();
+        assertThat(denies.allows(NOBODY, read("home", "alice/k"))).isFalse();
+    }
+
+    @Test
+    void theDecidingStatementIsNamed() throws Exception {
+        Policy policy = policy("""
+                {'Sid': 'all', 'Effect': 'Allow', 'Principal': '*', 'Action': 's3:*',
+                 'Resource': '*'}""", """
+                {'Effect': 'Deny', 'Principal': 'bob', 'Action': 's3:*',
+                 'Resource': 'arn:aws:s3:::b/*'}""");
+        assertThat(decided(policy, ALICE)).isEqualTo("Statement[0] (all)");
+        assertThat(decided(policy, BOB)).isEqualTo("Statement[1]");
+        assertThat(policy("""
+                {'Effect': 'Allow', 'Principal': 'bob', 'Action': 's3:*', 'Resource': '*'}""")
+                .findDeciding(ALICE, read("b", "k"))).isNull();
+    }
+
+    private static String decided(Policy policy, RequestSource source) {
+        return requireNonNull(policy.findDeciding(source, read("b", "k"))).name();
     }
 
     @ParameterizedTest
@@ -167,7 +251,7 @@ class PolicyTest {
             "'NotAction': 's3:*'            | Statement[0].Action: needs either Action or NotAct",
             "'Resource': 'b/*'              | Statement[0].Resource: 'b/*' must be \"*\", arn:aws",
             "'Resource': 'arn:aws:s3:::'    | Statement[0].Resource: 'arn:aws:s3:::' must be",
-            "'Resource': 'arn:aws:s3:::b/${aws:username}' | policy variables are not known",
+            "'Resource': 'arn:aws:s3:::b/${aws:userid}' | 'aws:userid' is no variable; there are ${princ",
             "'NotResource': '*'             | Statement[0].Resource: needs either Resource or Not",
             "'Sid': 5                       | Statement[0].Sid: must be text",
             "'Condition': {'Equals': {'s3:prefix': 'a'}} | Condition.Equals: is not one of StringE",

@@ -28,7 +28,7 @@ class RequestedAccessTest {
         }
         return new S3Request(new RequestHead(method, path, query, headers.build()),
                 Address.of(path, null, List.of()), Query.parse(query),
-                new Authentication.Anonymous(), RequestSource.of("", null, false), null);
+                new Authentication.Anonymous(), RequestSource.anonymous(null, false), null);
     }
 
     private static String wanted(String method, String uri, String header) {

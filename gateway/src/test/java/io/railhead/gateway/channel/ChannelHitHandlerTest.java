@@ -90,7 +90,7 @@ class ChannelHitHandlerTest {
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
                 new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),
-                        RequestSource.of("", null, false)));
+                        RequestSource.anonymous(null, false)));
     }
 
     private GatewayConfig config() throws Exception {
@@ -115,7 +115,7 @@ class ChannelHitHandlerTest {
     private CachedRoute known(String bucket, String key) throws Exception {
         wrap(Request.get(1, bucket, key, 7, 0, 1 << 20));
         return new CachedRoute(view.name(), new Identity(PRINCIPAL, PRINCIPAL.keys().getFirst()),
-                RequestSource.of(PRINCIPAL.name(), null, false), routes);
+                RequestSource.of(PRINCIPAL.name(), "default", null, false), routes);
     }
 
     private CachedRoute held(String bucket, int size) throws Exception {

@@ -35,7 +35,7 @@ class FairSchedulerTest {
 
     private TenantQuota share(String address) {
         return admission.share(new Authentication.Anonymous(),
-                RequestSource.of("", address, false));
+                RequestSource.anonymous(address, false));
     }
 
     /** What Netty's loops do: sockets, tasks, what was to be done when both are through. */

@@ -78,7 +78,7 @@ final class RelayTest {
                 ByteCount.UNLIMITED, false, false, false, false);
         return new S3Request(new RequestHead("POST", "/b", null, Headers.NONE),
                 Address.of("/b", null, List.of()), Query.of(Map.of()),
-                new Authentication.Anonymous(), RequestSource.of("", null, false),
+                new Authentication.Anonymous(), RequestSource.anonymous(null, false),
                 new Route(store, new Caller.Anonymous(), "", rule));
     }
 

@@ -16,6 +16,11 @@ public sealed interface Authentication {
         return this instanceof Known known ? known.principal().name() : "";
     }
 
+    /** "" for anonymous. */
+    default String tenant() {
+        return this instanceof Known known ? known.principal().tenant() : "";
+    }
+
     /** Some principal's, by one of its keys. */
     sealed interface Known extends Authentication {
 

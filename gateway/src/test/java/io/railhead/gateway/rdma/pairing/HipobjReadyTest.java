@@ -140,7 +140,7 @@ final class HipobjReadyTest {
         Address address = Address.of("/b/k", null, List.of());
         return new S3Request(new RequestHead("GET", "/b/k", null, Headers.NONE), address,
                 Query.of(Map.of()), new Authentication.Anonymous(),
-                RequestSource.of("", null, false),
+                RequestSource.anonymous(null, false),
                 new Route(new StoppedStore(), new Caller.Anonymous(), "", rule));
     }
 

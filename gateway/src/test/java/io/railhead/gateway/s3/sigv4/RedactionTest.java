@@ -22,7 +22,7 @@ class RedactionTest {
         Authentication who = authenticator.authenticate(head, SdkRequests.NOW);
         return new S3Request(head, Address.of(head.rawPath(), null, List.of()),
                 Query.parse(head.rawQuery()), who,
-                RequestSource.of(who.principalName(), null, false),
+                RequestSource.anonymous(null, false).as(who),
                 null).toString();
     }
 

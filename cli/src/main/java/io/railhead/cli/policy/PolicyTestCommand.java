@@ -1,0 +1,156 @@
+package io.railhead.cli.policy;
+
+import static java.util.Objects.requireNonNull;
+
+import io.railhead.backend.Headers;
+import io.railhead.backend.PercentCodec;
+import io.railhead.gateway.authorization.PolicyTrial;
+import io.railhead.gateway.authorization.PolicyTrial.Decision;
+import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.request.RequestSource;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Says whether a request would be allowed, and which statement decides. */
+@Command(name = "test", description = "Say whether a request would be allowed, and which statement decides.", footer = {
+        "", "The request is judged as a gateway judges it; no store is asked.",
+        "Example: railhead policy test --policy policy.json --as alice GET s3://models/llama/config.json",
+        "Exit status: 0 allowed, 1 the files cannot be used, 2 misused, 3 denied."})
+final class PolicyTestCommand implements Callable<Integer> {
+    private static final int DENIED = 3;
+    private static final String SCHEME = "s3://";
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @ArgGroup(multiplicity = "1")
+    private Source source = new Source();
+
+    @Option(names = "--as", paramLabel = "PRINCIPAL", description = "The principal that signs; without, nobody does.")
+    private @Nullable String principal;
+
+    @Option(names = "--tenant", paramLabel = "NAME", description = "The principal's tenant; with --config the credentials say it.")
+    private @Nullable String tenant;
+
+    @Option(names = "--from", paramLabel = "ADDRESS", description = "The client's address, for aws:SourceIp.")
+    private @Nullable String from;
+
+    @Option(names = "--tls", description = "The request comes over TLS.")
+    private boolean tls;
+
+    @Option(names = "--header", paramLabel = "NAME=VALUE", description = "A header of the request, such as x-amz-copy-source=/bucket/key (repeatable).")
+    private Map<String, String> headers = new LinkedHashMap<>();
+
+    @Parameters(index = "0", paramLabel = "METHOD", description = "GET, HEAD, PUT, POST or DELETE.")
+    private String method = "";
+
+    @Parameters(index = "1", paramLabel = "URI", description = "s3://BUCKET/KEY, s3://BUCKET, or s3:// for the list of buckets; a query may follow, such as ?prefix=a/ or ?acl.")
+    private String uri = "";
+
+    /** Where the policy stands. */
+    static final class Source {
+        @Option(names = "--config", paramLabel = "FILE", description = "A gateway's configuration: its policy and principals.")
+        @Nullable
+        Path config;
+
+        @Option(names = "--policy", paramLabel = "FILE", description = "The policy file alone.")
+        @Nullable
+        Path policy;
+    }
+
+    @Override
+    public Integer call() throws IOException, ConfigException {
+        if (!uri.startsWith(SCHEME)) {
+            throw misused("'" + uri + "' must begin with " + SCHEME);
+        }
+        String rest = uri.substring(SCHEME.length());
+        int mark = rest.indexOf('?');
+        String path = '/' + PercentCodec.encodePath(mark < 0 ? rest : rest.substring(0, mark));
+        Headers.Builder sent = Headers.builder();
+        headers.forEach(sent::add);
+        Setting setting = source.policy == null
+                ? configured(requireNonNull(source.config))
+                : new Setting(source.policy, alone());
+        try {
+            List<Decision> decisions = PolicyTrial.of(setting.policy())
+                    .decide(setting.sender(), method, path,
+                            mark < 0 ? null : rest.substring(mark + 1), sent.build());
+            return print(decisions);
+        } catch (IllegalArgumentException e) {
+            throw misused("'" + uri + "': " + e.getMessage());
+        }
+    }
+
+    /** The policy, and the sender as it sees it. */
+    private record Setting(Path policy, RequestSource sender) {}
+
+    private RequestSource alone() {
+        return principal == null
+                ? RequestSource.anonymous(from, tls)
+                : RequestSource.of(principal, tenant == null ? "default" : tenant, from, tls);
+    }
+
+    private Setting configured(Path file) throws ConfigException {
+        if (tenant != null) {
+            throw misused("--tenant goes with --policy; the configuration's credentials say it");
+        }
+        GatewayConfig.Gateway gateway = ConfigLoader.load(file).gateway();
+        Path policy = gateway.access().policy();
+        if (policy == null) {
+            throw new ConfigException(file + ": gateway.policy names no file");
+        }
+        if (principal == null) {
+            return new Setting(policy, alone());
+        }
+        try (CredentialStore credentials = CredentialStore.open(gateway)) {
+            Principal known = credentials.findPrincipal(principal);
+            if (known == null) {
+                throw new ConfigException(
+                        "'" + principal + "' is no principal of " + gateway.credentials());
+            }
+            return new Setting(policy, RequestSource.of(known.name(), known.tenant(), from, tls));
+        }
+    }
+
+    private int print(List<Decision> decisions) {
+        PrintWriter out = spec.commandLine().getOut();
+        boolean allowed = !decisions.isEmpty() && decisions.stream().allMatch(Decision::allowed);
+        out.println((principal == null ? "nobody" : principal) + ": " + method + ' ' + uri + ": "
+                + (allowed ? "allowed" : "denied"));
+        if (decisions.isEmpty()) {
+            out.println("  this request is none that a policy can judge: a parameter, header or"
+                    + " key that the gateway does not know");
+        }
+        for (Decision decision : decisions) {
+            out.println("  " + decision.action() + " on "
+                    + (decision.resource().isEmpty() ? "the service" : decision.resource()) + ": "
+                    + (decision.statement() == null
+                            ? "denied, since no statement allows it"
+                            : (decision.allowed() ? "allowed by " : "denied by ")
+                                    + decision.statement()));
+        }
+        out.flush();
+        return allowed ? 0 : DENIED;
+    }
+
+    private ParameterException misused(String line) {
+        return new ParameterException(spec.commandLine(), line);
+    }
+}

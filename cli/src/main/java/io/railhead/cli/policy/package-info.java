@@ -1,0 +1,5 @@
+/** Commands that try out the policy file, without a gateway. */
+@NullMarked
+package io.railhead.cli.policy;
+
+import org.jspecify.annotations.NullMarked;
