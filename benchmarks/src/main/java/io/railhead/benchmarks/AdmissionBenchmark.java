@@ -3,7 +3,7 @@ package io.railhead.benchmarks;
 import io.prometheus.client.Counter;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Limits;
-import io.railhead.gateway.admission.TenantQuota;
+import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.identity.Secret;
@@ -58,7 +58,7 @@ public class AdmissionBenchmark {
     }
 
     private void takeOn() {
-        TenantQuota tenantQuota = admission.share(principal);
-        admission.enter(tenantQuota, BYTES).close();
+        TenantInFlight tenantInFlight = admission.share(principal);
+        admission.enter(tenantInFlight, BYTES).close();
     }
 }

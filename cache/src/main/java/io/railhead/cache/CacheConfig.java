@@ -17,7 +17,7 @@ import java.util.Map;
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
         long metadataEntries, double pinRatio, ReadAhead.Limits readAhead,
-        Map<String, TenantShare> tenants, Verification verification) {
+        Map<String, TenantQuota> tenants, Verification verification) {
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
             Duration.ofMillis(100), 1_000_000, 0.5,

@@ -464,7 +464,7 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /** What the tenants that have a rule have now. */
-    public List<TenantShare.Use> tenants() {
+    public List<TenantQuota.Use> tenants() {
         return index.uses();
     }
 

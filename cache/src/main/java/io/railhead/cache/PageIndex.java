@@ -32,7 +32,7 @@ final class PageIndex {
     private final long runBytes;
     private final Pins pins;
     private final boolean verifying;
-    private final Evictions evictions = new Evictions();
+    private final EvictionCounts evictionCounts = new EvictionCounts();
     private final CorruptPages corrupt = new CorruptPages();
     private final TenantPartitions tenantPartitions;
     private final ConcurrentMap<PageKey, PinnedPage> pinned = new ConcurrentHashMap<>();
@@ -47,7 +47,7 @@ final class PageIndex {
         this.runBytes = config.runBytes();
         this.pins = pins;
         this.verifying = config.verification().beforeReads();
-        this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictions);
+        this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictionCounts);
         memory.onGrowth(this::limit);
         limit();
     }
@@ -79,7 +79,7 @@ final class PageIndex {
 
     private void condemn(Page page, EvictionCause cause) {
         if (page.condemn()) {
-            evictions.count(cause);
+            evictionCounts.count(cause);
         }
     }
 
@@ -375,11 +375,11 @@ final class PageIndex {
     }
 
     Map<EvictionCause, Long> evictedPages() {
-        return evictions.byCause();
+        return evictionCounts.byCause();
     }
 
     /** What the tenants that have a rule have. */
-    List<TenantShare.Use> uses() {
+    List<TenantQuota.Use> uses() {
         return tenantPartitions.uses();
     }
 

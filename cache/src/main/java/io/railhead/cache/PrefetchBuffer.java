@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  * <p> Any thread. Who looks takes no lock; who changes something does, and frees nothing within it.
  */
 final class PrefetchBuffer {
-    private final Evictions evictions;
+    private final EvictionCounts evictionCounts;
     private final ConcurrentMap<PageKey, Page> pages = new ConcurrentHashMap<>();
     /** The keys as they came. Guarded by this, as all that changes. */
     private final Set<PageKey> order = new LinkedHashSet<>();
     private long bytes;
     private long maximum;
 
-    /** @param evictions counts pages that make room here */
-    PrefetchBuffer(Evictions evictions) {
-        this.evictions = evictions;
+    /** @param evictionCounts counts pages that make room here */
+    PrefetchBuffer(EvictionCounts evictionCounts) {
+        this.evictionCounts = evictionCounts;
     }
 
     void limit(long newMaximum) {
@@ -51,7 +51,7 @@ final class PrefetchBuffer {
     void trim() {
         for (Page page : takeExcess()) {
             if (page.condemn()) {
-                evictions.count(EvictionCause.PRESSURE);
+                evictionCounts.count(EvictionCause.PRESSURE);
             }
         }
     }

@@ -22,8 +22,8 @@ final class TenantPartition {
     /** Less than half of what {@link PageIndex} leaves free for fills. */
     private static final int UNREAD_PART = 32;
 
-    private final TenantShare rule;
-    private final Evictions evictions;
+    private final TenantQuota rule;
+    private final EvictionCounts evictionCounts;
     private final LongAdder quotaEvictions = new LongAdder();
     private final AtomicLong bytes = new AtomicLong();
     private final Cache<PageKey, Page> pages;
@@ -36,11 +36,11 @@ final class TenantPartition {
     private final Set<Page> spared = ConcurrentHashMap.newKeySet();
     private volatile long maximum;
 
-    /** @param evictions counts pages that were condemned here */
-    TenantPartition(TenantShare rule, Evictions evictions) {
+    /** @param evictionCounts counts pages that were condemned here */
+    TenantPartition(TenantQuota rule, EvictionCounts evictionCounts) {
         this.rule = rule;
-        this.evictions = evictions;
-        this.unread = new PrefetchBuffer(evictions);
+        this.evictionCounts = evictionCounts;
+        this.unread = new PrefetchBuffer(evictionCounts);
         this.pages = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumWeight(0)
@@ -73,9 +73,9 @@ final class TenantPartition {
             unread.trim();
         } else if (!moving.contains(page) && page.condemn()) {
             switch (cause) {
-                case SIZE -> evictions
+                case SIZE -> evictionCounts
                         .count(overQuota ? EvictionCause.QUOTA : EvictionCause.PRESSURE);
-                case REPLACED -> evictions.count(EvictionCause.INVALIDATED);
+                case REPLACED -> evictionCounts.count(EvictionCause.INVALIDATED);
                 // Whoever took it out counts it.
                 case EXPLICIT, EXPIRED, COLLECTED -> {
                 }
@@ -135,10 +135,10 @@ final class TenantPartition {
 
     void invalidate(PageKey key, EvictionCause cause) {
         if (pages.asMap().remove(key) != null) {
-            evictions.count(cause);
+            evictionCounts.count(cause);
         }
         if (unread.invalidate(key)) {
-            evictions.count(cause);
+            evictionCounts.count(cause);
         }
     }
 
@@ -190,7 +190,7 @@ final class TenantPartition {
         });
         for (PageKey key : coldest) {
             if (pages.asMap().remove(key) != null) {
-                evictions.count(EvictionCause.PRESSURE);
+                evictionCounts.count(EvictionCause.PRESSURE);
             }
         }
     }

@@ -30,15 +30,17 @@ final class TenantPartitions {
 
     /**
      * @param stepBytes what is moved between shares at least, if there is as much
-     * @param evictions counts the pages that were condemned
+     * @param evictionCounts counts the pages that were condemned
      */
-    TenantPartitions(Map<String, TenantShare> rules, long stepBytes, Evictions evictions) {
+    TenantPartitions(Map<String, TenantQuota> rules, long stepBytes,
+            EvictionCounts evictionCounts) {
         if (rules.size() >= Byte.MAX_VALUE) {
             throw new IllegalArgumentException("too many tenants' rules: " + rules.size());
         }
         this.stepBytes = stepBytes;
-        this.rest = new TenantPartition(new TenantShare(TenantShare.NO_QUOTA, 0), evictions);
-        rules.forEach((tenant, rule) -> byTenant.put(tenant, new TenantPartition(rule, evictions)));
+        this.rest = new TenantPartition(new TenantQuota(TenantQuota.NO_QUOTA, 0), evictionCounts);
+        rules.forEach(
+                (tenant, rule) -> byTenant.put(tenant, new TenantPartition(rule, evictionCounts)));
         List<TenantPartition> shares = new ArrayList<>(List.of(rest));
         shares.addAll(byTenant.values());
         this.all = shares.toArray(TenantPartition[]::new);
@@ -210,10 +212,10 @@ final class TenantPartitions {
         return Arrays.stream(all).mapToLong(TenantPartition::unreadBytes).sum();
     }
 
-    List<TenantShare.Use> uses() {
-        List<TenantShare.Use> uses = new ArrayList<>();
+    List<TenantQuota.Use> uses() {
+        List<TenantQuota.Use> uses = new ArrayList<>();
         byTenant.forEach((tenant, tenantPartition) -> uses
-                .add(new TenantShare.Use(tenant, tenantPartition.bytes(),
+                .add(new TenantQuota.Use(tenant, tenantPartition.bytes(),
                         tenantPartition.quotaEvictions())));
         return uses;
     }

@@ -18,8 +18,8 @@ final class PrefetchBufferTest {
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
 
-    private final Evictions evictions = new Evictions();
-    private final PrefetchBuffer unread = new PrefetchBuffer(evictions);
+    private final EvictionCounts evictionCounts = new EvictionCounts();
+    private final PrefetchBuffer unread = new PrefetchBuffer(evictionCounts);
     private CacheRig rig;
     private ObjectVersion version;
 
@@ -48,7 +48,7 @@ final class PrefetchBufferTest {
             put(i);
         }
         assertThat(unread.keys()).containsExactlyInAnyOrder(key(3), key(4));
-        assertThat(evictions.byCause()).containsEntry(EvictionCause.PRESSURE, 3L);
+        assertThat(evictionCounts.byCause()).containsEntry(EvictionCause.PRESSURE, 3L);
         unread.limit(0);
         assertThat(unread.keys()).isEmpty();
     }

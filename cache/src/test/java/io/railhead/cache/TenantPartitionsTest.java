@@ -23,8 +23,8 @@ final class TenantPartitionsTest {
     private final PageMemory memory = leaks.watch(PageMemory.open(
             new MemoryConfig(16L * PAGE, PAGE, 0, false), slab -> {}));
     private final TenantPartitions tenantPartitions = new TenantPartitions(
-            Map.of("kept", new TenantShare(TenantShare.NO_QUOTA, 16L * PAGE)), STEP,
-            new Evictions());
+            Map.of("kept", new TenantQuota(TenantQuota.NO_QUOTA, 16L * PAGE)), STEP,
+            new EvictionCounts());
 
     private Page page() {
         Page page = requireNonNull(memory.tryAllocate(new int[]{PAGE}, Pool.CACHE)).getFirst();

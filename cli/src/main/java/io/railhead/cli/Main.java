@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
         LsCommand.class, PrefetchCommand.class,
-        DoctorCommand.class, QualifyCommand.class, AdminCommand.class, PolicyCommand.class, CompletionCommand.class,
+        DoctorCommand.class, QualifyCommand.class, AdminCommand.class, PolicyCommand.class,
+        CompletionCommand.class,
         BenchCommand.class, ReadingClientCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
     @Spec

@@ -1,6 +1,6 @@
 package io.railhead.gateway;
 
-import io.railhead.gateway.admin.WarmPath;
+import io.railhead.gateway.admin.PrefetchEndpoint;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.ReplayGuard;
@@ -14,7 +14,7 @@ import io.railhead.gateway.frontdoor.FrontDoor;
 import io.railhead.gateway.frontdoor.InternalEndpoint;
 import io.railhead.gateway.frontdoor.OwnPaths;
 import io.railhead.gateway.frontdoor.RequestVerifier;
-import io.railhead.gateway.frontdoor.UnsignedPath;
+import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.object.form.FormUpload;
@@ -74,7 +74,7 @@ final class FrontDoorOpening {
     }
 
     FrontDoor open(Admission admission, SessionCallers callers, FrontDoor.Logs logs,
-            Map<String, UnsignedPath> unsigned, LongSupplier nanoClock) {
+            Map<String, UnsignedEndpoint> unsigned, LongSupplier nanoClock) {
         // One for both, so that a start means the same date to each.
         ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
                 () -> Principal.areOfSeveralTenants(credentials.principals()), Clock.systemUTC(),
@@ -105,7 +105,7 @@ final class FrontDoorOpening {
         return Map.of("endpoints", directory, "sessions",
                 new SessionOpening(clientSessions, directory, callers,
                         this::reasonAgainstCleartext),
-                "warm", new WarmPath(reads, routes, access));
+                "warm", new PrefetchEndpoint(reads, routes, access));
     }
 
     private @Nullable String reasonAgainstCleartext() {

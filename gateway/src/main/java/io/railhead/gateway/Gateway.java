@@ -45,7 +45,7 @@ import io.railhead.gateway.frontdoor.HealthListener;
 import io.railhead.gateway.frontdoor.Readiness;
 import io.railhead.gateway.frontdoor.RejectedConnections;
 import io.railhead.gateway.frontdoor.S3Listener;
-import io.railhead.gateway.frontdoor.UnsignedPath;
+import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Principal;
@@ -104,7 +104,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final ShutdownStack shutdownStack = new ShutdownStack();
     private final Metrics metrics = new Metrics();
     private final Drain drain = new Drain(metrics.inFlight);
-    private final ReloadedFiles files = new ReloadedFiles(metrics);
+    private final WatchedFiles files = new WatchedFiles(metrics);
     private final List<Executor> eventLoops = new ArrayList<>();
     private final Vertx vertx;
     private final HttpServer health;
@@ -170,7 +170,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             listener = new S3Listener(vertx,
                     new FrontDoorOpening(config, credentials, routes, access, reads,
                             clientSessions, opening).open(admission, callers,
-                                    new FrontDoor.Logs(metrics, accessLog), unsignedPaths(),
+                                    new FrontDoor.Logs(metrics, accessLog), unsignedEndpoints(),
                                     nanoClock),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
@@ -337,7 +337,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                 config.cache().run().bytes());
     }
 
-    private Map<String, UnsignedPath> unsignedPaths() {
+    private Map<String, UnsignedEndpoint> unsignedEndpoints() {
         GatewayConfig.Events events = config.gateway().events();
         if (events == null) {
             return Map.of();

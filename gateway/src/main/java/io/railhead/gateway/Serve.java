@@ -75,7 +75,7 @@ public final class Serve {
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 CleartextPolicy.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());
-                ReloadedFiles.requireUsable(checked.gateway());
+                WatchedFiles.requireUsable(checked.gateway());
                 OpenStores.requireAuthorities(checked.backends());
                 return new ConfigCheck(true, "", warnings(checked, credentials),
                         checked.backends().size(), credentials.principals().size(),

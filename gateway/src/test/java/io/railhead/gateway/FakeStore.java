@@ -12,6 +12,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -320,7 +321,7 @@ public final class FakeStore implements AutoCloseable {
         }
         exchange.getResponseHeaders()
                 .set("Content-Range", "bytes " + first + "-" + last + "/" + object.length);
-        answer(exchange, 206, java.util.Arrays.copyOfRange(object, first, last + 1));
+        answer(exchange, 206, Arrays.copyOfRange(object, first, last + 1));
     }
 
     private static void part(HttpExchange exchange, byte[] object, int number, int bytes)
@@ -337,7 +338,7 @@ public final class FakeStore implements AutoCloseable {
         }
         exchange.getResponseHeaders()
                 .set("Content-Range", "bytes " + from + "-" + (to - 1) + "/" + object.length);
-        answer(exchange, 206, java.util.Arrays.copyOfRange(object, from, to));
+        answer(exchange, 206, Arrays.copyOfRange(object, from, to));
     }
 
     /** Of numbers of any length; and of no last bytes. */

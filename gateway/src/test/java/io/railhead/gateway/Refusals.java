@@ -7,6 +7,7 @@ import io.railhead.cache.memory.MemoryStats;
 import io.railhead.gateway.frontdoor.RawConnection;
 import io.railhead.gateway.s3.sigv4.HandSigned;
 import io.railhead.rdma.OpenDescriptors;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
@@ -98,7 +99,7 @@ public abstract class Refusals {
     }
 
     private void refused(Refusal refusal, String wire,
-            java.util.function.Consumer<RawConnection> then) {
+            Consumer<RawConnection> then) {
         int forwarded = store.requests().size();
         double errors = counted(refusal.code());
         try (RawConnection raw = connect()) {

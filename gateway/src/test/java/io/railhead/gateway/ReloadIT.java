@@ -9,7 +9,9 @@ import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
+import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.http.HttpResponse;
@@ -205,8 +207,8 @@ class ReloadIT {
                 begun.countDown();
                 TestGateway.await(goOn);
                 body.write(object, 1 << 20, object.length - (1 << 20));
-            } catch (java.io.IOException e) {
-                throw new java.io.UncheckedIOException(e);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
             return true;
         });

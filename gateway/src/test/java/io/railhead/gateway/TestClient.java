@@ -14,6 +14,7 @@ import java.net.http.HttpTimeoutException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -174,8 +175,8 @@ public final class TestClient {
                         body.length == 0 && !method.equals("PUT") && !method.equals("POST")
                                 ? BodyPublishers.noBody()
                                 : BodyPublishers.ofByteArray(body));
-        for (Map.Entry<String, java.util.List<String>> header : signed.headers().entrySet()) {
-            if (!SET_BY_HTTP_CLIENT.contains(header.getKey().toLowerCase(java.util.Locale.ROOT))) {
+        for (Map.Entry<String, List<String>> header : signed.headers().entrySet()) {
+            if (!SET_BY_HTTP_CLIENT.contains(header.getKey().toLowerCase(Locale.ROOT))) {
                 header.getValue().forEach(value -> request.header(header.getKey(), value));
             }
         }

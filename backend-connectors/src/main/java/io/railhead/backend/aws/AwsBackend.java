@@ -218,7 +218,8 @@ public final class AwsBackend implements Backend {
                         config.connectTimeout().multipliedBy(2).toNanos(), TimeUnit.NANOSECONDS);
         var _ = storeAttempt.finished().thenRun(() -> late.cancel(false));
         storeAttempt.start(
-                route.wire().write(request, storeEndpoint.uri(), RequestEncoder.TrailerUse.DROP));
+                route.encoder()
+                        .write(request, storeEndpoint.uri(), RequestEncoder.TrailerUse.DROP));
         return storeAttempt.answer().thenApply(response -> {
             BodyDrain.discard(response.body());
             return !RetryingCall.isStoreFailure(response.status());

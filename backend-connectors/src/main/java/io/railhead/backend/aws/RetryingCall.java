@@ -27,7 +27,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
 
     /** What every request to one store shares. */
     record Route(BackendConfig config, ConnectionPool transport, StoreEndpoints endpoints,
-            RequestEncoder wire,
+            RequestEncoder encoder,
             Tuning tuning, Counters counters) {}
 
     /** What fetches wait for. */
@@ -101,7 +101,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
         StoreEndpoint storeEndpoint = route.endpoints().pick(failedBefore);
         RequestEncoder.Message message;
         try {
-            message = route.wire().write(request, storeEndpoint.uri(), trailers);
+            message = route.encoder().write(request, storeEndpoint.uri(), trailers);
         } catch (RuntimeException | Error e) {
             leave.run();
             fail(new BackendException(Reason.UNSENT,

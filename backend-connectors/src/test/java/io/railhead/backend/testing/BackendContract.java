@@ -19,8 +19,11 @@ import io.railhead.backend.aws.AwsBackend;
 import io.railhead.backend.testing.Calls.Reply;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -140,7 +143,7 @@ public abstract class BackendContract {
         Reply part = calls().range("ranged", 100, 50, null);
         assertThat(part.status()).isEqualTo(206);
         assertThat(part.header("Content-Range")).isEqualTo("bytes 100-149/1000");
-        assertThat(part.body()).isEqualTo(java.util.Arrays.copyOfRange(content, 100, 150));
+        assertThat(part.body()).isEqualTo(Arrays.copyOfRange(content, 100, 150));
     }
 
     @Test
@@ -344,8 +347,8 @@ public abstract class BackendContract {
     @Test
     void aDeclaredSha256IsForwardedAndMustMatch() throws Exception {
         byte[] content = bytes(200_000);
-        byte[] sum = java.security.MessageDigest.getInstance("SHA-256").digest(content);
-        String hex = java.util.HexFormat.of().formatHex(sum);
+        byte[] sum = MessageDigest.getInstance("SHA-256").digest(content);
+        String hex = HexFormat.of().formatHex(sum);
         assertThat(putStream("hashed", content, hex).status()).isEqualTo(200);
         assertThat(putStream("mishashed", bytes(200_001), hex).status()).isEqualTo(400);
         assertThat(calls().head("mishashed").status()).isEqualTo(404);

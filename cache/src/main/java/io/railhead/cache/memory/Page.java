@@ -55,7 +55,7 @@ public final class Page implements SlotUse {
     private static final Written NOTHING_WRITTEN = new Written();
 
     private final PageMemory.Origin origin;
-    private final SlotRange extents;
+    private final SlotRange slotRanges;
     private final int length;
     /** The filler's; null once {@link #checksum} is that of all bytes. */
     private @Nullable Written written = new Written();
@@ -74,16 +74,16 @@ public final class Page implements SlotUse {
         private int bytes;
     }
 
-    Page(PageMemory.Origin origin, SlotRange extents, int length) {
+    Page(PageMemory.Origin origin, SlotRange slotRanges, int length) {
         this.origin = origin;
-        this.extents = extents;
+        this.slotRanges = slotRanges;
         this.length = length;
     }
 
     /** Whole by now: from here on it is seen where its slots are looked at. */
     Page shown() {
         VarHandle.storeStoreFence();
-        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+        for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
             slotRange.ownedBy(this);
         }
         return this;
@@ -97,7 +97,7 @@ public final class Page implements SlotUse {
     /** What the page takes from its pool: its length rounded up to slots. */
     public int slotBytes() {
         long bytes = 0;
-        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+        for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
             bytes += slotRange.bytes();
         }
         return (int) bytes;
@@ -295,7 +295,7 @@ public final class Page implements SlotUse {
     /** Copies {@code [offset, offset + bytes)} to {@code at} of the target; allocates nothing. */
     void copyTo(int offset, int bytes, MemorySegment target, long at) {
         long start = 0;
-        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+        for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
             long from = Math.max(offset, start);
             long to = Math.min((long) offset + bytes, start + slotRange.bytes());
             if (from < to) {
@@ -308,7 +308,7 @@ public final class Page implements SlotUse {
     private List<MemorySegment> cut(int offset, int bytes) {
         List<MemorySegment> cut = new ArrayList<>(1);
         long start = 0;
-        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+        for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
             long from = Math.max(offset, start);
             long to = Math.min((long) offset + bytes, start + slotRange.bytes());
             if (from < to) {
@@ -323,7 +323,7 @@ public final class Page implements SlotUse {
     int stretches(int offset, int bytes, long[] addresses, int[] lengths, int at) {
         int found = 0;
         long start = 0;
-        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+        for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
             long from = Math.max(offset, start);
             long to = Math.min((long) offset + bytes, start + slotRange.bytes());
             if (from < to) {
@@ -341,7 +341,8 @@ public final class Page implements SlotUse {
         while (now > 0) {
             if (COUNT.compareAndSet(this, now, now - 1)) {
                 if (now == 1) {
-                    origin.memory().free(extents, origin.pool(), isCondemned() ? slotBytes() : 0);
+                    origin.memory()
+                            .free(slotRanges, origin.pool(), isCondemned() ? slotBytes() : 0);
                 }
                 return;
             }

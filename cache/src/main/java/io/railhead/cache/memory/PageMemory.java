@@ -209,9 +209,9 @@ public final class PageMemory implements AutoCloseable {
         condemnedBytes.add(bytes);
     }
 
-    void free(SlotRange extents, Pool pool, long wereCondemnedBytes) {
+    void free(SlotRange slotRanges, Pool pool, long wereCondemnedBytes) {
         condemnedBytes.add(-wereCondemnedBytes);
-        slots.giveBack(extents, pool);
+        slots.giveBack(slotRanges, pool);
         wake();
     }
 

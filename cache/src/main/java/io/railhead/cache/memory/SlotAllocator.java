@@ -58,12 +58,12 @@ final class SlotAllocator {
         int[] counts = Arrays.stream(lengths).map(this::smallSlots).toArray();
         List<SlotRange> pages = new ArrayList<>(lengths.length);
         for (int count : counts) {
-            SlotRange extents = taking.tryTake(count);
-            if (extents == null) {
+            SlotRange slotRanges = taking.tryTake(count);
+            if (slotRanges == null) {
                 pages.forEach(of(pool)::giveBack);
                 return null;
             }
-            pages.add(extents);
+            pages.add(slotRanges);
         }
         return pages;
     }
@@ -73,8 +73,8 @@ final class SlotAllocator {
         SlotRange tryTake(int count);
     }
 
-    synchronized void giveBack(SlotRange extents, Pool pool) {
-        of(pool).giveBack(extents);
+    synchronized void giveBack(SlotRange slotRanges, Pool pool) {
+        of(pool).giveBack(slotRanges);
     }
 
     synchronized MemoryStats stats(long condemnedBytes, long leases, long oldestLease) {

@@ -50,8 +50,8 @@ final class SlotPool {
         return stretch != null ? stretch : tryGather(count);
     }
 
-    void giveBack(SlotRange extents) {
-        for (SlotRange slotRange = extents; slotRange != null; slotRange = slotRange.next()) {
+    void giveBack(SlotRange slotRanges) {
+        for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
             LargeSlot slot = slotRange.slot();
             slot.giveBack(slotRange);
             usedSmall -= slotRange.count();
@@ -89,20 +89,20 @@ final class SlotPool {
         return slot == null ? null : account(slot.take(0, count, null));
     }
 
-    /** The same of whatever is free in split slots, however many extents that makes. */
+    /** The same of whatever is free in split slots, however many slotRanges that makes. */
     @Nullable
     SlotRange tryGather(int count) {
         if (budgetOfPartial() < count) {
             return null;
         }
-        SlotRange extents = null;
+        SlotRange slotRanges = null;
         int missing = count;
         while (missing > 0) {
             LargeSlot slot = partial.iterator().next();
-            extents = account(slot.takeAny(missing, extents));
-            missing -= extents.count();
+            slotRanges = account(slot.takeAny(missing, slotRanges));
+            missing -= slotRanges.count();
         }
-        return extents;
+        return slotRanges;
     }
 
     private long budgetOfPartial() {

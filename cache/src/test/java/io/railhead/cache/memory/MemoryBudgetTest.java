@@ -3,6 +3,7 @@ package io.railhead.cache.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.os.HostLimits;
+import io.railhead.os.HugePageSize;
 import org.junit.jupiter.api.Test;
 
 class MemoryBudgetTest {
@@ -40,7 +41,7 @@ class MemoryBudgetTest {
     @Test
     void reservedHugePagesCountElsewhere() {
         MemoryConfig huge = new MemoryConfig(1L << 30, 1 << 18, 0.05, false,
-                io.railhead.os.HugePageSize.MIB_2);
+                HugePageSize.MIB_2);
         assertThat(MemoryBudget.of(huge).cacheBytes()).isZero();
         assertThat(MemoryBudget.of(huge).heapBytes()).isPositive();
     }

@@ -10,6 +10,7 @@ import io.railhead.client.ClientConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -77,6 +78,6 @@ final class AdminOptions {
     }
 
     static String mebibytes(JsonNode bytes) {
-        return String.format(java.util.Locale.ROOT, "%.1f MiB", bytes.asDouble() / (1 << 20));
+        return String.format(Locale.ROOT, "%.1f MiB", bytes.asDouble() / (1 << 20));
     }
 }

@@ -10,7 +10,7 @@ import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
-import io.railhead.gateway.frontdoor.TlsFiles;
+import io.railhead.gateway.frontdoor.TlsOptions;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.rdma.session.DcKeyFile;
@@ -124,7 +124,7 @@ final class GatewayFiles {
                 + " gateway reads them again";
         try {
             List<byte[]> contents = new ArrayList<>();
-            for (Path file : TlsFiles.of(tls)) {
+            for (Path file : TlsOptions.of(tls)) {
                 contents.add(Files.readAllBytes(file));
             }
             requireUsable(contents);
@@ -148,7 +148,7 @@ final class GatewayFiles {
     private static void requireUsable(List<byte[]> contents) {
         Vertx vertx = Vertx.vertx();
         try {
-            TlsFiles.options(vertx, contents);
+            TlsOptions.options(vertx, contents);
         } finally {
             vertx.close().await();
         }

@@ -16,6 +16,7 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ServerSocketFactory;
 
@@ -108,7 +109,7 @@ public final class SmallStore implements AutoCloseable {
                 List<String> headers = new ArrayList<>();
                 for (String header = in.readLine(); header != null
                         && !header.isEmpty(); header = in.readLine()) {
-                    headers.add(header.toLowerCase(java.util.Locale.ROOT));
+                    headers.add(header.toLowerCase(Locale.ROOT));
                 }
                 out.write(answer(line.split(" ", 3), headers).getBytes(US_ASCII));
                 out.flush();

@@ -30,10 +30,10 @@ public final class Admission {
     private final InFlightCounter all = new InFlightCounter();
     private final AtomicInteger active = new AtomicInteger();
     /** Gone when nobody has one in hand: addresses are anybody's to invent. */
-    private final LoadingCache<Key, TenantQuota> shares = Caffeine.newBuilder()
+    private final LoadingCache<Key, TenantInFlight> shares = Caffeine.newBuilder()
             .weakValues()
             .executor(Runnable::run)
-            .build(key -> new TenantQuota(key.isAddress() ? "" : key.name()));
+            .build(key -> new TenantInFlight(key.isAddress() ? "" : key.name()));
 
     /** Who shares: a tenant; a principal of no tenant; an address of whom nobody knows. */
     private record Key(Kind kind, String name) {
@@ -61,13 +61,13 @@ public final class Admission {
     }
 
     /** Whose request it is. */
-    public TenantQuota share(Authentication authentication, RequestSource requestSource) {
+    public TenantInFlight share(Authentication authentication, RequestSource requestSource) {
         return authentication instanceof Authentication.Known known
                 ? share(known.principal())
                 : shares.get(new Key(Key.Kind.ADDRESS, String.valueOf(requestSource.source())));
     }
 
-    public TenantQuota share(Principal principal) {
+    public TenantInFlight share(Principal principal) {
         return shares.get(principal.tenant().equals(NO_TENANT)
                 ? new Key(Key.Kind.PRINCIPAL, principal.name())
                 : new Key(Key.Kind.TENANT, principal.tenant()));
@@ -79,33 +79,33 @@ public final class Admission {
      * @param bytes what is known of its body, in whichever direction
      * @throws S3Refusal SlowDown
      */
-    public Permit enter(TenantQuota tenantQuota, long bytes) {
-        Permit permit = begin(tenantQuota, bytes);
-        String reason = reasonAgainst(tenantQuota);
+    public Permit enter(TenantInFlight tenantInFlight, long bytes) {
+        Permit permit = begin(tenantInFlight, bytes);
+        String reason = reasonAgainst(tenantInFlight);
         if (reason != null) {
             permit.close();
-            throw refusal(tenantQuota, reason);
+            throw refusal(tenantInFlight, reason);
         }
         return permit;
     }
 
     /** The same; null in place of a refusal, which is not counted: somebody will ask again. */
-    public @Nullable Permit tryEnter(TenantQuota tenantQuota, long bytes) {
-        Permit permit = begin(tenantQuota, bytes);
-        if (reasonAgainst(tenantQuota) != null) {
+    public @Nullable Permit tryEnter(TenantInFlight tenantInFlight, long bytes) {
+        Permit permit = begin(tenantInFlight, bytes);
+        if (reasonAgainst(tenantInFlight) != null) {
             permit.close();
             return null;
         }
         return permit;
     }
 
-    private Permit begin(TenantQuota tenantQuota, long bytes) {
+    private Permit begin(TenantInFlight tenantInFlight, long bytes) {
         long held = held(bytes);
-        if (tenantQuota.use().enter(held) == 1) {
+        if (tenantInFlight.use().enter(held) == 1) {
             active.incrementAndGet();
         }
         all.enter(held);
-        return new Permit(this, tenantQuota, held);
+        return new Permit(this, tenantInFlight, held);
     }
 
     /**
@@ -113,27 +113,27 @@ public final class Admission {
      *
      * @throws S3Refusal SlowDown
      */
-    public void pass(TenantQuota tenantQuota) {
-        String reason = reasonAgainst(tenantQuota);
+    public void pass(TenantInFlight tenantInFlight) {
+        String reason = reasonAgainst(tenantInFlight);
         if (reason != null) {
-            throw refusal(tenantQuota, reason);
+            throw refusal(tenantInFlight, reason);
         }
     }
 
-    private S3Refusal refusal(TenantQuota tenantQuota, String reason) {
-        refused.labels(reason, tenantQuota.name()).inc();
+    private S3Refusal refusal(TenantInFlight tenantInFlight, String reason) {
+        refused.labels(reason, tenantInFlight.name()).inc();
         return new S3Refusal(S3Error.SLOW_DOWN);
     }
 
-    private @Nullable String reasonAgainst(TenantQuota tenantQuota) {
+    private @Nullable String reasonAgainst(TenantInFlight tenantInFlight) {
         if (shedding.getAsBoolean()) {
             return "heap";
         }
         Limits now = limits;
-        if (isPast(now.requests(), all.requests(), tenantQuota.use().requests(), 1)) {
+        if (isPast(now.requests(), all.requests(), tenantInFlight.use().requests(), 1)) {
             return "requests";
         }
-        return isPast(now.bytes(), all.bytes(), tenantQuota.use().bytes(), now.windowBytes())
+        return isPast(now.bytes(), all.bytes(), tenantInFlight.use().bytes(), now.windowBytes())
                 ? "bytes"
                 : null;
     }
@@ -149,14 +149,14 @@ public final class Admission {
         return Math.min(bytes, limits.windowBytes());
     }
 
-    void hold(TenantQuota tenantQuota, long moreBytes) {
-        tenantQuota.use().hold(moreBytes);
+    void hold(TenantInFlight tenantInFlight, long moreBytes) {
+        tenantInFlight.use().hold(moreBytes);
         all.hold(moreBytes);
     }
 
-    void leave(TenantQuota tenantQuota, long heldBytes) {
+    void leave(TenantInFlight tenantInFlight, long heldBytes) {
         all.leave(heldBytes);
-        if (tenantQuota.use().leave(heldBytes) == 0) {
+        if (tenantInFlight.use().leave(heldBytes) == 0) {
             active.decrementAndGet();
         }
     }

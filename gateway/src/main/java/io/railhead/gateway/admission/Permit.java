@@ -5,14 +5,14 @@ package io.railhead.gateway.admission;
  */
 public final class Permit implements AutoCloseable {
     private final Admission admission;
-    private final TenantQuota tenantQuota;
+    private final TenantInFlight tenantInFlight;
     private long heldBytes;
     private boolean answered;
     private boolean closed;
 
-    Permit(Admission admission, TenantQuota tenantQuota, long heldBytes) {
+    Permit(Admission admission, TenantInFlight tenantInFlight, long heldBytes) {
         this.admission = admission;
-        this.tenantQuota = tenantQuota;
+        this.tenantInFlight = tenantInFlight;
         this.heldBytes = heldBytes;
     }
 
@@ -23,7 +23,7 @@ public final class Permit implements AutoCloseable {
     public void holds(long bytes) {
         long most = admission.held(bytes);
         if (!closed && most > heldBytes) {
-            admission.hold(tenantQuota, most - heldBytes);
+            admission.hold(tenantInFlight, most - heldBytes);
             heldBytes = most;
         }
     }
@@ -32,7 +32,7 @@ public final class Permit implements AutoCloseable {
     public void answered() {
         if (!closed && !answered) {
             answered = true;
-            admission.leave(tenantQuota, 0);
+            admission.leave(tenantInFlight, 0);
         }
     }
 
@@ -44,9 +44,9 @@ public final class Permit implements AutoCloseable {
         }
         closed = true;
         if (answered) {
-            admission.hold(tenantQuota, -heldBytes);
+            admission.hold(tenantInFlight, -heldBytes);
         } else {
-            admission.leave(tenantQuota, heldBytes);
+            admission.leave(tenantInFlight, heldBytes);
         }
     }
 }

@@ -1,10 +1,10 @@
 package io.railhead.gateway.authorization;
 
-import io.railhead.gateway.s3.sigv4.RequestHead;
-import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.RequestHead;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -204,7 +204,8 @@ final class RequestedAccess {
             default -> {
                 // A form names its object in its body; one that is signed as a whole nobody reads.
                 judged = head.method().equals("POST")
-                        && (query.has("delete") || (anonymous && S3Request.isForm(head, address, query)));
+                        && (query.has("delete")
+                                || (anonymous && S3Request.isForm(head, address, query)));
                 wantBypass();
             }
         }

@@ -15,7 +15,8 @@ import java.util.Set;
  * @param resources patterns of {@code bucket/key}
  * @param notResource it is about what no pattern matches
  */
-record Statement(String name, boolean allows, boolean everybody, Set<String> principals, Set<S3Action> actions,
+record Statement(String name, boolean allows, boolean everybody, Set<String> principals,
+        Set<S3Action> actions,
         List<Wildcard> resources, boolean notResource, List<Condition> conditions) {
 
     Statement {

@@ -52,7 +52,9 @@ record Wildcard(List<String> literals, List<Variable> variables) {
         return literals.stream().anyMatch(text -> text.indexOf('*') >= 0 || text.indexOf('?') >= 0);
     }
 
-    /** Whether the sender has a value for each variable; a pattern that has none matches nothing. */
+    /**
+     * Whether the sender has a value for each variable; a pattern that has none matches nothing.
+     */
     boolean isKnownFor(RequestSource source) {
         for (int i = 0; i < variables.size(); i++) {
             if (variables.get(i).value(source).isEmpty()) {

@@ -10,7 +10,7 @@ import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.identity.Identity;
-import io.railhead.gateway.object.read.ObjectReads;
+import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Route;
@@ -49,8 +49,8 @@ final class CachedRoute {
         this.route = routes.route(this.caller, address);
         S3Request plain = request("GET", Map.of(), Headers.NONE);
         this.id = plain.objectId();
-        this.authorizationKey = ObjectReads.grant(plain, id);
-        this.hitsPossible = ObjectReads.isCacheable(plain) && route.rule().rdma()
+        this.authorizationKey = ReadRules.grant(plain, id);
+        this.hitsPossible = ReadRules.isCacheable(plain) && route.rule().rdma()
                 && caller.principal().rdmaGet()
                 && !(route.rule().freshness() instanceof Freshness.Strong);
     }

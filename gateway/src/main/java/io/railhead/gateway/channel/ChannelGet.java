@@ -19,6 +19,7 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
 import io.railhead.rdma.RemoteBuffer;
 
 /** A peer's own memory, answered over its channel. */
@@ -68,13 +69,13 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
                 metadata.version().etag(), metadata.version().versionId(), wire(result));
     }
 
-    static io.railhead.protocol.channel.AnswerOrigin wire(CacheResult result) {
+    static AnswerOrigin wire(CacheResult result) {
         return switch (result) {
-            case HIT -> io.railhead.protocol.channel.AnswerOrigin.HIT;
-            case REVALIDATED -> io.railhead.protocol.channel.AnswerOrigin.REVALIDATED;
-            case STALE -> io.railhead.protocol.channel.AnswerOrigin.STALE;
-            case MISS -> io.railhead.protocol.channel.AnswerOrigin.MISS;
-            case BYPASS -> io.railhead.protocol.channel.AnswerOrigin.NONE;
+            case HIT -> AnswerOrigin.HIT;
+            case REVALIDATED -> AnswerOrigin.REVALIDATED;
+            case STALE -> AnswerOrigin.STALE;
+            case MISS -> AnswerOrigin.MISS;
+            case BYPASS -> AnswerOrigin.NONE;
         };
     }
 

@@ -10,12 +10,13 @@ import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.object.read.ObjectHead;
-import io.railhead.gateway.object.read.ObjectReads;
+import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.relay.StoreAnswers;
 import io.railhead.gateway.relay.StoreErrors;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
         S3Request request) implements ObjectHead.Client {
 
     void start() {
-        boolean plain = ObjectReads.isCacheable(request) && request.header("range") == null
+        boolean plain = ReadRules.isCacheable(request) && request.header("range") == null
                 && request.header("if-match") == null;
         if (plain) {
             new ObjectHead(services, exchange, request, this).start();
@@ -71,7 +72,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
         exchange.answer(Outcome.DESCRIBED, Answer.described(exchange.id(), size(headers),
                 AnswerTexts.lastModifiedMillis(headers.get("last-modified")),
                 orEmpty(headers.get("etag")), orEmpty(headers.get("x-amz-version-id")),
-                AnswerTexts.headers(headers), io.railhead.protocol.channel.AnswerOrigin.NONE));
+                AnswerTexts.headers(headers), AnswerOrigin.NONE));
     }
 
     private static long size(Headers headers) {

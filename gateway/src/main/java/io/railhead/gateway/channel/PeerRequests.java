@@ -2,13 +2,13 @@ package io.railhead.gateway.channel;
 
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admission.Permit;
-import io.railhead.gateway.admission.TenantQuota;
+import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.object.read.ObjectRead;
-import io.railhead.gateway.object.read.ObjectReads;
+import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.write.RdmaPut;
 import io.railhead.gateway.rdma.RdmaErrors;
 import io.railhead.gateway.request.Address;
@@ -51,7 +51,7 @@ final class PeerRequests {
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
     private final RequestSource requestSource;
     private final ChannelLog log;
-    private final TenantQuota tenantQuota;
+    private final TenantInFlight tenantInFlight;
     private Identity caller;
 
     /** @param context the event loop of what is no hit */
@@ -62,7 +62,7 @@ final class PeerRequests {
         this.channel = channel;
         this.caller = caller.identity();
         this.requestSource = caller.asker();
-        this.tenantQuota = services.admission().share(caller.identity().principal());
+        this.tenantInFlight = services.admission().share(caller.identity().principal());
         this.context = context;
         this.counts = counts;
         this.log = new ChannelLog(accessLog, channel.session(), requestSource);
@@ -91,7 +91,7 @@ final class PeerRequests {
 
     /** Hits are not counted among what is in flight: each session's own bound holds for them. */
     private void serve(RequestView request) {
-        services.admission().pass(tenantQuota);
+        services.admission().pass(tenantInFlight);
         boolean moves = request.operation() != RequestOperation.HEAD;
         String unusable = moves ? unusable(request) : null;
         CachedRoute known = unusable == null ? know(request) : null;
@@ -195,7 +195,7 @@ final class PeerRequests {
     private void start(RequestView view, CachedRoute known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
         Permit permit = services.admission()
-                .enter(tenantQuota, window == null ? 0 : window.length());
+                .enter(tenantInFlight, window == null ? 0 : window.length());
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
         ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
@@ -237,7 +237,7 @@ final class PeerRequests {
 
     private void get(ChannelExchange exchange, S3Request request, RemoteBuffer window) {
         ChannelGet destination = new ChannelGet(exchange, request, window);
-        if (ObjectReads.isCacheable(request)) {
+        if (ReadRules.isCacheable(request)) {
             new ObjectRead(services.reads(), request, destination).start();
         } else {
             destination.uncacheable();

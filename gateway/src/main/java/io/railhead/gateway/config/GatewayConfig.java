@@ -1,7 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
-import io.railhead.cache.TenantShare;
+import io.railhead.cache.TenantQuota;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.protocol.token.Dialects;
@@ -115,7 +115,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
             int metadataEntries, Percent pinLimit, ReadAhead readAhead,
-            Map<String, TenantShare> tenants, Verify verify, ByteCount scrub) {
+            Map<String, TenantQuota> tenants, Verify verify, ByteCount scrub) {
         public Cache {
             tenants = Map.copyOf(tenants);
         }

@@ -1,7 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.cache.CacheConfig;
-import io.railhead.cache.TenantShare;
+import io.railhead.cache.TenantQuota;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -12,11 +12,11 @@ final class TenantLoader {
     private TenantLoader() {}
 
     /** @param cacheable what may hold cached data, as {@link CacheConfig#cacheableBytes} has it */
-    static Map<String, TenantShare> tenants(Section cache, long cacheable) throws ConfigException {
-        Map<String, TenantShare> tenants = new LinkedHashMap<>();
+    static Map<String, TenantQuota> tenants(Section cache, long cacheable) throws ConfigException {
+        Map<String, TenantQuota> tenants = new LinkedHashMap<>();
         long floors = 0;
         for (Map.Entry<String, Section> entry : cache.sections("tenants").entrySet()) {
-            TenantShare share = share(entry.getValue(), cacheable);
+            TenantQuota share = share(entry.getValue(), cacheable);
             floors += share.floorBytes();
             tenants.put(entry.getKey(), share);
         }
@@ -31,14 +31,14 @@ final class TenantLoader {
         return tenants;
     }
 
-    private static TenantShare share(Section section, long cacheable) throws ConfigException {
+    private static TenantQuota share(Section section, long cacheable) throws ConfigException {
         long quota = section.value("quota", "100%", text -> bytes(text, cacheable));
         long floor = section.value("floor", "0%", text -> bytes(text, cacheable));
         section.close();
         if (floor > quota) {
             throw section.problem("floor", "must not be above quota");
         }
-        return new TenantShare(quota >= cacheable ? TenantShare.NO_QUOTA : quota, floor);
+        return new TenantQuota(quota >= cacheable ? TenantQuota.NO_QUOTA : quota, floor);
     }
 
     private static long bytes(String text, long cacheable) {

@@ -3,7 +3,7 @@ package io.railhead.gateway.events;
 import io.railhead.cache.EvictionCause;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
-import io.railhead.gateway.frontdoor.UnsignedPath;
+import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.S3Error;
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * what is held of that is forgotten, under every backend and account. That is right however often
  * and in whichever order events come; they shorten staleness and bound nothing.
  */
-public final class EventEndpoint implements UnsignedPath {
+public final class EventEndpoint implements UnsignedEndpoint {
     private static final Logger LOG = LoggerFactory.getLogger(EventEndpoint.class);
     private static final int MAX_BODY_BYTES = 256 << 10;
 

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -134,7 +135,7 @@ public final class ObjectHeaders {
 
     /** The object's headers as they are sent to a client, ours and the message's own left out. */
     public static void forEach(ObjectMetadata metadata, Checksums checksums,
-            java.util.function.BiConsumer<? super String, ? super String> visitor) {
+            BiConsumer<? super String, ? super String> visitor) {
         metadata.headers().forEach((name, value) -> {
             boolean hidden = name.startsWith(":")
                     || (checksums == Checksums.HIDDEN && name.startsWith(CHECKSUM));

@@ -5,7 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.channel.SingleThreadEventLoop;
-import io.railhead.gateway.admission.TenantQuota;
+import io.railhead.gateway.admission.TenantInFlight;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Queue;
@@ -26,7 +26,7 @@ final class FairScheduler {
 
     private final Passes passes;
     private final LongSupplier nanoClock;
-    private final SequencedMap<TenantQuota, Queue<Runnable>> waiting = new LinkedHashMap<>();
+    private final SequencedMap<TenantInFlight, Queue<Runnable>> waiting = new LinkedHashMap<>();
     private final Runnable endOfPass = this::endPass;
     private final Runnable turns = this::takeTurns;
     private boolean inPass;
@@ -83,7 +83,7 @@ final class FairScheduler {
     }
 
     /** @param request is begun when it is its turn; it throws nothing */
-    void await(TenantQuota whose, Runnable request) {
+    void await(TenantInFlight whose, Runnable request) {
         passBegan();
         waiting.computeIfAbsent(whose, _ -> new ArrayDeque<>()).add(request);
     }

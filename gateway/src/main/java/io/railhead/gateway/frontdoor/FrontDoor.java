@@ -2,7 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
-import io.railhead.gateway.admission.TenantQuota;
+import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.HttpDate;
@@ -154,20 +154,21 @@ public final class FrontDoor {
         if (plan == null) {
             return null;
         }
-        TenantQuota tenantQuota = admission.share(request.authentication(), request.asker());
-        Permit permit = admission.tryEnter(tenantQuota, plan.length());
+        TenantInFlight tenantInFlight = admission.share(request.authentication(), request.asker());
+        Permit permit = admission.tryEnter(tenantInFlight, plan.length());
         return permit == null ? null : new PlannedHit(request, plan, permit);
     }
 
     private void enter(HttpExchange httpExchange, Authentication caller,
             FairScheduler fairScheduler, Runnable request) {
-        TenantQuota tenantQuota = httpExchange.enter(admission, caller);
+        TenantInFlight tenantInFlight = httpExchange.enter(admission, caller);
         if (fairScheduler.isFree()) {
             request.run();
         } else {
             logs.metrics().waited.inc();
             ContextInternal here = ContextInternal.current();
-            fairScheduler.await(tenantQuota, () -> here.dispatch(() -> httpExchange.goOn(request)));
+            fairScheduler.await(tenantInFlight,
+                    () -> here.dispatch(() -> httpExchange.goOn(request)));
         }
     }
 
@@ -182,7 +183,7 @@ public final class FrontDoor {
     private void own(HttpExchange httpExchange, RequestHead head, FairScheduler fairScheduler) {
         httpExchange.describe("Own", head.rawPath());
         String name = head.rawPath().substring(InternalEndpoint.PREFIX.length());
-        UnsignedPath unsigned = paths.unsigned().get(name);
+        UnsignedEndpoint unsigned = paths.unsigned().get(name);
         if (unsigned != null) {
             unsigned.handle(httpExchange, head);
             return;

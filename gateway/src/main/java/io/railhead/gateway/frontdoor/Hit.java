@@ -90,7 +90,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         for (PageSlice slice : slices) {
             slice.close();
         }
-        planned.ownedTicket().close();
+        planned.ownedPermit().close();
     }
 
     private String bucket() {

@@ -83,7 +83,7 @@ final class HttpHitHandler {
 
     /** The outcome of verifying this very request; null where it has not been verified. */
     @Nullable
-    VerifiedRequest verdictOf(HttpServerRequest request) {
+    VerifiedRequest verifiedRequestOf(HttpServerRequest request) {
         VerifiedRequest known = verifiedRequest;
         return known != null && known.isOf(request) ? known : null;
     }
@@ -203,7 +203,7 @@ final class HttpHitHandler {
                 count = held.tryLease(planned.plan(), slices);
             } finally {
                 if (count < 0) {
-                    planned.ownedTicket().close();
+                    planned.ownedPermit().close();
                 }
             }
             return count < 0

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param unsigned likewise, for callers that cannot sign
  * @param dialects by their raw paths
  */
-public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, UnsignedPath> unsigned,
+public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, UnsignedEndpoint> unsigned,
         Map<String, DialectPath> dialects) {
 
     public OwnPaths {

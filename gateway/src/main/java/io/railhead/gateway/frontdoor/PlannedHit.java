@@ -8,7 +8,7 @@ import io.railhead.gateway.request.S3Request;
  * A verified request, what it is to be answered with, and its place in admission, which whoever has
  * this gives back.
  */
-record PlannedHit(S3Request request, ReadPlan plan, Permit ownedTicket) {
+record PlannedHit(S3Request request, ReadPlan plan, Permit ownedPermit) {
     /**
      * Of more than that the bytes cost, and not the request; and one write has one idle timeout.
      */

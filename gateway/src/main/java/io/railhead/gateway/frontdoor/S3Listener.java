@@ -124,7 +124,7 @@ public final class S3Listener {
                 () -> leaving.getAsBoolean() || traced.getAsBoolean());
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> handle(request, context, fairScheduler,
-                        httpHitHandler.verdictOf(request)))
+                        httpHitHandler.verifiedRequestOf(request)))
                 .connectionHandler(
                         connection -> guard(connection, ofLoop, fairScheduler.new Gathering(),
                                 httpHitHandler))
@@ -165,8 +165,10 @@ public final class S3Listener {
         StrictDecoder.replaceIn(pipeline, options);
         Connections.Waiting place = ofLoop.add(context);
         SocketAddress peer = connection.remoteAddress();
-        httpHitHandler.serve(context, RequestSource.anonymous(peer == null ? null : peer.hostAddress(),
-                connection.isSsl()), minimumRateGuard, place);
+        httpHitHandler.serve(context,
+                RequestSource.anonymous(peer == null ? null : peer.hostAddress(),
+                        connection.isSsl()),
+                minimumRateGuard, place);
         HeadDeadline.guard(pipeline, headerTimeout,
                 metrics.closedConnections.labels("slow_head")::inc);
     }

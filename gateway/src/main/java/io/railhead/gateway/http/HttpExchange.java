@@ -5,7 +5,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.AttributeKey;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
-import io.railhead.gateway.admission.TenantQuota;
+import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.metrics.Metrics;
@@ -177,10 +177,10 @@ public final class HttpExchange implements ResponseSink {
     }
 
     /** Takes it on, or throws SlowDown; says whose it is. */
-    public TenantQuota enter(Admission admission, Authentication authentication) {
-        TenantQuota tenantQuota = admission.share(authentication, asker(authentication));
-        permit = admission.enter(tenantQuota, declaredBytes());
-        return tenantQuota;
+    public TenantInFlight enter(Admission admission, Authentication authentication) {
+        TenantInFlight tenantInFlight = admission.share(authentication, asker(authentication));
+        permit = admission.enter(tenantInFlight, declaredBytes());
+        return tenantInFlight;
     }
 
     private long declaredBytes() {

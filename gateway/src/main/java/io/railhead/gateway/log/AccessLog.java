@@ -18,6 +18,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,8 +120,8 @@ public final class AccessLog implements AutoCloseable {
 
     private static void requireWritable(Path path) {
         try {
-            Files.newOutputStream(path, java.nio.file.StandardOpenOption.CREATE,
-                    java.nio.file.StandardOpenOption.APPEND).close();
+            Files.newOutputStream(path, StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND).close();
         } catch (IOException e) {
             throw new IllegalArgumentException("log.access.file: cannot be written: " + e, e);
         }

@@ -7,7 +7,7 @@ import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
 import io.railhead.cache.CacheStats;
 import io.railhead.cache.ObjectCache;
-import io.railhead.cache.TenantShare;
+import io.railhead.cache.TenantQuota;
 import io.railhead.cache.Verification;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.PageMemory;
@@ -124,7 +124,7 @@ public final class StateCollector extends Collector {
                 "railhead_tenant_quota_evictions",
                 "Pages that went since a tenant is at its quota.",
                 List.of("tenant"));
-        for (TenantShare.Use use : cache.tenants()) {
+        for (TenantQuota.Use use : cache.tenants()) {
             bytes.addMetric(List.of(use.tenant()), (double) use.bytes());
             evictions.addMetric(List.of(use.tenant()), (double) use.quotaEvictions());
         }

@@ -2,6 +2,7 @@ package io.railhead.gateway.operation;
 
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.object.delete.DeleteObjects;
 import io.railhead.gateway.object.form.FormUpload;
@@ -27,12 +28,12 @@ public final class Operations {
     /** For clients whose signature only the store can verify. */
     public static Router passingThrough(ReadServices services, AccessControl access) {
         Metrics metrics = services.metrics();
-        io.railhead.gateway.http.Operation relay = new TokenRejector(services.relay(),
+        Operation relay = new TokenRejector(services.relay(),
                 metrics);
-        io.railhead.gateway.http.Operation write = new TokenRejector(
+        Operation write = new TokenRejector(
                 new ObjectWrite(services.relay(), services.cache()),
                 metrics);
-        io.railhead.gateway.http.Operation delete = new DeleteObjects(services.relay(),
+        Operation delete = new DeleteObjects(services.relay(),
                 services.cache(), access);
         BucketWrite bucketWrite = new BucketWrite(services.relay(), services.cache());
         return new Router(

@@ -13,6 +13,7 @@ import io.railhead.protocol.token.Dialect;
 import io.railhead.protocol.token.Dialects;
 import io.railhead.protocol.token.Recognition;
 import io.railhead.protocol.token.Token;
+import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.TransferException;
@@ -20,6 +21,7 @@ import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
 import java.net.InetAddress;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +67,7 @@ public final class TokenAdmission {
     public record Refused(S3Refusal error) implements Admission {}
 
     public Admission admit(S3Request request,
-            io.railhead.protocol.token.TokenOperation tokenOperation,
+            TokenOperation tokenOperation,
             PeerConnection connection) {
         return switch (dialects.recognise(tokenOperation, request::header)) {
             case Recognition.None _ -> new NoToken();
@@ -126,7 +128,7 @@ public final class TokenAdmission {
     }
 
     private Admission admit(S3Request request,
-            io.railhead.protocol.token.TokenOperation tokenOperation,
+            TokenOperation tokenOperation,
             PeerConnection connection, Offer offer) {
         if (request.authentication() instanceof Authentication.Named) {
             return decline(offer.dialect().decline(tokenOperation), "authentication");
@@ -149,7 +151,7 @@ public final class TokenAdmission {
     }
 
     private Admission admit(S3Request request, Authentication.Signed signed,
-            io.railhead.protocol.token.TokenOperation tokenOperation, Offer offer) {
+            TokenOperation tokenOperation, Offer offer) {
         String unusable = unusable(request, signed.principal(), tokenOperation);
         if (unusable == null) {
             unusable = offer.obstacle().get();
@@ -166,7 +168,7 @@ public final class TokenAdmission {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
                 return decline(offer.dialect().decline(tokenOperation), "fabric");
             }
-            return refuse(e.reason().name().toLowerCase(java.util.Locale.ROOT), RdmaErrors.of(e));
+            return refuse(e.reason().name().toLowerCase(Locale.ROOT), RdmaErrors.of(e));
         } catch (S3Refusal e) {
             return refuse("foreign_address", e);
         }
@@ -174,8 +176,8 @@ public final class TokenAdmission {
 
     /** Why this principal's request is not served by RDMA now; null if it is. */
     private @Nullable String unusable(S3Request request, Principal principal,
-            io.railhead.protocol.token.TokenOperation tokenOperation) {
-        boolean allowed = tokenOperation == io.railhead.protocol.token.TokenOperation.GET
+            TokenOperation tokenOperation) {
+        boolean allowed = tokenOperation == TokenOperation.GET
                 ? principal.rdmaGet()
                 : principal.rdmaPut();
         if (!allowed) {

@@ -9,6 +9,7 @@ import io.railhead.protocol.token.Dialect;
 import io.railhead.protocol.token.Dialects;
 import io.railhead.protocol.token.PutDecline;
 import io.railhead.protocol.token.Recognition;
+import io.railhead.protocol.token.TokenOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,13 +35,13 @@ public final class TokenRejector implements Operation {
         }
         metrics.rdmaDeclined.labels("authentication").inc();
         // As an upload is declined, whatever this is: with an error, so that nobody falls back.
-        Decline form = dialect.decline(io.railhead.protocol.token.TokenOperation.PUT);
+        Decline form = dialect.decline(TokenOperation.PUT);
         httpExchange.fail(RdmaErrors.declined(
                 form instanceof Decline.Answer answer ? answer : Decline.ERROR, "authentication"));
     }
 
     private @Nullable Dialect dialect(S3Request request) {
-        return switch (dialects.recognise(io.railhead.protocol.token.TokenOperation.GET,
+        return switch (dialects.recognise(TokenOperation.GET,
                 request::header)) {
             case Recognition.None _ -> null;
             case Recognition.Malformed(Dialect dialect, var _) -> dialect;

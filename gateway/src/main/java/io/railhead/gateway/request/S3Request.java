@@ -8,6 +8,8 @@ import io.railhead.cache.ObjectId;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestHead;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -105,8 +107,8 @@ public record S3Request(RequestHead head, Address address, Query query,
         String versionId = query.get("versionId");
         String rawQuery = versionId == null
                 ? null
-                : "versionId=" + java.net.URLEncoder.encode(versionId,
-                        java.nio.charset.StandardCharsets.UTF_8);
+                : "versionId=" + URLEncoder.encode(versionId,
+                        StandardCharsets.UTF_8);
         return new Target(address.bucket(), address.rawKey(), rawQuery);
     }
 

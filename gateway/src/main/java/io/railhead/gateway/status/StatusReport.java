@@ -7,7 +7,7 @@ import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
 import io.railhead.backend.Capabilities;
 import io.railhead.cache.CacheStats;
-import io.railhead.cache.TenantShare;
+import io.railhead.cache.TenantQuota;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.SlotMap;
 import io.railhead.gateway.config.GatewayConfig;
@@ -210,11 +210,11 @@ final class StatusReport {
     }
 
     private List<Status.Tenant> tenants() {
-        Map<String, TenantShare> rules = sources.config().cache().tenants();
+        Map<String, TenantQuota> rules = sources.config().cache().tenants();
         return sources.cache().tenants().stream().map(use -> {
-            TenantShare rule = requireNonNull(rules.get(use.tenant()));
+            TenantQuota rule = requireNonNull(rules.get(use.tenant()));
             return new Status.Tenant(use.tenant(), use.bytes(),
-                    rule.quotaBytes() == TenantShare.NO_QUOTA ? null : rule.quotaBytes(),
+                    rule.quotaBytes() == TenantQuota.NO_QUOTA ? null : rule.quotaBytes(),
                     rule.floorBytes(), use.quotaEvictions());
         }).toList();
     }

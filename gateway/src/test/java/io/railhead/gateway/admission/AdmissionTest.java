@@ -39,15 +39,15 @@ class AdmissionTest {
                 true, false);
     }
 
-    private TenantQuota tenant(String name) {
+    private TenantInFlight tenant(String name) {
         return admission.share(principal(name + "-reader", name));
     }
 
-    private List<Permit> enterUntilRefused(TenantQuota tenantQuota, long bytes) {
+    private List<Permit> enterUntilRefused(TenantInFlight tenantInFlight, long bytes) {
         List<Permit> tickets = new ArrayList<>();
         try {
             while (true) {
-                tickets.add(admission.enter(tenantQuota, bytes));
+                tickets.add(admission.enter(tenantInFlight, bytes));
             }
         } catch (S3Refusal e) {
             assertThat(e.status()).isEqualTo(503);
@@ -127,8 +127,9 @@ class AdmissionTest {
         enterUntilRefused(admission.share(principal("a", "default")), 0);
         assertThat(enterUntilRefused(admission.share(principal("b", "default")), 0)).isNotEmpty();
         Authentication nobody = new Authentication.Anonymous();
-        TenantQuota one = admission.share(nobody, RequestSource.anonymous("10.0.0.1", false));
-        assertThat(admission.share(nobody, RequestSource.anonymous("10.0.0.1", false))).isSameAs(one);
+        TenantInFlight one = admission.share(nobody, RequestSource.anonymous("10.0.0.1", false));
+        assertThat(admission.share(nobody, RequestSource.anonymous("10.0.0.1", false)))
+                .isSameAs(one);
         assertThat(admission.share(nobody, RequestSource.anonymous("10.0.0.2", false)))
                 .isNotSameAs(one);
         assertThat(admission.share(principal("a", "x")))

@@ -63,16 +63,16 @@ class HeapPressureTest {
     void admissionRefusesAtTheSecondStageAlone() {
         Admission admission = new Admission(new Limits(9, 9, 9), pressure::refusesRequests,
                 new Metrics().refused);
-        TenantQuota tenantQuota = admission.share(
+        TenantInFlight tenantInFlight = admission.share(
                 new Principal("a", "a",
                         List.of(new AccessKey("a", new Secret("secret"), null)), null, Set.of(),
                         true, true, false));
         at(0.91);
-        admission.pass(tenantQuota);
+        admission.pass(tenantInFlight);
         at(0.92);
-        assertThatThrownBy(() -> admission.pass(tenantQuota)).isInstanceOf(S3Refusal.class);
+        assertThatThrownBy(() -> admission.pass(tenantInFlight)).isInstanceOf(S3Refusal.class);
         at(0.84);
-        admission.pass(tenantQuota);
+        admission.pass(tenantInFlight);
     }
 
     @Test

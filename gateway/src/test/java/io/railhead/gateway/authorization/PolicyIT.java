@@ -10,7 +10,9 @@ import io.railhead.gateway.TestPeer;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
@@ -277,8 +279,8 @@ class PolicyIT {
                 rdma: {loopback: {enabled: false}}
                 """);
         assertThat(ConfigLoader.load(config).gateway().access().policy()).isNotNull();
-        java.io.ByteArrayOutputStream err = new java.io.ByteArrayOutputStream();
-        int status = new Serve(System.out, new java.io.PrintStream(err)).check(config);
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        int status = new Serve(System.out, new PrintStream(err)).check(config);
         assertThat(status).isEqualTo(1);
         assertThat(err.toString()).contains(
                 "policy.json: Statement[0].Efect: unknown key; did you mean Statement[0].Effect?");

@@ -12,7 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class PolicyTest {
-    private static final RequestSource ALICE = RequestSource.of("alice", "default", "10.1.2.3", false);
+    private static final RequestSource ALICE = RequestSource.of("alice", "default", "10.1.2.3",
+            false);
     private static final RequestSource BOB = RequestSource.of("bob", "default", "fd00::7", true);
     private static final RequestSource NOBODY = RequestSource.anonymous(null, false);
 
@@ -116,7 +117,8 @@ class PolicyTest {
                  'Condition': {'NotIpAddress': {'aws:SourceIp': ['10.1.0.0/16', 'fd00::/8']}}}""");
         assertThat(policy.allows(ALICE, read("b", "k"))).isTrue();
         assertThat(policy.allows(BOB, read("b", "k"))).isTrue();
-        assertThat(policy.allows(RequestSource.of("alice", "default", "10.2.0.1", false), read("b", "k")))
+        assertThat(policy.allows(RequestSource.of("alice", "default", "10.2.0.1", false),
+                read("b", "k")))
                 .isFalse();
         assertThat(policy.allows(NOBODY, read("b", "k"))).isFalse();
     }

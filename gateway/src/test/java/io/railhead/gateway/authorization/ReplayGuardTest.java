@@ -15,9 +15,11 @@ import io.railhead.gateway.s3.sigv4.TestSignature;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /** Repeats of signed requests: their senders and their time. */
@@ -146,9 +148,9 @@ class ReplayGuardTest {
         Signed once = signed("a");
         try (var threads = Executors.newFixedThreadPool(4)) {
             Callable<Judgement> judging = () -> replayGuard.judge(once, cleartext(NODE));
-            List<Judgement> all = threads.invokeAll(java.util.Collections.nCopies(64, judging))
+            List<Judgement> all = threads.invokeAll(Collections.nCopies(64, judging))
                     .stream()
-                    .map(java.util.concurrent.Future::resultNow)
+                    .map(Future::resultNow)
                     .toList();
             assertThat(all).filteredOn(First.class::isInstance).hasSize(1);
             assertThat(all).filteredOn(Repeated.class::isInstance).hasSize(63);

@@ -8,6 +8,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.WriteOutcome;
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
@@ -26,6 +27,7 @@ import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Routes;
 import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.AnswerOrigin;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestCodec;
 import io.railhead.protocol.channel.RequestRange;
@@ -152,7 +154,7 @@ class ChannelHitHandlerTest {
     void aHeldObjectIsDeliveredWithAllThatIsKnownOfIt() throws Exception {
         assertThat(serve(held("fixed", SIZE), RequestRange.ALL)).isTrue();
         assertThat(channel.answer).isEqualTo(Answer.delivered(9, 200, SIZE, SIZE, 0,
-                1_795_132_800_000L, "\"etag\"", "", io.railhead.protocol.channel.AnswerOrigin.HIT));
+                1_795_132_800_000L, "\"etag\"", "", AnswerOrigin.HIT));
         assertThat(channel.slices).containsExactly("0+65536", "65536+65536", "131072+100");
     }
 
@@ -205,7 +207,7 @@ class ChannelHitHandlerTest {
         CachedRoute known = held("fixed", SIZE);
         ObjectCache.Write write = cache.beginWrite(known.id());
         assertThat(serve(known, RequestRange.ALL)).isFalse();
-        write.end(io.railhead.cache.WriteOutcome.REFUSED);
+        write.end(WriteOutcome.REFUSED);
     }
 
     @Test

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.cache.CacheConfig;
-import io.railhead.cache.TenantShare;
+import io.railhead.cache.TenantQuota;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Admission;
@@ -187,8 +187,8 @@ class ConfigLoaderTest {
                 ByteCount.parse("4MiB"),
                 ByteCount.parse("1MiB"), 5, new Percent(33),
                 new ReadAhead(ByteCount.parse("2MiB"), ByteCount.parse("3MiB")),
-                Map.of("t", new TenantShare(128 << 20, 64 << 20), "all",
-                        new TenantShare(TenantShare.NO_QUOTA, new Percent(10).of(CACHEABLE))),
+                Map.of("t", new TenantQuota(128 << 20, 64 << 20), "all",
+                        new TenantQuota(TenantQuota.NO_QUOTA, new Percent(10).of(CACHEABLE))),
                 GatewayConfig.Verify.ALWAYS, ByteCount.parse("0")));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",

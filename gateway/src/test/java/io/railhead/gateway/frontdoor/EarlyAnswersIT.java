@@ -7,6 +7,7 @@ import io.railhead.backend.testing.ScriptedStore.Script;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,7 +20,7 @@ class EarlyAnswersIT {
     private final ScriptedStore store = new ScriptedStore(new Script() {
         @Override
         public void play(ScriptedStore.Received request, ScriptedStore.Line line)
-                throws java.io.IOException {
+                throws IOException {
             line.write(ETAG + "\r\n\r\n", new byte[0]);
             if (request.line().startsWith("PUT")) {
                 line.awaitClosed();

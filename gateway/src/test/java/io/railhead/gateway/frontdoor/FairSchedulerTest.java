@@ -8,7 +8,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.prometheus.client.Counter;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Limits;
-import io.railhead.gateway.admission.TenantQuota;
+import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import java.util.ArrayDeque;
@@ -27,13 +27,13 @@ class FairSchedulerTest {
 
     private final Admission admission = new Admission(new Limits(1, 1, 1), () -> false,
             Counter.build("refused", "refused").labelNames("reason", "tenant").create());
-    private final TenantQuota flood = share("192.0.2.1");
-    private final TenantQuota good = share("192.0.2.2");
+    private final TenantInFlight flood = share("192.0.2.1");
+    private final TenantInFlight good = share("192.0.2.2");
     private final Loop loop = new Loop();
     private final FairScheduler fairScheduler = new FairScheduler(loop, () -> loop.nanos);
     private final List<String> served = new ArrayList<>();
 
-    private TenantQuota share(String address) {
+    private TenantInFlight share(String address) {
         return admission.share(new Authentication.Anonymous(),
                 RequestSource.anonymous(address, false));
     }
@@ -69,7 +69,7 @@ class FairSchedulerTest {
         }
     }
 
-    private void comes(TenantQuota whose, String name) {
+    private void comes(TenantInFlight whose, String name) {
         Runnable request = () -> {
             served.add(name);
             loop.nanos += MOMENT;
@@ -81,7 +81,7 @@ class FairSchedulerTest {
         }
     }
 
-    private void come(TenantQuota whose, String name, int count) {
+    private void come(TenantInFlight whose, String name, int count) {
         for (int i = 0; i < count; i++) {
             comes(whose, name + i);
         }
@@ -200,7 +200,7 @@ class FairSchedulerTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void everyoneIsServedInOrder(long seed) {
         Random random = new Random(seed);
-        List<TenantQuota> sharing = List.of(share("192.0.2.3"), share("192.0.2.4"),
+        List<TenantInFlight> sharing = List.of(share("192.0.2.3"), share("192.0.2.4"),
                 share("192.0.2.5"));
         int[] come = new int[sharing.size()];
         for (int pass = 0; pass < 200; pass++) {

@@ -8,7 +8,9 @@ import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.s3.sigv4.HandSigned;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -152,7 +154,7 @@ class HttpFramingIT {
 
     @Test
     void aTargetThatIsNoPathIsRefused() {
-        for (String target : java.util.List.of("b/key", "http://u@other/b/key", "*", "/%zz/key")) {
+        for (String target : List.of("b/key", "http://u@other/b/key", "*", "/%zz/key")) {
             try (RawConnection raw = new RawConnection(gateway.endpoint())) {
                 raw.send("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n");
                 assertThat(raw.receive().status()).as(target).isEqualTo(400);
@@ -172,7 +174,7 @@ class HttpFramingIT {
 
     @Test
     void manyHeadersAreServed() {
-        String[] more = java.util.stream.IntStream.range(0, 400)
+        String[] more = IntStream.range(0, 400)
                 .mapToObj(i -> "X-Test-" + i + ": value " + i)
                 .toArray(String[]::new);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.gateway.RandomBytes;
 import io.railhead.gateway.TestGateway;
+import java.io.IOException;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** HTTP/1.0 has no chunks: an answer whose length the store does not say ends as its connection. */
@@ -16,7 +18,7 @@ class OlderHttpIT {
 
     /** A client that would rather keep its connection. */
     private static void ask(ScriptedStore.Script answer,
-            java.util.function.Consumer<RawConnection> behindTheHead) {
+            Consumer<RawConnection> behindTheHead) {
         try (ScriptedStore store = new ScriptedStore(answer);
                 TestGateway gateway = TestGateway.over(store).start();
                 RawConnection raw = new RawConnection(gateway.endpoint())) {
@@ -29,7 +31,7 @@ class OlderHttpIT {
         }
     }
 
-    private static void write(ScriptedStore.Line line) throws java.io.IOException {
+    private static void write(ScriptedStore.Line line) throws IOException {
         line.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                 + Integer.toHexString(DOCUMENT.length) + "\r\n", DOCUMENT);
     }

@@ -9,6 +9,7 @@ import io.railhead.gateway.TestGateway;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.time.Clock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -166,7 +167,7 @@ class PrincipalsIT {
     void aWithdrawnPrincipalIsRefusedAtOnce() throws Exception {
         one.put("/remembered/key", OBJECT);
         alice().get("/remembered/key");
-        java.nio.file.Files.writeString(gateway.directory().resolve("credentials.yaml"), """
+        Files.writeString(gateway.directory().resolve("credentials.yaml"), """
                 principals:
                   - name: bob
                     keys: [{access_key: BOB, secret_key: bob-secret}]

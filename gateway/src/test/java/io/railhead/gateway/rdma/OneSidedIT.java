@@ -9,7 +9,10 @@ import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
 import io.railhead.protocol.token.Token;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.util.Base64;
 import java.util.List;
+import java.util.UUID;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,9 +118,9 @@ class OneSidedIT {
     private static String crc32(byte[] bytes) {
         CRC32 crc = new CRC32();
         crc.update(bytes);
-        return java.util.Base64.getEncoder()
+        return Base64.getEncoder()
                 .encodeToString(
-                        java.nio.ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
+                        ByteBuffer.allocate(4).putInt((int) crc.getValue()).array());
     }
 
     private static void assertRefused(HttpResponse<byte[]> answer, int status, String code) {
@@ -170,7 +173,7 @@ class OneSidedIT {
 
     private static String[] fresh(String[] headers) {
         String[] again = headers.clone();
-        again[3] = java.util.UUID.randomUUID().toString();
+        again[3] = UUID.randomUUID().toString();
         return again;
     }
 

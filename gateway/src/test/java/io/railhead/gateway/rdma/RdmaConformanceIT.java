@@ -20,12 +20,14 @@ import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
 import io.railhead.protocol.token.Token;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
@@ -226,7 +228,7 @@ class RdmaConformanceIT {
                         ? "amz"
                         : form.name()
                                 .toLowerCase(
-                                        java.util.Locale.ROOT))
+                                        Locale.ROOT))
                 + "\",result=\"delivered\",}")).isEqualTo(9);
     }
 
@@ -467,9 +469,9 @@ class RdmaConformanceIT {
         }
         assertThat(stored).hasSize(2 * Form.values().length)
                 .allSatisfy(headers -> assertThat(headers.keySet()).noneMatch(
-                        name -> name.toLowerCase(java.util.Locale.ROOT).contains("rdma")
+                        name -> name.toLowerCase(Locale.ROOT).contains("rdma")
                                 || name.equalsIgnoreCase("x-amz-checksum-algorithm")
-                                || name.toLowerCase(java.util.Locale.ROOT).contains("cuobj")));
+                                || name.toLowerCase(Locale.ROOT).contains("cuobj")));
     }
 
     private static void assertEveryoneThinksItStored(Form form, byte[] bytes,
@@ -536,7 +538,7 @@ class RdmaConformanceIT {
             try {
                 exchange.sendResponseHeaders(500, -1);
             } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
+                throw new UncheckedIOException(e);
             }
             return true;
         });

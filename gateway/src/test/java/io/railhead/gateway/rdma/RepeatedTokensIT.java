@@ -10,6 +10,7 @@ import io.railhead.gateway.TestPeer;
 import io.railhead.gateway.frontdoor.RawConnection;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -192,7 +193,7 @@ class RepeatedTokensIT {
                     certificate: %s
                     key: %s
                 """.formatted(certificates.certificate("own"), certificates.key("own")));
-        var endpoint = java.net.URI.create("https://127.0.0.1:" + gateway.endpoint().getPort());
+        var endpoint = URI.create("https://127.0.0.1:" + gateway.endpoint().getPort());
         var context = certificates.context(List.of("own"), null);
         client = new TestClient(endpoint, "AK", "SK", context);
         peer = connect();

@@ -9,9 +9,12 @@ import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -90,7 +93,7 @@ class BackendFaultsIT {
     private void assertNoSuccess(String path) {
         try {
             assertThat(client.get(path).statusCode()).isGreaterThanOrEqualTo(500);
-        } catch (java.util.concurrent.CompletionException e) {
+        } catch (CompletionException e) {
             assertThat(e).hasRootCauseInstanceOf(IOException.class);
         }
     }
@@ -110,7 +113,7 @@ class BackendFaultsIT {
         try {
             byte[] body = client.get("/b/changing").body();
             assertThat(Arrays.equals(body, before) || Arrays.equals(body, after)).isTrue();
-        } catch (java.util.concurrent.CompletionException e) {
+        } catch (CompletionException e) {
             assertThat(e).hasRootCauseInstanceOf(IOException.class);
         }
         assertThat(client.get("/b/changing").body()).isEqualTo(after);
@@ -170,10 +173,10 @@ class BackendFaultsIT {
     @Test
     void aBodyThatIsNotWhatWasSignedCommitsNothing() throws Exception {
         var signed = client.signed("PUT", "/b/forged", random(8, 1000));
-        var forged = java.net.http.HttpRequest.newBuilder(signed, (name, value) -> true)
-                .PUT(java.net.http.HttpRequest.BodyPublishers.ofByteArray(random(9, 1000)))
+        var forged = HttpRequest.newBuilder(signed, (name, value) -> true)
+                .PUT(HttpRequest.BodyPublishers.ofByteArray(random(9, 1000)))
                 .build();
-        var answer = java.net.http.HttpClient.newHttpClient()
+        var answer = HttpClient.newHttpClient()
                 .send(forged,
                         HttpResponse.BodyHandlers.ofString());
         assertThat(answer.statusCode()).isEqualTo(400);
@@ -194,7 +197,7 @@ class BackendFaultsIT {
     @Test
     void aClientThatGoesAwayLeavesNothingBehind() {
         store.put("/b/big", random(11, 64 << 20));
-        var http = java.net.http.HttpClient.newHttpClient();
+        var http = HttpClient.newHttpClient();
         var request = client.signed("GET", "/b/big", new byte[0]);
         assertThatThrownBy(() -> http.send(request, info -> {
             throw new IllegalStateException("the client gives up");

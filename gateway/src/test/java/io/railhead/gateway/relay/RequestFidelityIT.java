@@ -15,6 +15,7 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -244,7 +245,7 @@ class RequestFidelityIT {
     void aPresignedUrlOfEveryVerbSaysTheSame(String operation) {
         String method = operation.substring(0, operation.indexOf(' '));
         String target = operation.substring(method.length() + 1);
-        URI url = client.presigned(method, target, java.time.Duration.ofMinutes(5));
+        URI url = client.presigned(method, target, Duration.ofMinutes(5));
         HttpResponse<byte[]> answer = client.send(HttpRequest.newBuilder(url)
                 .method(method, method.equals("PUT")
                         ? HttpRequest.BodyPublishers.ofByteArray(BODY)

@@ -3,6 +3,7 @@ package io.railhead.gateway.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,7 +25,7 @@ final class GuardedStepsTest {
                     + "|request\\.exceptionHandler\\(");
     /** At the start nobody waits for an answer; of what a parser throws its caller makes one. */
     private static final Set<String> TRANSLATING = Set.of("ShutdownStack.java", "S3Listener.java",
-            "TlsFiles.java", "FileWatch.java", "DeletionList.java", "Listing.java");
+            "TlsOptions.java", "FileWatch.java", "DeletionList.java", "Listing.java");
     /** Classes whose every callback runs under {@link io.railhead.gateway.s3.Guard}. */
     private static final Set<String> GUARDED = Set.of("HttpExchange.java", "ChannelExchange.java",
             "WarmRead.java", "AdminResponse.java", "AdminApi.java", "HealthListener.java",
@@ -46,7 +47,7 @@ final class GuardedStepsTest {
                     .filter(line -> pattern.matcher(line).find())
                     .map(line -> file.getFileName() + ": " + line.strip());
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         }
     }
 

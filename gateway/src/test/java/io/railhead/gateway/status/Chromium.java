@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -249,7 +250,7 @@ final class Chromium implements AutoCloseable {
 
     private static void delete(Path folder) {
         try (Stream<Path> files = Files.walk(folder)) {
-            files.sorted(java.util.Comparator.reverseOrder())
+            files.sorted(Comparator.reverseOrder())
                     .forEach(file -> file.toFile().delete());
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -13,6 +13,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,7 @@ class TracingIT {
         String all = String.join("", heard);
         String signature = uri.getQuery().replaceAll(".*X-Amz-Signature=([0-9a-f]+).*", "$1");
         assertThat(all).contains("railhead", "/b/key", "X-Amz-Signature=****", "X-Amz-Expires=")
-                .contains(new String(java.util.HexFormat.of().parseHex(TRACE), ISO_8859_1))
+                .contains(new String(HexFormat.of().parseHex(TRACE), ISO_8859_1))
                 .doesNotContain(signature)
                 .doesNotContain("/metrics");
         assertThat(signature).hasSize(64);

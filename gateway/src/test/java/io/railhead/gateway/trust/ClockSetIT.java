@@ -14,6 +14,7 @@ import io.railhead.protocol.channel.Request;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -124,7 +126,7 @@ class ClockSetIT {
 
     private static void set(Duration by) throws IOException {
         clock.write(ByteBuffer.allocate(Long.BYTES)
-                .order(java.nio.ByteOrder.nativeOrder())
+                .order(ByteOrder.nativeOrder())
                 .putLong(0, by.toNanos()), 0);
     }
 
@@ -159,7 +161,7 @@ class ClockSetIT {
     }
 
     private static byte[] range(int from, int to) {
-        return java.util.Arrays.copyOfRange(OBJECT, from, to);
+        return Arrays.copyOfRange(OBJECT, from, to);
     }
 
     /** Minutes may pass between two clocks, as in S3; SDKs then mend theirs by the Date header. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -142,7 +143,7 @@ class ExclusiveModelIT {
         HttpResponse<byte[]> answer;
         try {
             answer = client.get("/b/" + key);
-        } catch (java.util.concurrent.CompletionException e) {
+        } catch (CompletionException e) {
             return; // a body that a write has overtaken is cut
         }
         int atMost = model.begun.get();

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ final class ModelPeers implements AutoCloseable {
     ModelPeers(List<TestClient> clients, List<String> secrets, int slots) {
         this.slots = slots;
         this.left = new AtomicReferenceArray<>(slots * clients.size());
-        this.peers = java.util.stream.IntStream.range(0, clients.size())
+        this.peers = IntStream.range(0, clients.size())
                 .mapToObj(i -> new TestPeer(clients.get(i), secrets.get(i),
                         (long) slots * History.PART_BYTES))
                 .collect(Collectors.toCollection(ArrayList::new));

@@ -3,6 +3,7 @@ package io.railhead.rdma.dc;
 import io.railhead.os.AdaptiveSpin;
 import io.railhead.os.adapter.Adapter;
 import io.railhead.os.adapter.CloseStack;
+import io.railhead.os.verbs.Completions;
 import io.railhead.rdma.FabricCounts;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.TransferException.Reason;
@@ -123,7 +124,7 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         return polled + pump();
     }
 
-    private void dispatch(io.railhead.os.verbs.Completions batch, int index) {
+    private void dispatch(Completions batch, int index) {
         long request = batch.workRequestId(index);
         Initiator initiator = initiators.find(Initiator.initiatorOf(request));
         if (initiator == null) {
@@ -131,7 +132,7 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
             return;
         }
         int status = batch.status(index);
-        boolean isGood = status == io.railhead.os.verbs.Completions.SUCCESS;
+        boolean isGood = status == Completions.SUCCESS;
         try {
             if (!isGood && !initiator.isBroken()) {
                 failed(initiator, status);
@@ -159,12 +160,12 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
     }
 
     private TransferException reason(int status) {
-        if (io.railhead.os.verbs.Completions.isRemoteAccess(status)) {
+        if (Completions.isRemoteAccess(status)) {
             return new TransferException(Reason.REMOTE_ACCESS,
                     "the client's adapter refused the key or the range: " + text(status));
         }
         return new TransferException(Reason.PEER_GONE,
-                status == io.railhead.os.verbs.Completions.RETRY_EXCEEDED
+                status == Completions.RETRY_EXCEEDED
                         ? "the client's adapter does not answer, or has another DC key or MTU"
                         : "the request broke: " + text(status));
     }

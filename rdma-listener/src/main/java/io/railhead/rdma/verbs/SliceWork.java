@@ -16,7 +16,7 @@ record SliceWork(VerbsTransfer transfer, OwnedSlice slice, long remote)
 
     @Override
     public void run() {
-        transfer.carrier().link().transfer(this);
+        transfer.transferQueue().link().transfer(this);
     }
 
     @Override
@@ -44,7 +44,7 @@ record SliceWork(VerbsTransfer transfer, OwnedSlice slice, long remote)
 
     @Override
     public void ended(boolean arrived) {
-        transfer.carrier().link().budget().giveBack(slice.bytes());
+        transfer.transferQueue().link().budget().giveBack(slice.bytes());
         if (arrived) {
             transfer.moved(slice.direction(), slice.bytes());
         }

@@ -200,7 +200,7 @@ public final class VerbsFabric implements Fabric {
         PeerSession session = requireOpen(buffer);
         if (paired == null) {
             VerbsRegion region = requireRegion(buffer, session);
-            transferQueue = region.carrier();
+            transferQueue = region.transferQueue();
             transfer = new VerbsTransfer(peers.counts(), buffer, region);
         } else {
             transferQueue = paired;

@@ -23,7 +23,7 @@ final class VerbsRegion implements MemoryRegion {
         this.remoteKey = remoteKey;
     }
 
-    TransferQueue carrier() {
+    TransferQueue transferQueue() {
         return transferQueue;
     }
 

@@ -45,7 +45,7 @@ final class VerbsTransfer implements Transfer {
         OwnedSlice slice = new OwnedSlice(direction, ownedSlice);
         TransferException refusal = findRefusal(slice.bytes(), offset);
         if (refusal == null) {
-            carrier().poller()
+            transferQueue().poller()
                     .execute(new SliceWork(this, slice, buffer.address() + offset));
         } else {
             slice.end(refusal, counts);
@@ -57,12 +57,12 @@ final class VerbsTransfer implements Transfer {
     public CompletionStage<Void> fence() {
         fenced = true;
         CompletableFuture<Void> ends = new CompletableFuture<>();
-        carrier().poller().execute(() -> carrier().fence(this, ends));
+        transferQueue().poller().execute(() -> transferQueue().fence(this, ends));
         return ends;
     }
 
-    TransferQueue carrier() {
-        return region.carrier();
+    TransferQueue transferQueue() {
+        return region.transferQueue();
     }
 
     VerbsRegion region() {
@@ -84,7 +84,7 @@ final class VerbsTransfer implements Transfer {
         if (fenced) {
             return new TransferException(Reason.FENCED, "the transfer was fenced");
         }
-        if (carrier().isClosing()) {
+        if (transferQueue().isClosing()) {
             return new TransferException(Reason.UNAVAILABLE, "the fabric is closing");
         }
         if (!buffer.session().isOpen()) {
@@ -105,7 +105,7 @@ final class VerbsTransfer implements Transfer {
 
     void moved(Direction direction, long bytes) {
         counts.moved(direction, bytes);
-        carrier().session().moved(bytes);
+        transferQueue().session().moved(bytes);
     }
 
     void posted() {

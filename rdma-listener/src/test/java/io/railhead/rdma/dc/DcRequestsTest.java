@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.os.verbs.AsyncEvent;
 import io.railhead.os.verbs.FakeMlx5;
+import io.railhead.os.verbs.PortAttributes;
 import io.railhead.os.verbs.RequiresRdmaCore;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.QueuePairState;
@@ -23,6 +24,7 @@ import io.railhead.rdma.dc.DcFabricConfig.OutstandingBytes;
 import io.railhead.rdma.dc.DcFabricConfig.Pool;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -103,7 +105,7 @@ class DcRequestsTest {
 
     private CompletionStage<Void> write(Transfer transfer, int fill) {
         byte[] bytes = new byte[BYTES];
-        java.util.Arrays.fill(bytes, (byte) fill);
+        Arrays.fill(bytes, (byte) fill);
         return transfer.write(pages.of(bytes), 0);
     }
 
@@ -365,12 +367,12 @@ class DcRequestsTest {
         start(DcRig.config().withMtu(4096));
         Window window = new Window("ann");
         result(write(window.begin(), 1));
-        rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(4, 3, 4, 0, 2));
+        rig.adapter.setPort(new PortAttributes(4, 3, 4, 0, 2));
         Awaiting.until("it is seen", () -> !rig.fabric().health().usable());
         assertThat(rig.fabric().health().reason()).isEqualTo("rdma.dc.mtu is 4096, and mlx5_0 port"
                 + " 1 carries 1024: packets would be lost without an error");
         assertThatThrownBy(window::begin).isInstanceOf(TransferException.class);
-        rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(4, 5, 4, 0, 2));
+        rig.adapter.setPort(new PortAttributes(4, 5, 4, 0, 2));
         Awaiting.until("it is seen", () -> rig.fabric().health().usable());
         result(write(window.begin(), 2));
     }
@@ -380,7 +382,7 @@ class DcRequestsTest {
         start(Pool.DEFAULT.withInitiators(1));
         Window window = new Window("ann");
         result(write(window.begin(), 1));
-        rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(4, 3, 4, 0, 2));
+        rig.adapter.setPort(new PortAttributes(4, 3, 4, 0, 2));
         rig.fake(window.peer).setMtu(1024);
         Awaiting.until("packets have the new length", () -> {
             result(write(window.begin(), 2));
@@ -394,11 +396,11 @@ class DcRequestsTest {
     @Test
     void aPortThatIsDownTurnsRequestsAwayUntilItIsUp() throws IOException {
         Window window = new Window("ann");
-        rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(1, 5, 4, 0, 2));
+        rig.adapter.setPort(new PortAttributes(1, 5, 4, 0, 2));
         Awaiting.until("it is seen", () -> !rig.fabric().health().usable());
         assertThat(rig.fabric().health().reason()).isEqualTo("mlx5_0 port 1 is down");
         assertThatThrownBy(window::begin).isInstanceOf(TransferException.class);
-        rig.adapter.setPort(new io.railhead.os.verbs.PortAttributes(4, 5, 4, 0, 2));
+        rig.adapter.setPort(new PortAttributes(4, 5, 4, 0, 2));
         Awaiting.until("it is seen", () -> rig.fabric().health().usable());
         result(write(window.begin(), 1));
     }

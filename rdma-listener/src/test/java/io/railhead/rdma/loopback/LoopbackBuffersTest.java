@@ -19,6 +19,7 @@ import io.railhead.rdma.session.ClientSession;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -146,7 +147,7 @@ class LoopbackBuffersTest {
     void bytesInPlaceOfADescriptorEndTheSession() throws IOException {
         rig.close();
         rig = new LoopbackRig(new LoopbackConfig(folder.resolve("s"), 1, 1, 0,
-                java.time.Duration.ofMillis(500), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
+                Duration.ofMillis(500), 4, 3, AMPLE, AMPLE), LoopbackRig.freshSessions());
         ClientSession clientSession = rig.open("ann");
         try (RawPeer peer = new RawPeer(rig.socket())) {
             peer.prove(clientSession, KEY);

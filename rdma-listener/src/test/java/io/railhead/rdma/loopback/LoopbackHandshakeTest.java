@@ -21,6 +21,7 @@ import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -275,7 +276,7 @@ class LoopbackHandshakeTest {
                     MessageCodec.encode(new Message.Welcome(NONCE, 1, new SessionLimits(1, 1, 1))));
             peer.read(ByteBuffer.allocate(1));
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         }
     }
 

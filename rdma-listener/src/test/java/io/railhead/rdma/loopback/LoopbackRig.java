@@ -16,6 +16,7 @@ import io.railhead.rdma.session.ClientSessions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ import java.util.List;
 /** A loopback fabric with peers in this process. */
 final class LoopbackRig implements FabricRig {
     static final byte[] KEY = "a session key of thirty-two byte".getBytes(
-            java.nio.charset.StandardCharsets.US_ASCII);
+            StandardCharsets.US_ASCII);
     /** More bytes than any test registers. */
     static final long AMPLE = 1L << 40;
     static final Duration PATIENCE = Duration.ofSeconds(60);

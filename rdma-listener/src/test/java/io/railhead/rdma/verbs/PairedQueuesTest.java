@@ -27,6 +27,7 @@ import io.railhead.rdma.pairing.Pairing;
 import io.railhead.rdma.pairing.PairingException;
 import io.railhead.rdma.pairing.StagingArea;
 import io.railhead.rdma.session.ClientSessions;
+import io.railhead.rdma.session.PeerSession;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -286,7 +287,7 @@ final class PairedQueuesTest {
             return !idle.session().isOpen();
         });
         assertThat(used.session().isOpen()).isTrue();
-        assertThat(((io.railhead.rdma.session.PeerSession) idle.session()).endReason())
+        assertThat(((PeerSession) idle.session()).endReason())
                 .isEqualTo(EndReason.SILENT);
     }
 

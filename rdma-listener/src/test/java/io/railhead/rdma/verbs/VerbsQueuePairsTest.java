@@ -43,7 +43,7 @@ final class VerbsQueuePairsTest {
 
     private static VerbsConnection connection(ClientSession clientSession, int key) {
         return (VerbsConnection) ((VerbsRegion) requireNonNull(
-                ((PeerSession) clientSession).findRegion(key))).carrier();
+                ((PeerSession) clientSession).findRegion(key))).transferQueue();
     }
 
     private static int pathMtu(IbvQP queuePair) throws IOException {

@@ -9,6 +9,7 @@ import io.railhead.protocol.token.Recognition.Declined;
 import io.railhead.protocol.token.Recognition.Malformed;
 import io.railhead.protocol.token.Recognition.None;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -221,7 +222,7 @@ class DialectsTest {
 
     private static Map<String, String> cuobj(@org.jspecify.annotations.Nullable String start,
             @org.jspecify.annotations.Nullable String length) {
-        Map<String, String> headers = new java.util.HashMap<>();
+        Map<String, String> headers = new HashMap<>();
         headers.put("x-cuobj-rdma-descr", LOOPBACK);
         if (start != null) {
             headers.put("x-cuobj-remote-buf-start", start);

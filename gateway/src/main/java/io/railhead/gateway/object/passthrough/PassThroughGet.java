@@ -3,7 +3,7 @@ package io.railhead.gateway.object.passthrough;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
-import io.railhead.gateway.object.read.ObjectReads;
+import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.S3Request;
 
@@ -17,7 +17,7 @@ public final class PassThroughGet implements Operation {
 
     @Override
     public void handle(HttpExchange httpExchange, S3Request request) {
-        boolean judged = ObjectReads.isCacheable(request) && !request.query().isPresigned()
+        boolean judged = ReadRules.isCacheable(request) && !request.query().isPresigned()
                 && request.header("if-match") == null
                 && request.query().allNames(name -> !AnswerHead.isOverride(name));
         if (judged) {

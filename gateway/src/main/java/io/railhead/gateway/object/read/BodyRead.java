@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BodyRead {
     private final HttpExchange httpExchange;
-    private final ReadScope scope;
+    private final ReadContext scope;
     private final ReadPlan plan;
     private final CacheResult expected;
     private final String declined;

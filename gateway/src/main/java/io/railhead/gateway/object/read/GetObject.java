@@ -8,6 +8,7 @@ import io.railhead.gateway.rdma.TokenAdmission;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.token.Dialect;
+import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
 
 /**
@@ -25,7 +26,7 @@ public final class GetObject implements Operation {
     @Override
     public void handle(HttpExchange httpExchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
-        switch (admission.admit(request, io.railhead.protocol.token.TokenOperation.GET,
+        switch (admission.admit(request, TokenOperation.GET,
                 httpExchange.connection())) {
             case TokenAdmission.NoToken _ ->
                 read(request, new HttpBodyDestination(services, httpExchange, request, ""));
@@ -58,7 +59,7 @@ public final class GetObject implements Operation {
     }
 
     private void read(S3Request request, Destination destination) {
-        if (ObjectReads.isCacheable(request)) {
+        if (ReadRules.isCacheable(request)) {
             new ObjectRead(services, request, destination).start();
         } else {
             destination.uncacheable();

@@ -23,7 +23,7 @@ public final class HeadObject implements Operation {
     @Override
     public void handle(HttpExchange httpExchange, S3Request request) {
         AnswerHead.requireSendableOverrides(request);
-        boolean plain = ObjectReads.isCacheable(request) && request.header("range") == null
+        boolean plain = ReadRules.isCacheable(request) && request.header("range") == null
                 && request.header("if-match") == null;
         if (plain) {
             new ObjectHead(services, httpExchange, request,
@@ -47,7 +47,7 @@ public final class HeadObject implements Operation {
         /** Our HEAD asks for more than the client's may have, and not with all that it said. */
         @Override
         public void passed(int status, Headers headers) {
-            if (status == 401 || status == 403 || ObjectReads.hasOverride(request)) {
+            if (status == 401 || status == 403 || ReadRules.hasOverride(request)) {
                 services.relay().handle(exchange, request);
                 return;
             }

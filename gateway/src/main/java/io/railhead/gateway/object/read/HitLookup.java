@@ -47,7 +47,7 @@ public final class HitLookup {
             return null;
         }
         return access.allows(request) && !isReadOn(plan, request)
-                && services.mayServe(held, request, ObjectReads.grant(request, id))
+                && services.mayServe(held, request, ReadRules.grant(request, id))
                         ? plan
                         : null;
     }
@@ -58,7 +58,7 @@ public final class HitLookup {
                 && request.query().allNames(OF_SDKS::equals)
                 && request.header("if-match") == null
                 && !request.headers().anyName(Dialects::isHeader)
-                && ObjectReads.isCacheable(request);
+                && ReadRules.isCacheable(request);
     }
 
     /** Of an object without bytes some stores answer every range, others none. */
@@ -78,7 +78,7 @@ public final class HitLookup {
                 && services.cache()
                         .readAhead()
                         .isDue(plan.metadata().version(), plan.from(), plan.to(),
-                                ObjectReads.reader(request).principal());
+                                ReadRules.reader(request).principal());
     }
 
     /** Leases a plan's bytes, as {@link ObjectCache#tryLease} says. */

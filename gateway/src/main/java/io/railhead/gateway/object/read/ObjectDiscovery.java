@@ -31,12 +31,12 @@ final class ObjectDiscovery implements DiscoverySource {
     private static final String NO_SUCH_KEY = "<Code>NoSuchKey</Code>";
     private static final int MAX_DOCUMENT_BYTES = 4096;
 
-    private final ReadScope scope;
+    private final ReadContext scope;
     private final ObjectProbe objectProbe;
     private final DiscoveryRange asked;
     private final ObjectRead read;
 
-    ObjectDiscovery(ReadScope scope, ObjectProbe objectProbe, DiscoveryRange asked,
+    ObjectDiscovery(ReadContext scope, ObjectProbe objectProbe, DiscoveryRange asked,
             ObjectRead read) {
         this.scope = scope;
         this.objectProbe = objectProbe;
@@ -53,7 +53,7 @@ final class ObjectDiscovery implements DiscoverySource {
                 .fetch(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
                         asked.offset(),
                         asked.length(), null),
-                        FetchTurn.wanted(ObjectReads.tenant(scope.request())))
+                        FetchTurn.wanted(ReadRules.tenant(scope.request())))
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         flight.failed();

@@ -46,13 +46,13 @@ public final class ObjectHead {
 
     public void start() {
         ObjectId id = request.objectId();
-        AuthorizationKey authorizationKey = ObjectReads.grant(request, id);
+        AuthorizationKey authorizationKey = ReadRules.grant(request, id);
         ObjectMetadata held = services.cache().find(id);
         if (held != null && tellsAll(held) && mayServe(held, authorizationKey)) {
             found(held, CacheResult.HIT);
             return;
         }
-        if (held == null && !ObjectReads.asksAnew(request) && services.absences()
+        if (held == null && !ReadRules.asksAnew(request) && services.absences()
                 .isAbsent(authorizationKey, request.route().rule(), NegativeCache.Said.BY_STATUS)) {
             services.metrics().cacheResults.labels("absent").inc();
             responseSink.fail(new S3Refusal(S3Error.NO_SUCH_KEY));
@@ -74,7 +74,7 @@ public final class ObjectHead {
         AuthorizationKey reader = ObjectHeaders.isGuarded(held)
                 ? authorizationKey.toDescribe()
                 : authorizationKey;
-        return !ObjectReads.asksAnew(request)
+        return !ReadRules.asksAnew(request)
                 && services.servability().allows(reader, request.route().rule(), held);
     }
 

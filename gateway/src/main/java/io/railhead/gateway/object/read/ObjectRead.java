@@ -42,7 +42,7 @@ public final class ObjectRead {
     private final ObjectProbe objectProbe;
     private final ResponseSink responseSink;
     private final S3Request request;
-    private final ReadScope scope;
+    private final ReadContext scope;
     private Destination destination;
     private CacheResult cacheResult = CacheResult.HIT;
     private int restarts;
@@ -53,10 +53,10 @@ public final class ObjectRead {
         this.responseSink = destination.requester();
         this.request = request;
         this.destination = destination;
-        this.scope = ReadScope.of(services, responseSink, request);
+        this.scope = ReadContext.of(services, responseSink, request);
     }
 
-    ReadScope scope() {
+    ReadContext scope() {
         return scope;
     }
 
@@ -81,7 +81,7 @@ public final class ObjectRead {
     }
 
     private boolean isKnownToBeAbsent() {
-        return !ObjectReads.asksAnew(request) && services.absences()
+        return !ReadRules.asksAnew(request) && services.absences()
                 .isAbsent(scope.grant(), scope.rule(), NegativeCache.Said.BY_CODE);
     }
 
@@ -94,7 +94,7 @@ public final class ObjectRead {
         DiscoveryRange asked = DiscoveryRange.around(range, services.pageBytes(),
                 services.runBytes());
         services.cache()
-                .discover(scope.id(), ObjectReads.tenant(request),
+                .discover(scope.id(), ReadRules.tenant(request),
                         new ObjectDiscovery(scope, objectProbe, asked, this))
                 .whenComplete((discovery, failure) -> responseSink.executor()
                         .execute(() -> discovered(discovery)));

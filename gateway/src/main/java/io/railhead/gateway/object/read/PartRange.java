@@ -4,6 +4,7 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
+import io.railhead.backend.Payload;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.relay.ForwardedHeaders;
 import io.railhead.gateway.relay.StoreAnswers;
@@ -43,7 +44,7 @@ final class PartRange {
     static void find(HttpExchange httpExchange, S3Request request, Found found) {
         BackendRequest head = new BackendRequest("HEAD", request.target(),
                 ForwardedHeaders.toBackend(request.headers()),
-                new io.railhead.backend.Payload.Empty(), request.caller(), null);
+                new Payload.Empty(), request.caller(), null);
         request.route()
                 .backend()
                 .send(head)

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RdmaGet implements RdmaDelivery.Outcome {
     private final ObjectRead read;
-    private final ReadScope scope;
+    private final ReadContext scope;
     private final ReadPlan plan;
     private final CacheResult expected;
     private final RemoteBuffer buffer;

@@ -40,7 +40,7 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
      * lacks its checksums: a client that wants them waits for a HEAD.
      */
     boolean mayServe(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
-        return !ObjectReads.asksAnew(request)
+        return !ReadRules.asksAnew(request)
                 && (ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request))
                 && servability.allows(reader, request.route().rule(), held);
     }
@@ -48,7 +48,7 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
     /** Decides whether a cached object is served while the store is away, and counts it. */
     boolean mayServeStale(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
         Rule rule = request.route().rule();
-        boolean may = !ObjectReads.asksAnew(request)
+        boolean may = !ReadRules.asksAnew(request)
                 && servability.allowsStale(reader, rule, held);
         if (may) {
             metrics.staleServed.labels(rule.backend()).inc();

@@ -97,7 +97,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
     }
 
     private void begin(long sizeBytes) {
-        if (!ObjectReads.isCacheable(request)
+        if (!ReadRules.isCacheable(request)
                 || sizeBytes > request.route().rule().maxObject().bytes()) {
             finish(Outcome.NOT_CACHED, "");
             return;

@@ -14,6 +14,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.body.EmptyBodySums;
 import io.railhead.protocol.token.Dialect;
 import io.railhead.protocol.token.DialectReply;
+import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
 import io.vertx.core.http.HttpServerResponse;
 
@@ -25,11 +26,11 @@ public final class PutObject implements Operation {
     private final ReadServices services;
     private final TokenAdmission admission;
     private final Operation overHttp;
-    private final io.railhead.protocol.token.TokenOperation kind;
+    private final TokenOperation kind;
 
     /** @param overHttp what happens to a request without a token */
     public PutObject(ReadServices services, TokenAdmission admission, Operation overHttp,
-            io.railhead.protocol.token.TokenOperation kind) {
+            TokenOperation kind) {
         this.services = services;
         this.admission = admission;
         this.overHttp = overHttp;

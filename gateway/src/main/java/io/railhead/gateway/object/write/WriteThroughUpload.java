@@ -10,7 +10,7 @@ import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.object.read.ObjectProbe;
-import io.railhead.gateway.object.read.ObjectReads;
+import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.S3Request;
 import java.nio.ByteBuffer;
@@ -45,7 +45,7 @@ final class WriteThroughUpload {
         }
         StagedUpload room = services.cache()
                 .tryStage(length,
-                        ObjectReads.tenant(request));
+                        ReadRules.tenant(request));
         if (room == null) {
             count("no_memory");
             return body;
@@ -59,7 +59,7 @@ final class WriteThroughUpload {
         Rule rule = request.route().rule();
         return rule.cache() == CacheMode.READS_AND_WRITES && length > 0
                 && services.cache().keepsNew()
-                && length <= rule.maxObject().bytes() && ObjectReads.isCacheable(request);
+                && length <= rule.maxObject().bytes() && ReadRules.isCacheable(request);
     }
 
     private void count(String outcome) {
@@ -103,7 +103,7 @@ final class WriteThroughUpload {
 
     private void confirm(StagedUpload upload, ObjectVersion uploaded, long generation) {
         ObjectId id = uploaded.object();
-        new ObjectProbe(services).probe(request, id, ObjectReads.grant(request, id))
+        new ObjectProbe(services).probe(request, id, ReadRules.grant(request, id))
                 .whenComplete((probe, failure) -> executor
                         .execute(() -> confirmed(upload, uploaded, generation, probe)));
     }

@@ -3,6 +3,7 @@ package io.railhead.gateway.rdma.pairing;
 import io.railhead.backend.Headers;
 import io.railhead.protocol.token.Hex;
 import io.railhead.rdma.pairing.RcDescriptor;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -104,7 +105,7 @@ final class HipobjHeaders {
         if (!SESSION_ID.matcher(session).matches()) {
             throw new IllegalArgumentException(SESSION + " must have 32 hex digits");
         }
-        return session.toLowerCase(java.util.Locale.ROOT);
+        return session.toLowerCase(Locale.ROOT);
     }
 
     static boolean isSpoken(Headers headers) {

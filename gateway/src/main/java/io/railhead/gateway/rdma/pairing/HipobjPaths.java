@@ -4,7 +4,7 @@ import io.railhead.gateway.authorization.PeerAddresses;
 import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.object.read.ObjectRead;
-import io.railhead.gateway.object.read.ObjectReads;
+import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
@@ -87,7 +87,7 @@ public final class HipobjPaths {
         // A client that is ready waits for its bytes alone: what is not there is said before.
         HipobjRead destination = new HipobjRead(admission, httpExchange, request,
                 (_, _, _) -> pair(httpExchange, pairing, asked, target));
-        if (ObjectReads.isCacheable(request)) {
+        if (ReadRules.isCacheable(request)) {
             new ObjectRead(site.reads(), request, destination).start();
         } else {
             destination.uncacheable();

@@ -58,7 +58,7 @@ public final class Authenticator implements RequestAuthenticator {
             }
             return sigV2.authenticate(head, query, authorization, now);
         }
-        SignatureInput signatureInput = claim(head, query, authorization);
+        SignatureInput signatureInput = signatureInput(head, query, authorization);
         if (signatureInput == null) {
             return new Authentication.Anonymous();
         }
@@ -93,7 +93,7 @@ public final class Authenticator implements RequestAuthenticator {
                 || query.has(PresignedQuery.SIGNATURE);
     }
 
-    private static @Nullable SignatureInput claim(RequestHead head, Query query,
+    private static @Nullable SignatureInput signatureInput(RequestHead head, Query query,
             @Nullable String authorization) {
         if (authorization != null) {
             return AuthorizationHeader.parse(authorization, head.headers());

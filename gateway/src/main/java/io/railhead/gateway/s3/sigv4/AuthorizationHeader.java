@@ -6,7 +6,9 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a claim from {@code Authorization: AWS4-HMAC-SHA256 Credential=…, …}. */
+/**
+ * Reads the signature and its scope from {@code Authorization: AWS4-HMAC-SHA256 Credential=…, …}.
+ */
 final class AuthorizationHeader {
     private static final S3Error MALFORMED = S3Error.AUTHORIZATION_HEADER_MALFORMED;
 
@@ -20,7 +22,7 @@ final class AuthorizationHeader {
         requireSigV4(authorization);
         AuthorizationHeader header = new AuthorizationHeader();
         header.readParts(authorization.substring(SignatureInput.ALGORITHM.length()));
-        return header.claim(headers);
+        return header.signatureInput(headers);
     }
 
     private static void requireSigV4(String authorization) {
@@ -71,7 +73,7 @@ final class AuthorizationHeader {
         return value;
     }
 
-    private SignatureInput claim(Headers headers) {
+    private SignatureInput signatureInput(Headers headers) {
         SignatureInput.Credential who = SignatureInput.Credential.parse(
                 required(credential, "Credential"),
                 MALFORMED);

@@ -46,7 +46,7 @@ public final class PostPolicy {
 
     /**
      * Returns the signer; null where nothing claims a signature. Throws {@code S3Refusal} if the
-     * claim does not hold.
+     * signature does not hold.
      *
      * @param fields by name in lower case
      */
@@ -69,10 +69,10 @@ public final class PostPolicy {
         if (!SignatureInput.ALGORITHM.equals(fields.get("x-amz-algorithm"))) {
             throw Authenticator.unsupportedMechanism();
         }
-        SignatureInput.Credential claim = SignatureInput.Credential.parse(credential,
+        SignatureInput.Credential scoped = SignatureInput.Credential.parse(credential,
                 S3Error.INVALID_ARGUMENT);
-        Identity identity = identity(claim.accessKeyId(), fields);
-        byte[] expected = claim.scope().keyOf(identity.key().secret()).sign(policy);
+        Identity identity = identity(scoped.accessKeyId(), fields);
+        byte[] expected = scoped.scope().keyOf(identity.key().secret()).sign(policy);
         requireEqual(HexFormat.of().formatHex(expected), signature);
         return identity;
     }

@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a claim from the query of a presigned request. */
+/** Reads the signature and its scope from the query of a presigned request. */
 final class PresignedQuery {
     static final String ALGORITHM = "X-Amz-Algorithm";
     static final String SIGNATURE = "X-Amz-Signature";

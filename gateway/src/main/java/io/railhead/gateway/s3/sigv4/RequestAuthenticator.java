@@ -11,7 +11,7 @@ import java.time.Instant;
 public interface RequestAuthenticator {
 
     /**
-     * Returns the sender. Throws {@code S3Refusal} with AWS's code if the claim does not hold.
+     * Returns the sender. Throws {@code S3Refusal} with AWS's code if the signature does not hold.
      *
      * @param query the head's own
      */

@@ -15,8 +15,11 @@ import io.railhead.protocol.token.Token;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -151,8 +154,8 @@ class PassThroughIT {
         assertThat(alice().get("/b/key", "If-None-Match", FakeStore.etag(OBJECT)).statusCode())
                 .isEqualTo(304);
         assertThat(alice().head("/b/key").statusCode()).isEqualTo(200);
-        HttpResponse<byte[]> presigned = java.net.http.HttpClient.newHttpClient()
-                .send(java.net.http.HttpRequest
+        HttpResponse<byte[]> presigned = HttpClient.newHttpClient()
+                .send(HttpRequest
                         .newBuilder(alice().presigned("GET", "/b/key", Duration.ofHours(1)))
                         .build(), BodyHandlers.ofByteArray());
         assertThat(presigned.body()).isEqualTo(OBJECT);
@@ -278,7 +281,7 @@ class PassThroughIT {
             assertThat(client.get("/bucket?list-type=2&prefix=a%20b").statusCode())
                     .isEqualTo(200);
             byte[] document = "<Delete><Object><Key>a b=/ä</Key></Object></Delete>"
-                    .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+                    .getBytes(StandardCharsets.UTF_8);
             assertThat(client.send("POST", "/bucket?delete", document, "Content-MD5",
                     md5(document)).statusCode()).isEqualTo(200);
             assertThat(client.get("/bucket/a%20b%3D/%C3%A4").statusCode()).isEqualTo(404);

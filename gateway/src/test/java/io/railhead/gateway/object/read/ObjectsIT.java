@@ -13,7 +13,10 @@ import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.channel.RequestRange;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -245,10 +248,10 @@ class ObjectsIT {
 
     private static String md5(byte[] document) {
         try {
-            return java.util.Base64.getEncoder()
+            return Base64.getEncoder()
                     .encodeToString(
-                            java.security.MessageDigest.getInstance("MD5").digest(document));
-        } catch (java.security.NoSuchAlgorithmException e) {
+                            MessageDigest.getInstance("MD5").digest(document));
+        } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }
     }

@@ -9,7 +9,10 @@ import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
 import io.railhead.gateway.frontdoor.RawConnection;
 import io.railhead.protocol.channel.Request;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -63,7 +66,7 @@ class KeptUploadsIT {
         assertServedFromMemory("/fixed/key", "HIT");
         HttpResponse<byte[]> part = client.get("/fixed/key", "Range", "bytes=100-199");
         assertThat(part.statusCode()).isEqualTo(206);
-        assertThat(part.body()).isEqualTo(java.util.Arrays.copyOfRange(OBJECT, 100, 200));
+        assertThat(part.body()).isEqualTo(Arrays.copyOfRange(OBJECT, 100, 200));
         assertThat(store.count("HEAD /fixed/key")).isEqualTo(1);
     }
 
@@ -128,8 +131,8 @@ class KeptUploadsIT {
                 store.put("/strong/key", OTHER);
                 try {
                     exchange.sendResponseHeaders(200, -1);
-                } catch (java.io.IOException e) {
-                    throw new java.io.UncheckedIOException(e);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
                 }
                 return true;
             }
@@ -181,8 +184,8 @@ class KeptUploadsIT {
             try {
                 exchange.sendResponseHeaders(403, -1);
                 return true;
-            } catch (java.io.IOException e) {
-                throw new java.io.UncheckedIOException(e);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
         });
         assertThat(client.put("/fixed/denied", OBJECT).statusCode()).isEqualTo(403);
@@ -190,7 +193,7 @@ class KeptUploadsIT {
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             raw.send(RawConnection.head(client.signed("PUT", "/fixed/cut", OBJECT),
                     "Content-Length: " + OBJECT.length) + "\r\n");
-            raw.send(java.util.Arrays.copyOf(OBJECT, 1_000_000));
+            raw.send(Arrays.copyOf(OBJECT, 1_000_000));
             raw.reset();
         }
         TestGateway.await(() -> gateway

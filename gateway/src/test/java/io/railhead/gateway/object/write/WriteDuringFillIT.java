@@ -6,6 +6,7 @@ import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.RandomBytes;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
@@ -59,7 +60,7 @@ class WriteDuringFillIT {
             byte[] old = reading.join().body();
             assertThat(Arrays.equals(old, before) || Arrays.equals(old, after)).isTrue();
         } catch (CompletionException e) {
-            assertThat(e).hasRootCauseInstanceOf(java.io.IOException.class);
+            assertThat(e).hasRootCauseInstanceOf(IOException.class);
         }
         assertThat(Arrays.equals(client.get("/b/key").body(), after)).isTrue();
         gateway.assertNoLease();

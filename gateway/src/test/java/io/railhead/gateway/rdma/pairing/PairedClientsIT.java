@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -202,7 +203,7 @@ class PairedClientsIT {
         HttpResponse<byte[]> foreign = prepare(gateway.client("AK3", "SK3"), peer, "GET",
                 "/held/object", 10, 0);
         assertThat(foreign.statusCode()).isEqualTo(403);
-        assertThat(new String(foreign.body(), java.nio.charset.StandardCharsets.UTF_8))
+        assertThat(new String(foreign.body(), StandardCharsets.UTF_8))
                 .contains("RDMAForeignAddress");
         HttpResponse<byte[]> put = prepare(other, peer, "PUT", "/held/new", 10, 0);
         assertThat(put.statusCode()).as("no rdma_put").isEqualTo(501);

@@ -9,6 +9,7 @@ import io.railhead.rdma.pairing.RcDescriptor;
 import java.net.InetAddress;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
@@ -86,7 +87,7 @@ class PairingRefusalsIT {
                 .build();
         HttpResponse<byte[]> answer = client.send(added);
         assertThat(answer.statusCode()).isEqualTo(403);
-        assertThat(new String(answer.body(), java.nio.charset.StandardCharsets.UTF_8))
+        assertThat(new String(answer.body(), StandardCharsets.UTF_8))
                 .contains("RDMATokenNotSigned");
     }
 

@@ -7,6 +7,7 @@ import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -104,10 +105,10 @@ class EndpointsIT {
     void endpointsAreOnlyRead() {
         assertThat(client.put("/.railhead/endpoints", new byte[0]).statusCode()).isEqualTo(405);
         assertThat(client.get("/.railhead/elsewhere").statusCode()).isEqualTo(405);
-        assertThat(client.send(java.net.http.HttpRequest.newBuilder(
+        assertThat(client.send(HttpRequest.newBuilder(
                 client.presigned("POST", "/.railhead/sessions?fabric=loopback",
                         Duration.ofMinutes(1)))
-                .POST(java.net.http.HttpRequest.BodyPublishers.noBody())
+                .POST(HttpRequest.BodyPublishers.noBody())
                 .build()).statusCode()).isEqualTo(405);
     }
 }

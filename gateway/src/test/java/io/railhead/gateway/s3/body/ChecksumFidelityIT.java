@@ -10,6 +10,7 @@ import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.frontdoor.RawConnection;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,7 +91,7 @@ class ChecksumFidelityIT {
                     + "\r\nx-amz-content-sha256: STREAMING-UNSIGNED-PAYLOAD-TRAILER\r\n"
                     + "x-amz-trailer: " + name + "\r\nx-amz-decoded-content-length: 9\r\n"
                     + "x-amz-sdk-checksum-algorithm: "
-                    + name.replace("x-amz-checksum-", "").toUpperCase(java.util.Locale.ROOT)
+                    + name.replace("x-amz-checksum-", "").toUpperCase(Locale.ROOT)
                     + "\r\nContent-Encoding: aws-chunked,gzip\r\n\r\n" + body).receive();
         }
     }

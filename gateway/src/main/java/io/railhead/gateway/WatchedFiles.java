@@ -5,7 +5,7 @@ import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.events.EventToken;
 import io.railhead.gateway.frontdoor.S3Listener;
-import io.railhead.gateway.frontdoor.TlsFiles;
+import io.railhead.gateway.frontdoor.TlsOptions;
 import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ServerSSLOptions;
@@ -20,12 +20,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Files that are read again when they change, and what is counted of that. */
-final class ReloadedFiles {
+final class WatchedFiles {
     private final Metrics metrics;
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
     private volatile @Nullable Instant certificateUntil;
 
-    ReloadedFiles(Metrics metrics) {
+    WatchedFiles(Metrics metrics) {
         this.metrics = metrics;
         // An alert needs a 0 before the first 1.
         for (String setting : List.of("credentials", "policy", "tls", "events", "config")) {
@@ -40,8 +40,8 @@ final class ReloadedFiles {
         if (tls != null) {
             Vertx vertx = Vertx.vertx();
             try {
-                FileWatch.start("gateway.tls", TlsFiles.of(tls),
-                        contents -> TlsFiles.options(vertx, contents), _ -> {}).close();
+                FileWatch.start("gateway.tls", TlsOptions.of(tls),
+                        contents -> TlsOptions.options(vertx, contents), _ -> {}).close();
             } finally {
                 ShutdownStack.await(vertx.close());
             }
@@ -56,14 +56,14 @@ final class ReloadedFiles {
     /** The first look makes the listener speak TLS, the later ones change its certificate. */
     Optional<FileWatch> openTls(GatewayConfig.Gateway gateway, Vertx vertx, S3Listener listener) {
         return Optional.ofNullable(gateway.tls())
-                .map(tls -> FileWatch.start("gateway.tls", TlsFiles.of(tls), contents -> {
-                    ServerSSLOptions options = TlsFiles.options(vertx, contents);
+                .map(tls -> FileWatch.start("gateway.tls", TlsOptions.of(tls), contents -> {
+                    ServerSSLOptions options = TlsOptions.options(vertx, contents);
                     if (listener.isListening()) {
                         listener.update(options);
                     } else {
                         listener.over(options);
                     }
-                    certificateUntil = TlsFiles.until(contents.getFirst());
+                    certificateUntil = TlsOptions.until(contents.getFirst());
                 }, refusal -> count("tls", refusal)));
     }
 

@@ -1,11 +1,11 @@
 package io.railhead.gateway.admission;
 
 /** The tenants' shares of admission, and their requests in flight. Any thread. */
-public final class TenantQuota {
+public final class TenantInFlight {
     private final String name;
     private final InFlightCounter inFlightCounter = new InFlightCounter();
 
-    TenantQuota(String name) {
+    TenantInFlight(String name) {
         this.name = name;
     }
 

@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** Decides which reads the cache may serve, and in whose name. */
-public final class ObjectReads {
+public final class ReadRules {
     /**
      * Headers whose meaning only the backend can judge, or whose answers are not for others. What
      * an origin is told depends on the bucket's CORS rules, which only the backend has.
@@ -33,7 +33,7 @@ public final class ObjectReads {
 
     private static final Set<String> ASKING_ANEW = Set.of("no-cache", "max-age=0");
 
-    private ObjectReads() {}
+    private ReadRules() {}
 
     public static boolean isCacheable(S3Request request) {
         boolean plain = request.query()

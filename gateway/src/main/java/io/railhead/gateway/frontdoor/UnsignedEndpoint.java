@@ -5,7 +5,7 @@ import io.railhead.gateway.s3.sigv4.RequestHead;
 
 /** One of the gateway's own HTTP paths whose callers cannot sign; it sees to who they are. */
 @FunctionalInterface
-public interface UnsignedPath {
+public interface UnsignedEndpoint {
 
     void handle(HttpExchange httpExchange, RequestHead head);
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * and within the limits of who asks. The answer's last line says what became of it; a long one has
  * a line now and then, so that the connection is not idle. Any thread.
  */
-public final class WarmPath implements InternalEndpoint, WarmRead.Gate {
+public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
     private static final long LINE_MILLIS = 5000;
 
     private final CacheWarming.Services services;
@@ -36,7 +36,7 @@ public final class WarmPath implements InternalEndpoint, WarmRead.Gate {
     /** What is being fetched for all callers: together they must not evict either. */
     private final AtomicLong reservedBytes = new AtomicLong();
 
-    public WarmPath(ReadServices reads, Routes routes, AccessControl access) {
+    public PrefetchEndpoint(ReadServices reads, Routes routes, AccessControl access) {
         services = new CacheWarming.Services(reads, routes, access);
         vertx = reads.vertx();
     }
@@ -76,7 +76,7 @@ public final class WarmPath implements InternalEndpoint, WarmRead.Gate {
         Answer(HttpExchange httpExchange, S3Request request) {
             this.httpExchange = httpExchange;
             read = new WarmRead(services.reads(), request,
-                    ((VertxInternal) vertx).createEventLoopContext(), WarmPath.this,
+                    ((VertxInternal) vertx).createEventLoopContext(), PrefetchEndpoint.this,
                     (outcome, bytes, detail) -> httpExchange.executor()
                             .execute(() -> end(outcome, bytes, detail)));
         }

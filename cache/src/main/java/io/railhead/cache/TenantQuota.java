@@ -7,11 +7,11 @@ package io.railhead.cache;
  * @param quotaBytes what it may have at most: beyond, its own coldest pages go
  * @param floorBytes what others' demand leaves it of what it has
  */
-public record TenantShare(long quotaBytes, long floorBytes) {
+public record TenantQuota(long quotaBytes, long floorBytes) {
 
     public static final long NO_QUOTA = Long.MAX_VALUE;
 
-    public TenantShare {
+    public TenantQuota {
         if (floorBytes < 0 || quotaBytes < floorBytes) {
             throw new IllegalArgumentException(
                     "0 <= floorBytes <= quotaBytes: " + floorBytes + ", " + quotaBytes);

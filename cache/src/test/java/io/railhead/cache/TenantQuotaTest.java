@@ -24,17 +24,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a quota takes, and a floor leaves: sources answer at once, on the reader's thread. */
-final class TenantShareTest {
+final class TenantQuotaTest {
     private static final int PAGES = 128;
     private static final int RUN = 4 * PAGE;
     /** What may be cached of it: a run's worth twice over is for fills. */
     private static final long CACHED = (long) PAGES * PAGE - Math.max(2 * RUN, PAGES * PAGE / 16);
     private static final long QUOTA = 20 * PAGE;
     private static final long FLOOR = 60 * PAGE;
-    private static final Map<String, TenantShare> RULES = Map.of(
-            "capped", new TenantShare(QUOTA, 0),
-            "kept", new TenantShare(TenantShare.NO_QUOTA, FLOOR),
-            "both", new TenantShare(2 * QUOTA, QUOTA));
+    private static final Map<String, TenantQuota> RULES = Map.of(
+            "capped", new TenantQuota(QUOTA, 0),
+            "kept", new TenantQuota(TenantQuota.NO_QUOTA, FLOOR),
+            "both", new TenantQuota(2 * QUOTA, QUOTA));
 
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
@@ -59,11 +59,11 @@ final class TenantShareTest {
     private void read(String tenant, ObjectVersion version) {
         Closing sink = new Closing();
         cache.read(new ReadRequest(version, 0, version.sizeBytes(), Pool.CACHE, tenant),
-                TenantShareTest::fetch, Runnable::run, sink).start();
+                TenantQuotaTest::fetch, Runnable::run, sink).start();
         assertThat(sink.ended).isTrue();
     }
 
-    private TenantShare.Use use(String tenant) {
+    private TenantQuota.Use use(String tenant) {
         return cache.tenants()
                 .stream()
                 .filter(use -> use.tenant().equals(tenant))
@@ -158,7 +158,7 @@ final class TenantShareTest {
 
     /** A read evicts nobody else's below the floor, but its own pages may move to a pin. */
     private void assertFloors(String actor, Map<String, Long> before) {
-        for (TenantShare.Use use : cache.tenants()) {
+        for (TenantQuota.Use use : cache.tenants()) {
             long floor = requireNonNull(RULES.get(use.tenant())).floorBytes();
             if (!use.tenant().equals(actor)) {
                 assertThat(use.bytes()).as(use.tenant())
@@ -169,7 +169,7 @@ final class TenantShareTest {
     }
 
     private void assertQuotas() {
-        for (TenantShare.Use use : cache.tenants()) {
+        for (TenantQuota.Use use : cache.tenants()) {
             assertThat(use.bytes()).as(use.tenant())
                     .isBetween(0L, requireNonNull(RULES.get(use.tenant())).quotaBytes());
         }

@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts pages that left the cache, by cause. Any thread. */
-final class Evictions {
+final class EvictionCounts {
     private final Map<EvictionCause, LongAdder> counts = new EnumMap<>(EvictionCause.class);
 
-    Evictions() {
+    EvictionCounts() {
         for (EvictionCause cause : EvictionCause.values()) {
             counts.put(cause, new LongAdder());
         }

@@ -29,11 +29,11 @@ import org.jspecify.annotations.Nullable;
  * The PEM files of {@code gateway.tls}, checked before use: a certificate that its key does not
  * belong to, as between the replacement of one and the other, would end every handshake.
  */
-public final class TlsFiles {
+public final class TlsOptions {
     private static final Set<String> PROTOCOLS = Set.of("TLSv1.2", "TLSv1.3");
     private static final List<String> KEY_TYPES = List.of("RSA", "EC", "EdDSA", "Ed25519");
 
-    private TlsFiles() {}
+    private TlsOptions() {}
 
     /** In the order that {@link #options} takes their contents. */
     public static List<Path> of(GatewayConfig.Tls tls) {

@@ -18,14 +18,14 @@ import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 
 /** The constants of one GET. */
-record ReadScope(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
+record ReadContext(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
         AuthorizationKey grant,
         BackendPageSource source) {
 
-    static ReadScope of(ReadServices services, ResponseSink responseSink, S3Request request) {
+    static ReadContext of(ReadServices services, ResponseSink responseSink, S3Request request) {
         ObjectId id = request.objectId();
-        return new ReadScope(services, responseSink, request, id, ObjectReads.grant(request, id),
-                source(request, FetchTurn.wanted(ObjectReads.tenant(request))));
+        return new ReadContext(services, responseSink, request, id, ReadRules.grant(request, id),
+                source(request, FetchTurn.wanted(ReadRules.tenant(request))));
     }
 
     private static BackendPageSource source(S3Request request, FetchTurn turn) {
@@ -44,7 +44,7 @@ record ReadScope(ReadServices services, ResponseSink requester, S3Request reques
 
     RangeReader reader(ReadPlan plan, Pool fallback, RangeReader.Sink sink) {
         ReadRequest read = new ReadRequest(plan.metadata().version(), plan.from(), plan.to(),
-                fallback, ObjectReads.tenant(request));
+                fallback, ReadRules.tenant(request));
         return services.cache()
                 .read(read, verified(source, plan), requester.executor(), sink);
     }
@@ -52,7 +52,7 @@ record ReadScope(ReadServices services, ResponseSink requester, S3Request reques
     /** Has fetched what will be asked for next, after what is asked for now. */
     void readAhead(ReadPlan plan) {
         if (plan.length() < plan.sizeBytes()) {
-            ReadAhead.Reader reader = ObjectReads.reader(request);
+            ReadAhead.Reader reader = ReadRules.reader(request);
             requester.executor()
                     .execute(() -> services.cache()
                             .readAhead()
