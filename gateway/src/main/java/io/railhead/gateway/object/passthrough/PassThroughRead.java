@@ -22,8 +22,6 @@ import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.object.read.ReadServices;
-import io.railhead.gateway.object.write.CachingTee;
-import io.railhead.gateway.object.write.SkippedPrefix;
 import io.railhead.gateway.relay.EmptyParts;
 import io.railhead.gateway.relay.ForwardedHeaders;
 import io.railhead.gateway.relay.Relay;

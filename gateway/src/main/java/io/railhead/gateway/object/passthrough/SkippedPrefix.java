@@ -1,4 +1,4 @@
-package io.railhead.gateway.object.write;
+package io.railhead.gateway.object.passthrough;
 
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.railhead.gateway.object.write;
+package io.railhead.gateway.object.passthrough;
 
 import io.railhead.cache.FillException;
 import io.railhead.cache.ObjectCache;

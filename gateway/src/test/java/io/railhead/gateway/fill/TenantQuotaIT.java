@@ -1,4 +1,4 @@
-package io.railhead.gateway.admission;
+package io.railhead.gateway.fill;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
