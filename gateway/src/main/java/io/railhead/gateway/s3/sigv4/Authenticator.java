@@ -16,7 +16,6 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,20 +153,8 @@ public final class Authenticator implements RequestAuthenticator {
 
     private static boolean holds(Headers headers, RequestHead head, Query query,
             SignatureInput signatureInput, SigningKey key) {
-        String afterQuery = '\n' + SignedFields.canonical(signatureInput, headers) + '\n'
-                + String.join(";", signatureInput.signedHeaders()) + '\n'
-                + signatureInput.payload().headerValue();
-        List<String> queries = CanonicalQuery.forms(query);
-        for (String path : UriEncoding.signedPaths(head.rawPath())) {
-            for (String parameters : queries) {
-                if (holds(signatureInput,
-                        head.method() + '\n' + path + '\n' + parameters + afterQuery,
-                        key)) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return CanonicalRequest.anyForm(head, query, headers, signatureInput,
+                form -> holds(signatureInput, form, key));
     }
 
     private static boolean holds(SignatureInput signatureInput, String canonicalRequest,

@@ -215,7 +215,7 @@ public final class SigV2 {
         String bucket = bucketInHost.apply(head);
         Set<String> paths = new LinkedHashSet<>();
         paths.add(head.rawPath());
-        paths.addAll(UriEncoding.signedPaths(head.rawPath()));
+        paths.addAll(CanonicalRequest.paths(head.rawPath()));
         List<String> resources = new ArrayList<>();
         for (String path : paths) {
             String resource = bucket == null ? path : '/' + bucket + path;

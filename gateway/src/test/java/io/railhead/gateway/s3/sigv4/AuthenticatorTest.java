@@ -365,9 +365,9 @@ class AuthenticatorTest {
         RequestHead head = get("/b?a=2&a=1&b=x");
         authenticator.authenticate(head, NOW);
         authenticator.authenticate(withQuery(head, "b=x&a=1&a=2"), NOW);
-        assertThat(CanonicalQuery.forms(Query.parse("b=x&a=2&a=1")))
+        assertThat(CanonicalRequest.queries(Query.parse("b=x&a=2&a=1")))
                 .containsExactly("a=1&a=2&b=x", "a=2&a=1&b=x");
-        assertThat(CanonicalQuery.forms(Query.parse("b=x&a=1&a=2")))
+        assertThat(CanonicalRequest.queries(Query.parse("b=x&a=1&a=2")))
                 .containsExactly("a=1&a=2&b=x");
     }
 

@@ -8,21 +8,21 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 
 /** Paths and queries: refused, or given one spelling that means the same and stays itself. */
-public final class UriEncodingFuzz {
+public final class CanonicalRequestFuzz {
 
-    private UriEncodingFuzz() {}
+    private CanonicalRequestFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         String raw = new String(input, ISO_8859_1);
         try {
-            String path = UriEncoding.path(raw);
-            require(UriEncoding.path(path).equals(path));
+            String path = CanonicalRequest.path(raw);
+            require(CanonicalRequest.path(path).equals(path));
             String part = PercentCodec.canonicalQueryPart(raw);
             require(PercentCodec.canonicalQueryPart(part).equals(part));
             require(PercentCodec.decodeBytes(part)
                     .equals(PercentCodec.decodeBytes(PercentCodec.ascii(raw.replace('+', ' ')))));
-            for (String canonical : CanonicalQuery.forms(Query.require(raw))) {
-                require(CanonicalQuery.forms(Query.require(canonical)).contains(canonical));
+            for (String canonical : CanonicalRequest.queries(Query.require(raw))) {
+                require(CanonicalRequest.queries(Query.require(canonical)).contains(canonical));
             }
         } catch (S3Refusal e) {
             require(e.error() == S3Error.INVALID_URI);
