@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
  * The sender of a request and its address, as policies see them.
  *
  * @param principal "" for a request that is not signed
- * @param source the TCP peer, or the one that opened the session; null where there is none
- * @param secure whether it came over TLS
+ * @param source the TCP peer's address, or that of the session's opener; null if there is none
+ * @param secure whether the request came over TLS
  */
 public record RequestSource(String principal, @Nullable InetAddress source, boolean secure) {
 
-    /** @param source an address literal; what is none counts as no address */
+    /** @param source an address literal; any other text counts as no address */
     public static RequestSource of(String principal, @Nullable String source, boolean secure) {
         return new RequestSource(principal, literal(source), secure);
     }
 
-    /** From there, by that principal. */
+    /** Returns the same source with the principal's name. */
     public RequestSource as(String name) {
         return new RequestSource(name, source, secure);
     }
