@@ -12,8 +12,8 @@ import io.railhead.protocol.token.Recognition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses every token: the client's signature covers it, so it could neither be left out nor sent
- * to a store that knows nothing of it, and nobody here has verified whose it is.
+ * Refuses every token of clients whose signature the gateway cannot verify. The signature covers
+ * the token, so the token cannot be removed, and a store does not know it.
  */
 public final class TokenRejector implements Operation {
     private final Operation next;
@@ -33,7 +33,8 @@ public final class TokenRejector implements Operation {
             return;
         }
         metrics.rdmaDeclined.labels("authentication").inc();
-        // As an upload is declined, whatever this is: with an error, so that nobody falls back.
+        // Declined as an upload is, whatever the operation: the error form allows no fallback that
+        // would drop the token.
         Decline form = dialect.decline(io.railhead.protocol.token.TokenOperation.PUT);
         httpExchange.fail(RdmaErrors.declined(
                 form instanceof Decline.Answer answer ? answer : Decline.ERROR, "authentication"));
