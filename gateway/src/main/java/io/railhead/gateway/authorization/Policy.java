@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * An access policy in S3's policy language: what no statement allows is denied, and one that denies
- * outweighs any that allows. Immutable; asking allocates nothing.
+ * An access policy in S3's policy language. An action that no statement allows is denied, and a
+ * denying statement outweighs every allowing one. Immutable; evaluation allocates nothing.
  */
 final class Policy {
     static final Policy DENIES_ALL = new Policy(List.of());
@@ -30,7 +30,7 @@ final class Policy {
         return allowed;
     }
 
-    /** Every principal that is named somewhere. */
+    /** Returns every principal that a statement names. */
     Set<String> principals() {
         Set<String> principals = new TreeSet<>();
         statements.forEach(statement -> principals.addAll(statement.principals()));

@@ -10,19 +10,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that one request asks for. Where a store might read more into it than one action, each
- * is asked for; a request that the tables do not know whole is not judged at all, since nobody
- * could tell what the store makes of it.
+ * All actions that one request needs. If stores could read several actions into a request, each is
+ * needed. A request with unknown parts is not judged at all, since its effect at a store is
+ * unknown.
  */
 final class RequestedAccess {
-    /** Parameters of objects that change nothing about which action it is. */
+    /** Parameters of objects that do not change the action. */
     private static final Set<String> OBJECT_PARAMETERS = Set.of("versionId", "partNumber", "x-id",
             "acl", "attributes", "legal-hold", "restore", "retention", "select", "select-type",
             "tagging", "torrent", "uploadId", "uploads", "max-parts", "part-number-marker",
             "encoding-type", "append", "position");
     /**
-     * Not {@code metadata}, with which a list tells each object's metadata and tags, whoever may
-     * read them: MinIO's, {@code cmd/bucket-listobjects-handlers.go}.
+     * Parameters of buckets that do not change the action. {@code metadata} is not among them:
+     * MinIO's listing with it tells each object's metadata and tags without checking those
+     * permissions ({@code cmd/bucket-listobjects-handlers.go}).
      */
     private static final Set<String> BUCKET_PARAMETERS = Set.of("x-id", "list-type", "prefix",
             "delimiter", "marker", "max-keys", "encoding-type", "start-after", "continuation-token",
@@ -46,7 +47,10 @@ final class RequestedAccess {
         this.key = request.namesObject() ? request.address().key() : null;
     }
 
-    /** Null if it cannot be judged. DeleteObjects and forms ask for what their bodies say. */
+    /**
+     * Returns null if the request cannot be judged. The bodies of DeleteObjects and forms name
+     * further actions.
+     */
     static @Nullable List<Access> of(S3Request request) {
         RequestedAccess access = new RequestedAccess(request);
         if (!request.method().equals("OPTIONS")) {
@@ -74,7 +78,10 @@ final class RequestedAccess {
         }
     }
 
-    /** A source that is given twice, or where only some stores look, is not judged. */
+    /**
+     * Returns false for a source that is given twice, or at a place that only some stores read:
+     * such a request is not judged.
+     */
     private boolean hasOnePlaceForSource() {
         int[] headers = {0};
         request.headers().forEach((name, value) -> {
@@ -116,7 +123,7 @@ final class RequestedAccess {
         if (!other || request.method().equals("HEAD")) {
             wantVersioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION);
         }
-        // MinIO tells the tags then: cmd/api-headers.go.
+        // MinIO then tells the tags: cmd/api-headers.go.
         if (has("x-amz-tagging-directive")) {
             wantVersioned(S3Action.GET_OBJECT_TAGGING, S3Action.GET_OBJECT_VERSION_TAGGING);
         }
@@ -128,7 +135,7 @@ final class RequestedAccess {
         wantIf("retention", S3Action.PUT_OBJECT_RETENTION);
         wantIf("legal-hold", S3Action.PUT_OBJECT_LEGAL_HOLD);
         String source = request.header("x-amz-copy-source");
-        // Stores differ in what they look at first.
+        // Stores differ in the parameter that they test first.
         if (wanted.isEmpty() || source != null || query.has("uploadId")) {
             want(S3Action.PUT_OBJECT);
         }
@@ -140,7 +147,7 @@ final class RequestedAccess {
         }
     }
 
-    /** What headers of an upload do besides storing it. */
+    /** Adds the actions that headers of an upload perform besides storing it. */
     private void grantingMore() {
         if (has("x-amz-acl") || hasGrant()) {
             want(S3Action.PUT_OBJECT_ACL);
@@ -188,7 +195,7 @@ final class RequestedAccess {
             case "PUT" -> ofBucket(BucketSubresource.Verb.PUT);
             case "DELETE" -> ofBucket(BucketSubresource.Verb.DELETE);
             default -> {
-                // A form names its object in its body; one that is signed as a whole nobody reads.
+                // A form names its object in its body, which is parsed only if the request is unsigned.
                 judged = request.method().equals("POST")
                         && (query.has("delete") || request.isForm());
                 wantBypass();
@@ -234,7 +241,7 @@ final class RequestedAccess {
         }
     }
 
-    /** Some stores take a version without a name for the current one. */
+    /** Adds both actions if a version id is empty: some stores read that as the current version. */
     private void wantVersioned(S3Action action, S3Action ofVersion) {
         if (!query.hasValue("versionId")) {
             want(action);
@@ -249,7 +256,7 @@ final class RequestedAccess {
                 query.getSpaced("delimiter")));
     }
 
-    /** Presigned requests say in the query what others say in headers. */
+    /** Returns whether a header is given, also as a parameter of a presigned URL. */
     private boolean has(String header) {
         return request.header(header) != null
                 || !query.allNames(name -> !name.equalsIgnoreCase(header));

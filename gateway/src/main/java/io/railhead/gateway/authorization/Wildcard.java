@@ -3,7 +3,7 @@ package io.railhead.gateway.authorization;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pattern of a policy: a star stands for any characters, slashes included, a question mark for
+ * A pattern of a policy: a star matches any characters, slashes included; a question mark matches
  * one. Matching allocates nothing.
  */
 record Wildcard(String pattern) {
@@ -12,14 +12,14 @@ record Wildcard(String pattern) {
         return matches(text, null);
     }
 
-    /** Whether it matches {@code bucket/key}; without a key, {@code bucket}. */
+    /** Returns whether {@code bucket/key} matches; without a key, whether {@code bucket} does. */
     boolean matches(String bucket, @Nullable String key) {
         int length = key == null ? bucket.length() : bucket.length() + 1 + key.length();
         int p = 0;
         int t = 0;
         int star = -1;
         int starText = 0;
-        // Linear but for the stars: on a mismatch only the last star takes one more character.
+        // Linear except for stars: at a mismatch, only the last star takes one more character.
         while (t < length) {
             char wanted = p < pattern.length() ? pattern.charAt(p) : 0;
             if (p < pattern.length() && wanted == '*') {

@@ -7,19 +7,20 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A query as SigV4 signs it. */
+/** The canonical query of SigV4. */
 final class CanonicalQuery {
     private static final List<String> OF_NONE = List.of("");
     private static final Comparator<Part> BY_NAME = Comparator.comparing(Part::name);
 
     private CanonicalQuery() {}
 
-    /** In SigV4's spelling. */
+    /** A parameter in SigV4's percent-encoding. */
     private record Part(String name, String value) {}
 
     /**
-     * Sorted by name, but for the signature itself. Values of one name are sorted, as the documents
-     * of AWS say; a second form leaves them in the order sent, as MinIO and Go's SDK do.
+     * Returns the canonical forms, sorted by name and without the signature itself. The first form
+     * also sorts the values of one name, as AWS documents it. A second form leaves values in their
+     * order, as MinIO and Go's SDK do.
      */
     static List<String> forms(Query query) {
         if (query.isEmpty()) {
