@@ -195,7 +195,7 @@ final class RequestedAccess {
             case "PUT" -> ofBucket(BucketSubresource.Verb.PUT);
             case "DELETE" -> ofBucket(BucketSubresource.Verb.DELETE);
             default -> {
-                // A form names its object in its body, which is parsed only if the request is unsigned.
+                // A form names its object in its body, which is parsed if the request is unsigned.
                 judged = request.method().equals("POST")
                         && (query.has("delete") || request.isForm());
                 wantBypass();
