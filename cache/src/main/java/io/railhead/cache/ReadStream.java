@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  *   │ read so far │ fetched, or being so │ not yet ...
  * </pre>
  *
- * When less than half of the window lies ahead, the window is doubled, as long as the fetched
- * bytes are a small multiple of the bytes read. If fetched bytes are evicted before they are
- * read, the window shrinks.
+ * When less than half of the window lies ahead, the window is doubled, as long as the fetched bytes
+ * are a small multiple of the bytes read. If fetched bytes are evicted before they are read, the
+ * window shrinks.
  */
 final class ReadStream {
     /** The number of sequential reads before anything is fetched. */

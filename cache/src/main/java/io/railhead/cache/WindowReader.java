@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * All state is confined to the executor, except {@link #wake} and {@link #closed}. Each event is
  * counted in {@code news}. The one that counted from zero schedules the drain, or starts it when
  * already on the executor; the drain runs until no event is left. So nothing recurses, even if a
- * receiver closes slices within a call. A lost page matters only when it is next in line; then
- * the plan is dropped and made again.
+ * receiver closes slices within a call. A lost page matters only when it is next in line; then the
+ * plan is dropped and made again.
  *
  * <p> While the reader waits for memory it holds no claim and no page ahead, so that readers with
  * memory can finish.

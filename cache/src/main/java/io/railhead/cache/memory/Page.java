@@ -20,11 +20,10 @@ import org.jspecify.annotations.Nullable;
  *      └─────condemn──▶ FAILED
  * </pre>
  *
- * The reference count starts at one, the owner's. While FILLING, the filler owns the page, and
- * only the filler may condemn it. {@link #publish} allows the index to take ownership.
- * {@link #condemn} drops the owner's count, and each {@link Lease} drops its own. Zero is
- * terminal: the slots return to the allocator. A landing page has no owner: its one lease keeps
- * it.
+ * The reference count starts at one, the owner's. While FILLING, the filler owns the page, and only
+ * the filler may condemn it. {@link #publish} allows the index to take ownership. {@link #condemn}
+ * drops the owner's count, and each {@link Lease} drops its own. Zero is terminal: the slots return
+ * to the allocator. A landing page has no owner: its one lease keeps it.
  *
  * <p> Threads: one filler; {@code count} and {@code state} change by CAS, so that retaining and
  * releasing never wait. The release in {@code publish} orders the filler's bytes before any reader

@@ -36,8 +36,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One GET under the client's own signature, which the gateway cannot verify. The store is
- * therefore asked each time, by the client's own request, and its refusal is passed on.
+ * One GET under the client's own signature, which the gateway cannot verify. The store is therefore
+ * asked each time, by the client's own request, and its refusal is passed on.
  *
  * <pre>
  *   held? ──no──▶ as it came ─────────────▶ 200, 206: relayed, whole pages kept on the way
